@@ -1,4 +1,4 @@
-//! A Linux guest with an NVMe drive, for what this machine's kernel has no device for (scripts/guest-lab).
+//! A Linux guest with an NVMe drive, for what this machine's kernel has no device for (scripts/guest-vm).
 //!
 //! The processor is emulated: only the ratio of two programs' figures has a meaning.
 
@@ -31,7 +31,7 @@ pub struct Guest {
 }
 
 fn script(words: &[&str]) -> Result<String> {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../scripts/guest-lab");
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../scripts/guest-vm");
     let output = Command::new(path)
         .args(words)
         .stdin(Stdio::null())
@@ -46,11 +46,11 @@ impl Guest {
     /// Boot one with this assay, fio and a QEMU NVMe drive on a null backend, where the programs' own cost weighs most, with `polled` polled queues.
     ///
     /// # Errors
-    /// When QEMU and the kernel are not there (scripts/guest-lab fetches them), or the guest does not boot.
+    /// When QEMU and the kernel are not there (scripts/guest-vm fetches them), or the guest does not boot.
     pub fn boot(bench: &Bench, polled: u32) -> Result<Guest> {
         let qemu = script(&["--qemu"])?;
         let mut qemu = qemu.lines();
-        let program = qemu.next().context("scripts/guest-lab names no QEMU")?;
+        let program = qemu.next().context("scripts/guest-vm names no QEMU")?;
         let folder = tempfile::tempdir()?;
         let initramfs = folder.path().join("initramfs");
         let text = |path: &std::path::Path| path.display().to_string();
@@ -65,11 +65,11 @@ impl Guest {
             .arg(&initramfs)
             .arg("-append")
             .arg(format!(
-                "console=ttyS0 quiet panic=-1 nvme.poll_queues={polled} lab=serve lab_drives=1"
+                "console=ttyS0 quiet panic=-1 nvme.poll_queues={polled} assay_guest=serve assay_drives=1"
             ))
             .args(["-serial", "null", "-chardev"])
-            .arg(format!("socket,id=lab,path={}", socket.display()))
-            .args(["-serial", "chardev:lab", "-blockdev"])
+            .arg(format!("socket,id=serial,path={}", socket.display()))
+            .args(["-serial", "chardev:serial", "-blockdev"])
             .arg(format!(
                 "driver=null-co,node-name=nothing,size={DRIVE_BYTES}"
             ))

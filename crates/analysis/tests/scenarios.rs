@@ -4,11 +4,11 @@
 //! on heat to be wrong (recall of one label 0.947 and 0.933). The seeds here were not looked at before the rules were as they are.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-mod lab;
+mod scenario;
 
-use lab::Label;
-use lab::draw::scenario;
-use lab::score::{Tally, add, table};
+use scenario::Label;
+use scenario::draw::scenario;
+use scenario::score::{Tally, add, table};
 
 /// The first of the seeds.
 const FIRST: u64 = 500_000;

@@ -14,14 +14,18 @@ use assay_device::identity::{DriveInfo, DriveKind, IdentityError, identify, list
 use assay_device::interlock::{PermitError, Reason, authorise};
 use assay_device::signature;
 
-mod interlock_rig;
+mod interlock_fixture;
 
-use interlock_rig::{Rig, allowed, destroy, info, name, refused, refused_for_good, run};
+use interlock_fixture::{
+    InterlockFixture, allowed, destroy, info, name, refused, refused_for_good, run,
+};
 
 #[test]
 fn an_mbr_table_must_be_named() {
-    let Some(rig) = Rig::new() else { return };
-    let image = rig.image("disk.img", 16);
+    let Some(fixture) = InterlockFixture::new() else {
+        return;
+    };
+    let image = fixture.image("disk.img", 16);
     run(&[
         "parted",
         "-s",
@@ -39,8 +43,10 @@ fn an_mbr_table_must_be_named() {
 
 #[test]
 fn a_file_is_named_by_its_name_and_may_be_somebodys_disk() {
-    let Some(mut rig) = Rig::new() else { return };
-    let image = rig.image("disk.img", 16);
+    let Some(mut fixture) = InterlockFixture::new() else {
+        return;
+    };
+    let image = fixture.image("disk.img", 16);
     let file = info(&image);
     assert_eq!(
         (file.kind, file.serial.as_str()),
@@ -55,16 +61,16 @@ fn a_file_is_named_by_its_name_and_may_be_somebodys_disk() {
     allowed(&image, &["disk.img", "ext2"]);
 
     // The same file under another name is the same file.
-    let alias = rig.path("alias.img");
+    let alias = fixture.path("alias.img");
     fs::hard_link(&image, &alias).unwrap();
-    let link = rig.path("link.img");
+    let link = fixture.path("link.img");
     std::os::unix::fs::symlink(&image, &link).unwrap();
     assert_eq!(
         info(&link).serial,
         "disk.img",
         "a symbolic link is followed"
     );
-    let Some(device) = rig.attach(&image, &[]) else {
+    let Some(device) = fixture.attach(&image, &[]) else {
         return;
     };
     for path in [&image, &alias, &link] {
@@ -77,19 +83,21 @@ fn a_file_is_named_by_its_name_and_may_be_somebodys_disk() {
     }
     allowed(&device, &[&name(&device), "ext2"]);
     // A second loop device on the same file: the first is no longer free to write, even though nothing is mounted from it.
-    let Some(second) = rig.attach(&image, &[]) else {
+    let Some(second) = fixture.attach(&image, &[]) else {
         return;
     };
-    rig.mount(&second, &["-o", "ro"]);
+    fixture.mount(&second, &["-o", "ro"]);
     refused_for_good(&device);
 }
 
 #[test]
 fn an_active_swap_file_is_never_written() {
-    let Some(mut rig) = Rig::new() else { return };
-    let swap = rig.image("swapfile", 8);
+    let Some(mut fixture) = InterlockFixture::new() else {
+        return;
+    };
+    let swap = fixture.image("swapfile", 8);
     fs::set_permissions(&swap, std::os::unix::fs::PermissionsExt::from_mode(0o600)).unwrap();
-    if !rig.swapon(&swap) {
+    if !fixture.swapon(&swap) {
         return;
     }
     let refusal = refused_for_good(&swap);
@@ -99,14 +107,16 @@ fn an_active_swap_file_is_never_written() {
         }),
         "{refusal}"
     );
-    rig.undo_last();
+    fixture.undo_last();
     allowed(&swap, &["swapfile", "swap"]);
 }
 
 #[test]
 fn a_file_locked_by_another_program_is_never_written() {
-    let Some(rig) = Rig::new() else { return };
-    let image = rig.image("vm.img", 1);
+    let Some(fixture) = InterlockFixture::new() else {
+        return;
+    };
+    let image = fixture.image("vm.img", 1);
     // As a virtual machine does: a record lock, held until told to end.
     let script = "use Fcntl; open(F, '+<', $ARGV[0]) or die; my $lock = pack('s s x4 q q l', F_WRLCK, 0, 0, 0, 0); fcntl(F, F_SETLK, $lock) or die; \
                   $| = 1; print \"locked\\n\"; <STDIN>;";
@@ -143,11 +153,13 @@ fn a_file_locked_by_another_program_is_never_written() {
 
 #[test]
 fn a_drive_that_is_swapped_behind_its_name_is_noticed() {
-    let Some(rig) = Rig::new() else { return };
-    let image = rig.image("disk.img", 1);
+    let Some(fixture) = InterlockFixture::new() else {
+        return;
+    };
+    let image = fixture.image("disk.img", 1);
     let before = info(&image);
     // A copy made before the first is removed cannot have its inode number.
-    let other = rig.image("other.img", 1);
+    let other = fixture.image("other.img", 1);
     fs::rename(&other, &image).unwrap();
     let refusal = authorise(&before, &destroy(&["disk.img"])).unwrap_err();
     assert!(
@@ -160,7 +172,7 @@ fn a_drive_that_is_swapped_behind_its_name_is_noticed() {
     assert!(authorise(&forged, &destroy(&["mine"])).is_err());
     let permit = authorise(&info(&image), &destroy(&["disk.img"])).unwrap();
     fs::remove_file(&image).unwrap();
-    let replaced = rig.image("disk.img", 1);
+    let replaced = fixture.image("disk.img", 1);
     assert!(matches!(
         permit.check(File::open(replaced).unwrap()),
         Err(PermitError::OtherDrive { .. })
@@ -236,7 +248,9 @@ fn what_is_not_a_drive_is_said_so() {
 
 #[test]
 fn an_unattached_loop_device_has_zero_size_and_says_how_to_attach() {
-    let Some(_rig) = Rig::new() else { return };
+    let Some(_fixture) = InterlockFixture::new() else {
+        return;
+    };
     let free = (0..256)
         .map(|n| PathBuf::from(format!("/dev/loop{n}")))
         .find(|p| {
@@ -261,7 +275,9 @@ fn an_unattached_loop_device_has_zero_size_and_says_how_to_attach() {
 /// Our own detection and libblkid's must use the same words, or people would have to name one thing twice.
 #[test]
 fn our_words_are_those_of_wipefs() {
-    let Some(rig) = Rig::new() else { return };
+    let Some(fixture) = InterlockFixture::new() else {
+        return;
+    };
     let made: [(&str, &[&str]); 7] = [
         ("ext2", &["mkfs.ext2", "-q", "-F"]),
         ("ext3", &["mkfs.ext3", "-q", "-F"]),
@@ -272,7 +288,7 @@ fn our_words_are_those_of_wipefs() {
         ("dos", &["parted", "-s"]),
     ];
     for (word, command) in made {
-        let image = rig.image(word, 16);
+        let image = fixture.image(word, 16);
         let mut command = command.to_vec();
         command.push(image.to_str().unwrap());
         match word {
@@ -307,8 +323,10 @@ fn our_words_are_those_of_wipefs() {
 /// A kind that only libblkid knows still protects.
 #[test]
 fn what_only_wipefs_knows_must_be_named_too() {
-    let Some(rig) = Rig::new() else { return };
-    let image = rig.image("disk.img", 4);
+    let Some(fixture) = InterlockFixture::new() else {
+        return;
+    };
+    let image = fixture.image("disk.img", 4);
     // fs/romfs/romfs_fs.h (include/uapi/linux): ROMSB_WORD0 and ROMSB_WORD1 at the start.
     let file = File::options().write(true).open(&image).unwrap();
     file.write_all_at(b"-rom1fs-", 0).unwrap();

@@ -12,14 +12,18 @@ use std::path::{Path, PathBuf};
 use assay_device::identity::{DriveKind, list_drives};
 use assay_device::interlock::{PermitError, Reason, authorise};
 
-mod interlock_rig;
+mod interlock_fixture;
 
-use interlock_rig::{Rig, allowed, destroy, info, name, refused, refused_for_good, run, try_run};
+use interlock_fixture::{
+    InterlockFixture, allowed, destroy, info, name, refused, refused_for_good, run, try_run,
+};
 
 #[test]
 fn an_empty_drive_needs_its_name_and_is_claimed_while_the_permit_lives() {
-    let Some(mut rig) = Rig::new() else { return };
-    let Some(zram) = rig.zram(64) else { return };
+    let Some(mut fixture) = InterlockFixture::new() else {
+        return;
+    };
+    let Some(zram) = fixture.zram(64) else { return };
     let serial = name(&zram);
     let drive = info(&zram);
     assert_eq!(
@@ -48,7 +52,7 @@ fn an_empty_drive_needs_its_name_and_is_claimed_while_the_permit_lives() {
     let permit = authorise(&drive, &destroy(&[&serial, "swap"])).unwrap();
     let writable = File::options().read(true).write(true).open(&zram).unwrap();
     permit.check(&writable).unwrap();
-    let image = rig.image("other", 1);
+    let image = fixture.image("other", 1);
     assert!(matches!(
         permit.check(File::open(&image).unwrap()),
         Err(PermitError::OtherDrive { .. })
@@ -69,9 +73,11 @@ fn an_empty_drive_needs_its_name_and_is_claimed_while_the_permit_lives() {
 
 #[test]
 fn active_swap_is_never_written_and_dormant_swap_must_be_named() {
-    let Some(mut rig) = Rig::new() else { return };
-    let Some(zram) = rig.zram(64) else { return };
-    if !rig.swapon(&zram) {
+    let Some(mut fixture) = InterlockFixture::new() else {
+        return;
+    };
+    let Some(zram) = fixture.zram(64) else { return };
+    if !fixture.swapon(&zram) {
         return;
     }
     let refusal = refused_for_good(&zram);
@@ -81,7 +87,7 @@ fn active_swap_is_never_written_and_dormant_swap_must_be_named() {
         }),
         "{refusal}"
     );
-    rig.undo_last();
+    fixture.undo_last();
     let serial = name(&zram);
     assert_eq!(refused(&zram, &[&serial]).missing_words(), ["swap"]);
     allowed(&zram, &[&serial, "swap"]);
@@ -89,9 +95,11 @@ fn active_swap_is_never_written_and_dormant_swap_must_be_named() {
 
 #[test]
 fn a_filesystem_must_be_named_and_a_mounted_one_is_never_written() {
-    let Some(mut rig) = Rig::new() else { return };
-    let image = rig.image("disk.img", 16);
-    let Some(device) = rig.attach(&image, &[]) else {
+    let Some(mut fixture) = InterlockFixture::new() else {
+        return;
+    };
+    let image = fixture.image("disk.img", 16);
+    let Some(device) = fixture.attach(&image, &[]) else {
         return;
     };
     let serial = name(&device);
@@ -116,7 +124,7 @@ fn a_filesystem_must_be_named_and_a_mounted_one_is_never_written() {
     );
     allowed(&device, &["ext4", &serial]);
 
-    let point = rig.mount(&device, &[]);
+    let point = fixture.mount(&device, &[]);
     let refusal = refused_for_good(&device);
     let expected = Reason::Mounted {
         device: device.display().to_string(),
@@ -124,22 +132,24 @@ fn a_filesystem_must_be_named_and_a_mounted_one_is_never_written() {
         fs_type: "ext4".into(),
     };
     assert!(refusal.reasons.contains(&expected), "{refusal}");
-    rig.undo_last();
+    fixture.undo_last();
     // Read-only mounts are mounts.
-    rig.mount(&device, &["-o", "ro"]);
+    fixture.mount(&device, &["-o", "ro"]);
     refused_for_good(&device);
 }
 
 #[test]
 fn partitions_stand_for_their_drive_and_not_for_each_other() {
-    let Some(mut rig) = Rig::new() else { return };
-    let image = rig.image("disk.img", 32);
+    let Some(mut fixture) = InterlockFixture::new() else {
+        return;
+    };
+    let image = fixture.image("disk.img", 32);
     let image_text = image.to_str().unwrap();
     run(&[
         "parted", "-s", image_text, "mklabel", "gpt", "mkpart", "a", "1MiB", "12MiB", "mkpart",
         "b", "12MiB", "24MiB",
     ]);
-    let Some(device) = rig.attach(&image, &["--partscan"]) else {
+    let Some(device) = fixture.attach(&image, &["--partscan"]) else {
         return;
     };
     let [first, second] = [1, 2].map(|n| PathBuf::from(format!("{}p{n}", device.display())));
@@ -171,30 +181,32 @@ fn partitions_stand_for_their_drive_and_not_for_each_other() {
     assert_eq!(refused(&first, &[&name(&first)]).missing_words(), ["ext4"]);
     allowed(&device, &[&drive, "gpt", "ext4"]);
 
-    rig.mount(&first, &[]);
+    fixture.mount(&first, &[]);
     let refusal = refused_for_good(&device);
     assert!(refusal.reasons.iter().any(
         |r| matches!(r, Reason::Mounted { device, .. } if *device == first.display().to_string())
     ));
     refused_for_good(&first);
     allowed(&second, &[&name(&second)]);
-    rig.undo_last();
+    fixture.undo_last();
 
-    if !rig.swapon(&second) {
+    if !fixture.swapon(&second) {
         return;
     }
     refused_for_good(&device);
     refused_for_good(&second);
     allowed(&first, &[&name(&first), "ext4"]);
-    rig.undo_last();
+    fixture.undo_last();
     allowed(&device, &[&drive, "gpt", "ext4", "swap"]);
 }
 
 #[test]
 fn what_lies_under_a_loop_device_is_looked_at_too() {
-    let Some(mut rig) = Rig::new() else { return };
-    let Some(zram) = rig.zram(32) else { return };
-    let Some(device) = rig.attach(&zram, &[]) else {
+    let Some(mut fixture) = InterlockFixture::new() else {
+        return;
+    };
+    let Some(zram) = fixture.zram(32) else { return };
+    let Some(device) = fixture.attach(&zram, &[]) else {
         return;
     };
     let refusal = refused_for_good(&zram);
@@ -208,7 +220,7 @@ fn what_lies_under_a_loop_device_is_looked_at_too() {
     let error = try_run(&["swapon", zram.to_str().unwrap()]).unwrap_err();
     assert!(error.contains("busy"), "{error}");
     drop(permit);
-    if !rig.swapon(&zram) {
+    if !fixture.swapon(&zram) {
         return;
     }
     let refusal = refused_for_good(&device);
@@ -222,9 +234,11 @@ fn what_lies_under_a_loop_device_is_looked_at_too() {
 
 #[test]
 fn lvm_physical_volumes_must_be_named() {
-    let Some(mut rig) = Rig::new() else { return };
-    let image = rig.image("pv.img", 16);
-    let Some(device) = rig.attach(&image, &[]) else {
+    let Some(mut fixture) = InterlockFixture::new() else {
+        return;
+    };
+    let image = fixture.image("pv.img", 16);
+    let Some(device) = fixture.attach(&image, &[]) else {
         return;
     };
     let config = "devices { use_devicesfile=0 } global { event_activation=0 }";
@@ -247,13 +261,15 @@ fn lvm_physical_volumes_must_be_named() {
 
 #[test]
 fn members_of_a_running_raid_are_never_written() {
-    let Some(mut rig) = Rig::new() else { return };
+    let Some(mut fixture) = InterlockFixture::new() else {
+        return;
+    };
     if !Path::new("/proc/mdstat").exists() {
         println!("skipped: this kernel has no md; holders are tested on made-up sysfs trees");
         return;
     }
-    let (a, b) = (rig.image("a.img", 16), rig.image("b.img", 16));
-    let (Some(a), Some(b)) = (rig.attach(&a, &[]), rig.attach(&b, &[])) else {
+    let (a, b) = (fixture.image("a.img", 16), fixture.image("b.img", 16));
+    let (Some(a), Some(b)) = (fixture.attach(&a, &[]), fixture.attach(&b, &[])) else {
         return;
     };
     let (a_text, b_text) = (a.to_str().unwrap(), b.to_str().unwrap());
@@ -293,9 +309,11 @@ fn members_of_a_running_raid_are_never_written() {
 
 #[test]
 fn a_drive_set_read_only_is_refused() {
-    let Some(mut rig) = Rig::new() else { return };
-    let image = rig.image("disk.img", 4);
-    let Some(device) = rig.attach(&image, &["--read-only"]) else {
+    let Some(mut fixture) = InterlockFixture::new() else {
+        return;
+    };
+    let image = fixture.image("disk.img", 4);
+    let Some(device) = fixture.attach(&image, &["--read-only"]) else {
         return;
     };
     let refusal = refused_for_good(&device);

@@ -11,9 +11,9 @@ use assay_device::interlock::authorise;
 use assay_device::open::open_drive;
 use assay_device::purge::{PurgeError, discard_all};
 
-mod interlock_rig;
+mod interlock_fixture;
 
-use interlock_rig::{Rig, destroy, info, name, run};
+use interlock_fixture::{InterlockFixture, destroy, info, name, run};
 
 fn purge(device: &Path) -> Result<(), PurgeError> {
     let drive = info(device);
@@ -24,9 +24,13 @@ fn purge(device: &Path) -> Result<(), PurgeError> {
 
 #[test]
 fn a_purged_zram_holds_no_page_any_more() {
-    let Some(mut rig) = Rig::new() else { return };
-    let Some(zram) = rig.zram(32) else { return };
-    let Some(other) = rig.zram(32) else { return };
+    let Some(mut fixture) = InterlockFixture::new() else {
+        return;
+    };
+    let Some(zram) = fixture.zram(32) else { return };
+    let Some(other) = fixture.zram(32) else {
+        return;
+    };
     let noise: Vec<u8> = (0..8_u32 << 20)
         .map(|n| (n.wrapping_mul(0x9e37_79b9) >> 24) as u8)
         .collect();
@@ -55,10 +59,12 @@ fn a_purged_zram_holds_no_page_any_more() {
 
 #[test]
 fn a_purged_loop_device_leaves_a_hole_in_its_file_or_says_that_it_cannot() {
-    let Some(mut rig) = Rig::new() else { return };
-    let image = rig.image("image", 8);
+    let Some(mut fixture) = InterlockFixture::new() else {
+        return;
+    };
+    let image = fixture.image("image", 8);
     fs::write(&image, vec![9_u8; 8 << 20]).unwrap();
-    let Some(device) = rig.attach(&image, &[]) else {
+    let Some(device) = fixture.attach(&image, &[]) else {
         return;
     };
     match purge(&device) {

@@ -11,10 +11,10 @@ use std::path::Path;
 use assay_suite::drive_state_cache::{DriveStateCache, PreconditioningRecord, StateValidity};
 use assay_workload::access::Region;
 
-#[path = "../../device/tests/interlock_rig/mod.rs"]
-mod interlock_rig;
+#[path = "../../device/tests/interlock_fixture/mod.rs"]
+mod interlock_fixture;
 
-use interlock_rig::{Rig, info, name, run, try_run};
+use interlock_fixture::{InterlockFixture, info, name, run, try_run};
 
 const MIB: u64 = 1 << 20;
 const AREA: Region = Region {
@@ -43,8 +43,8 @@ fn condition(cache: &DriveStateCache, device: &Path) {
     cache.record_preconditioning(&info(device), done).unwrap();
 }
 
-fn sees_others_on(rig: &Rig, device: &Path, counts_discards: bool) {
-    let cache = DriveStateCache::at(rig.path("state"));
+fn sees_others_on(fixture: &InterlockFixture, device: &Path, counts_discards: bool) {
+    let cache = DriveStateCache::at(fixture.path("state"));
     let ask = || cache.lookup(&info(device), "once", AREA);
     let valid = |bytes: u64| {
         let is = ask();
@@ -105,17 +105,19 @@ fn sees_others_on(rig: &Rig, device: &Path, counts_discards: bool) {
 
 #[test]
 fn others_writing_to_a_loop_device_is_seen() {
-    let Some(mut rig) = Rig::new() else { return };
-    let image = rig.image("image", 16);
-    let Some(device) = rig.attach(&image, &[]) else {
+    let Some(mut fixture) = InterlockFixture::new() else {
         return;
     };
-    sees_others_on(&rig, &device, true);
+    let image = fixture.image("image", 16);
+    let Some(device) = fixture.attach(&image, &[]) else {
+        return;
+    };
+    sees_others_on(&fixture, &device, true);
     // Another backing file is another drive.
-    let cache = DriveStateCache::at(rig.path("state"));
+    let cache = DriveStateCache::at(fixture.path("state"));
     condition(&cache, &device);
-    let other = rig.image("other", 16);
-    rig.undo_last();
+    let other = fixture.image("other", 16);
+    fixture.undo_last();
     run(&["losetup", device.to_str().unwrap(), other.to_str().unwrap()]);
     let is = cache.lookup(&info(&device), "once", AREA);
     run(&["losetup", "-d", device.to_str().unwrap()]);
@@ -124,14 +126,18 @@ fn others_writing_to_a_loop_device_is_seen() {
 
 #[test]
 fn others_writing_to_zram_is_seen() {
-    let Some(mut rig) = Rig::new() else { return };
-    let Some(device) = rig.zram(32) else { return };
+    let Some(mut fixture) = InterlockFixture::new() else {
+        return;
+    };
+    let Some(device) = fixture.zram(32) else {
+        return;
+    };
     // Newer kernels count zram I/O only with iostats enabled.
     let iostats = format!("/sys/block/{}/queue/iostats", name(&device));
     let _ = fs::write(&iostats, "1");
     // zram's driver does not count discards.
-    sees_others_on(&rig, &device, false);
-    let cache = DriveStateCache::at(rig.path("state"));
+    sees_others_on(&fixture, &device, false);
+    let cache = DriveStateCache::at(fixture.path("state"));
     condition(&cache, &device);
     // Without statistics the state is unknown.
     if fs::write(&iostats, "0").is_ok() {

@@ -11,10 +11,10 @@ use assay_device::session::{DriveSession, SessionOptions};
 use assay_device::spec::DriveSpec;
 use assay_testbench::{BenchOptions, TestOutcome, render, run};
 
-#[path = "../../device/tests/interlock_rig/mod.rs"]
-mod interlock_rig;
+#[path = "../../device/tests/interlock_fixture/mod.rs"]
+mod interlock_fixture;
 
-use interlock_rig::{Rig, name};
+use interlock_fixture::{InterlockFixture, name};
 
 const MIB: u64 = 1 << 20;
 
@@ -74,16 +74,22 @@ fn passes_each(device: &Path) {
 
 #[test]
 fn all_pass_on_zram() {
-    let Some(mut rig) = Rig::new() else { return };
-    let Some(device) = rig.zram(24) else { return };
+    let Some(mut fixture) = InterlockFixture::new() else {
+        return;
+    };
+    let Some(device) = fixture.zram(24) else {
+        return;
+    };
     passes_each(&device);
 }
 
 #[test]
 fn all_pass_on_a_loop_device() {
-    let Some(mut rig) = Rig::new() else { return };
-    let image = rig.image("image", 24);
-    let Some(device) = rig.attach(&image, &["--direct-io=on"]) else {
+    let Some(mut fixture) = InterlockFixture::new() else {
+        return;
+    };
+    let image = fixture.image("image", 24);
+    let Some(device) = fixture.attach(&image, &["--direct-io=on"]) else {
         return;
     };
     passes_each(&device);

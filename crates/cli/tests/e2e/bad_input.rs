@@ -3,37 +3,39 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
-use crate::lab::{Lab, MIB};
-use crate::rig::Rig;
+use crate::block_devices::BlockDevices;
+use crate::fixture::{Fixture, MIB};
 
 #[test]
 fn a_job_without_a_temporary_folder_is_an_error() {
-    let lab = Lab::on_disk();
-    let command = lab
+    let fixture = Fixture::on_disk();
+    let command = fixture
         .command("job null: --size 1m")
         .env("TMPDIR", "/nonexistent")
         .spawn();
-    let done = crate::lab::Done::of("job null:", command.unwrap());
+    let done = crate::fixture::Done::of("job null:", command.unwrap());
     done.refuses(4, &["temporary folder", "TMPDIR", "--out", "/nonexistent"]);
 }
 
 /// Each command line must end with this status and print these texts.
 #[track_caller]
-pub fn all_refused(lab: &Lab, cases: &[(&str, i32, &[&str])]) {
+pub fn all_refused(fixture: &Fixture, cases: &[(&str, i32, &[&str])]) {
     for (words, status, said) in cases {
-        lab.run(words).refuses(*status, said);
+        fixture.run(words).refuses(*status, said);
         // With --json too: an error prints no document.
-        lab.run(&format!("{words} --json")).refuses(*status, said);
+        fixture
+            .run(&format!("{words} --json"))
+            .refuses(*status, said);
     }
 }
 
 #[test]
 fn invalid_drives() {
-    let lab = Lab::on_disk();
-    lab.write("empty", "");
-    lab.write("tiny", "less than a sector");
+    let fixture = Fixture::on_disk();
+    fixture.write("empty", "");
+    fixture.write("tiny", "less than a sector");
     all_refused(
-        &lab,
+        &fixture,
         &[
             ("job missing", 2, &["missing", "no such file", "assay list"]),
             ("probe missing", 2, &["missing", "no such file"]),
@@ -73,23 +75,23 @@ fn invalid_drives() {
             ("job null:depth=1", 2, &["depth"]),
         ],
     );
-    let mut command = lab.command("job");
+    let mut command = fixture.command("job");
     command.arg("");
-    crate::lab::Done::of("job ''", command.spawn().unwrap()).refuses(2, &["no drive given"]);
+    crate::fixture::Done::of("job ''", command.spawn().unwrap()).refuses(2, &["no drive given"]);
     let status = std::process::Command::new("mkfifo")
-        .arg(lab.path("pipe"))
+        .arg(fixture.path("pipe"))
         .status()
         .unwrap();
     assert!(status.success());
-    lab.run("job pipe").refuses(2, &["pipe"]);
+    fixture.run("job pipe").refuses(2, &["pipe"]);
 }
 
 #[test]
 fn areas_and_sizes_that_do_not_fit() {
-    let lab = Lab::on_disk();
-    lab.noise("disk", MIB);
+    let fixture = Fixture::on_disk();
+    fixture.noise("disk", MIB);
     all_refused(
-        &lab,
+        &fixture,
         &[
             (
                 "job disk --size 1000",
@@ -142,10 +144,10 @@ fn areas_and_sizes_that_do_not_fit() {
 
 #[test]
 fn invalid_workloads() {
-    let lab = Lab::on_disk();
-    lab.noise("disk", MIB);
+    let fixture = Fixture::on_disk();
+    fixture.noise("disk", MIB);
     all_refused(
-        &lab,
+        &fixture,
         &[
             ("job disk --rw nonsense", 2, &["nonsense", "randread"]),
             ("job disk --rw trim", 2, &["trim", "randread"]),
@@ -256,11 +258,11 @@ fn invalid_workloads() {
 
 #[test]
 fn unsupported_power_states() {
-    let lab = Lab::on_disk();
-    let disk = lab.noise("disk", 16 * MIB);
+    let fixture = Fixture::on_disk();
+    let disk = fixture.noise("disk", 16 * MIB);
     let states = "--set power_states=0,9 --set area=1% --scale 0.001";
     all_refused(
-        &lab,
+        &fixture,
         &[
             (
                 &format!("run enterprise sim:samsung-951 {states} --out none"),
@@ -283,18 +285,18 @@ fn unsupported_power_states() {
             ),
         ],
     );
-    assert!(!lab.path("none").exists());
-    assert!(lab.read("disk") == disk, "nothing was written");
+    assert!(!fixture.path("none").exists());
+    assert!(fixture.read("disk") == disk, "nothing was written");
 }
 
 #[test]
 fn unusable_run_folders() {
-    let lab = Lab::on_disk();
-    lab.noise("disk", MIB);
-    fs::create_dir(lab.path("full")).unwrap();
-    lab.write("full/precious", "mine");
+    let fixture = Fixture::on_disk();
+    fixture.noise("disk", MIB);
+    fs::create_dir(fixture.path("full")).unwrap();
+    fixture.write("full/precious", "mine");
     all_refused(
-        &lab,
+        &fixture,
         &[
             ("job disk --out full", 2, &["full", "already holds files"]),
             (
@@ -307,40 +309,43 @@ fn unusable_run_folders() {
             ("job disk --out /proc/nope", 4, &["/proc/nope"]),
         ],
     );
-    assert_eq!(lab.text("full/precious"), "mine");
-    assert_eq!(fs::read_dir(lab.path("full")).unwrap().count(), 1);
+    assert_eq!(fixture.text("full/precious"), "mine");
+    assert_eq!(fs::read_dir(fixture.path("full")).unwrap().count(), 1);
     if !rustix::process::geteuid().is_root() {
-        fs::create_dir(lab.path("locked")).unwrap();
-        fs::set_permissions(lab.path("locked"), PermissionsExt::from_mode(0o500)).unwrap();
-        lab.run("job disk --out locked/run")
+        fs::create_dir(fixture.path("locked")).unwrap();
+        fs::set_permissions(fixture.path("locked"), PermissionsExt::from_mode(0o500)).unwrap();
+        fixture
+            .run("job disk --out locked/run")
             .refuses(4, &["locked/run"]);
     }
 }
 
 #[test]
 fn a_full_disk_under_the_run_folder_ends_the_run_with_an_error() {
-    let Some(mut rig) = Rig::new() else { return };
-    let point = rig.mount("tmpfs", &["-t", "tmpfs", "-o", "size=64k"]);
-    rig.lab.noise("disk", MIB);
+    let Some(mut devices) = BlockDevices::new() else {
+        return;
+    };
+    let point = devices.mount("tmpfs", &["-t", "tmpfs", "-o", "size=64k"]);
+    devices.fixture.noise("disk", MIB);
     let out = point.join("run");
-    let done = rig.lab.run(&format!(
+    let done = devices.fixture.run(&format!(
         "run bandwidth disk --scale 0.002 --out {}",
         out.display()
     ));
     done.refuses(4, &["journal.log", "No space left"]);
     // The folder can still be opened.
     if out.join("manifest.json").exists() {
-        let done = rig.lab.run(&format!("compare {}", out.display()));
+        let done = devices.fixture.run(&format!("compare {}", out.display()));
         assert_eq!(done.status, 0, "{done}");
     }
-    rig.lab.ok("job disk --out elsewhere");
-    let done = rig.lab.run(&format!(
+    devices.fixture.ok("job disk --out elsewhere");
+    let done = devices.fixture.run(&format!(
         "report elsewhere -o {}",
         point.join("page.html").display()
     ));
     done.refuses(4, &["page.html", "No space left"]);
     assert!(!point.join("page.html").exists(), "half a page is none");
-    let done = rig.lab.run(&format!(
+    let done = devices.fixture.run(&format!(
         "export elsewhere --format csv -o {}",
         point.join("csv").display()
     ));
@@ -349,18 +354,19 @@ fn a_full_disk_under_the_run_folder_ends_the_run_with_an_error() {
 
 #[test]
 fn reports_of_other_folders() {
-    let lab = Lab::on_disk();
-    lab.write("file", "text");
-    fs::create_dir(lab.path("folder")).unwrap();
-    lab.ok("job null: --size 1m --out run");
+    let fixture = Fixture::on_disk();
+    fixture.write("file", "text");
+    fs::create_dir(fixture.path("folder")).unwrap();
+    fixture.ok("job null: --size 1m --out run");
     for command in ["report", "compare", "export"] {
         for what in ["missing", "file", "folder"] {
-            lab.run(&format!("{command} {what}"))
+            fixture
+                .run(&format!("{command} {what}"))
                 .refuses(2, &[what, "not a run folder"]);
         }
     }
     all_refused(
-        &lab,
+        &fixture,
         &[
             ("report", 2, &["RUN"]),
             ("report run -o missing/page.html", 4, &["missing/page.html"]),
@@ -383,18 +389,18 @@ fn reports_of_other_folders() {
 
 #[test]
 fn damaged_run_folders_are_reported_and_partly_read() {
-    let lab = Lab::on_disk();
-    lab.ok("run quick sim:samsung-951 --scale 0.001 --out run");
-    let journal = fs::read(lab.path("run/journal.log")).unwrap();
-    let manifest = lab.text("run/manifest.json");
+    let fixture = Fixture::on_disk();
+    fixture.ok("run quick sim:samsung-951 --scale 0.001 --out run");
+    let journal = fs::read(fixture.path("run/journal.log")).unwrap();
+    let manifest = fixture.text("run/manifest.json");
     // A torn last line, as after a crash, is not damage.
-    lab.write("run/journal.log", &journal[..journal.len() - 40]);
-    lab.ok("report run -o page.html");
+    fixture.write("run/journal.log", &journal[..journal.len() - 40]);
+    fixture.ok("report run -o page.html");
     // A changed byte in the middle is reported wherever the run is shown.
     let mut bent = journal.clone();
     bent[journal.len() / 2] ^= 0x55;
-    lab.write("run/journal.log", &bent);
-    let done = lab.run("compare run");
+    fixture.write("run/journal.log", &bent);
+    let done = fixture.run("compare run");
     assert!(done.status == 0 || done.status == 4, "{done}");
     let told = format!("{}{}", done.stdout, done.stderr).to_lowercase();
     assert!(
@@ -402,23 +408,26 @@ fn damaged_run_folders_are_reported_and_partly_read() {
         "{done}"
     );
     // No journal, an empty one, noise instead of one.
-    lab.write("run/journal.log", crate::lab::noise(3, 5000));
-    let done = lab.run("compare run");
+    fixture.write("run/journal.log", crate::fixture::noise(3, 5000));
+    let done = fixture.run("compare run");
     assert!([0, 4].contains(&done.status), "{done}");
-    lab.write("run/journal.log", "");
-    let done = lab.run("report run -o page.html");
+    fixture.write("run/journal.log", "");
+    let done = fixture.run("report run -o page.html");
     assert!([0, 4].contains(&done.status), "{done}");
-    fs::remove_file(lab.path("run/journal.log")).unwrap();
-    lab.run("report run -o page.html")
+    fs::remove_file(fixture.path("run/journal.log")).unwrap();
+    fixture
+        .run("report run -o page.html")
         .refuses(4, &["journal.log"]);
-    lab.write("run/journal.log", &journal);
-    lab.write("run/manifest.json", &manifest[..manifest.len() / 2]);
-    lab.run("report run -o page.html")
+    fixture.write("run/journal.log", &journal);
+    fixture.write("run/manifest.json", &manifest[..manifest.len() / 2]);
+    fixture
+        .run("report run -o page.html")
         .refuses(4, &["manifest.json"]);
-    lab.write(
+    fixture.write(
         "run/manifest.json",
         manifest.replacen("\"schema\": 1", "\"schema\": 999", 1),
     );
-    lab.run("report run -o page.html")
+    fixture
+        .run("report run -o page.html")
         .refuses(2, &["run", "newer"]);
 }

@@ -1,14 +1,14 @@
 //! Invalid suites, parameters and suite files: reported before a measurement starts or a folder is created.
 
 use crate::bad_input::all_refused;
-use crate::lab::{Lab, MIB};
+use crate::fixture::{Fixture, MIB};
 
 #[test]
 fn invalid_suites_and_settings() {
-    let lab = Lab::on_disk();
-    lab.noise("disk", MIB);
+    let fixture = Fixture::on_disk();
+    fixture.noise("disk", MIB);
     all_refused(
-        &lab,
+        &fixture,
         &[
             ("run nosuch disk", 2, &["nosuch", "bandwidth, quick"]),
             ("run nosuch.toml disk", 2, &["nosuch.toml", "assay suites"]),
@@ -52,14 +52,14 @@ fn invalid_suites_and_settings() {
         ],
     );
     assert!(
-        !lab.path("assay-runs").exists(),
+        !fixture.path("assay-runs").exists(),
         "a refused run leaves no folder"
     );
 }
 
 #[test]
 fn malformed_suite_files() {
-    let lab = Lab::on_disk();
+    let fixture = Fixture::on_disk();
     let head =
         "name = \"mine\"\ntitle = \"t\"\nsummary = \"s\"\nsource = \"me\"\nduration = \"short\"\n";
     let step = "[[step]]\nid = \"a\"\ntitle = \"a\"\nkind = \"measure\"\n";
@@ -148,10 +148,10 @@ fn malformed_suite_files() {
         ),
     ];
     for (what, text, said) in cases {
-        lab.write("mine.toml", &text);
-        let done = lab.run("run mine.toml null: --scale 0.001 --out run");
+        fixture.write("mine.toml", &text);
+        let done = fixture.run("run mine.toml null: --scale 0.001 --out run");
         assert!(done.status == 2, "{what}: {done}");
         done.refuses(2, said);
-        assert!(!lab.path("run").exists(), "{what}");
+        assert!(!fixture.path("run").exists(), "{what}");
     }
 }

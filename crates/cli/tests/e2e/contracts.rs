@@ -4,7 +4,7 @@ use std::fs;
 
 use serde_json::Value;
 
-use crate::lab::{Lab, keys, number};
+use crate::fixture::{Fixture, keys, number};
 
 const PERCENTILES: [&str; 8] = [
     "p50", "p90", "p95", "p99", "p99_9", "p99_99", "p99_999", "p99_9999",
@@ -53,14 +53,14 @@ fn check_operation(operation: &Value) {
 
 #[test]
 fn job_json_has_the_contracts_names() {
-    let lab = Lab::on_disk();
-    lab.noise("disk", 1 << 20);
+    let fixture = Fixture::on_disk();
+    fixture.noise("disk", 1 << 20);
     for (drive, simulated) in [
         ("disk --destroy disk", false),
         ("sim:samsung-951", true),
         ("null:", false),
     ] {
-        let job = lab.json(&format!(
+        let job = fixture.json(&format!(
             "job {drive} --rw randrw --bs 4k --size 1m --io_size 1m"
         ));
         for key in ["drive", "jobs", "host", "audit", "simulated"] {
@@ -86,8 +86,8 @@ fn job_json_has_the_contracts_names() {
 
 #[test]
 fn run_json_has_the_contracts_names() {
-    let lab = Lab::on_disk();
-    let run = lab.json("run quick sim:samsung-951 null: --scale 0.002 --out run");
+    let fixture = Fixture::on_disk();
+    let run = fixture.json("run quick sim:samsung-951 null: --scale 0.002 --out run");
     assert_eq!(run["suite"], "quick");
     let runs = run["runs"].as_array().unwrap();
     assert_eq!(runs.len(), 2);
@@ -123,9 +123,9 @@ fn run_json_has_the_contracts_names() {
 
 #[test]
 fn every_command_gives_one_json_document_and_nothing_else_on_stdout() {
-    let lab = Lab::on_disk();
-    lab.ok("run quick sim:intel-600p --scale 0.001 --out run");
-    lab.ok("job sim:intel-600p --size 1m --out job");
+    let fixture = Fixture::on_disk();
+    fixture.ok("run quick sim:intel-600p --scale 0.001 --out run");
+    fixture.ok("job sim:intel-600p --size 1m --out job");
     let cases: [(&str, &[&str]); 12] = [
         ("list", &["drives", "simulated"]),
         ("probe sim:samsung-951", &["drive", "simulated"]),
@@ -150,7 +150,7 @@ fn every_command_gives_one_json_document_and_nothing_else_on_stdout() {
         ("completions bash", &["shell", "script"]),
     ];
     for (words, expected) in cases {
-        let document = lab.json(words);
+        let document = fixture.json(words);
         for key in expected {
             assert!(
                 document.get(key).is_some(),
@@ -162,11 +162,11 @@ fn every_command_gives_one_json_document_and_nothing_else_on_stdout() {
 
 #[test]
 fn simulated_results_are_marked_everywhere() {
-    let lab = Lab::on_disk();
-    let run = lab.ok("run quick sim:samsung-951 --scale 0.001 --out run");
-    let job = lab.ok("job sim:samsung-951 --rw randrw --size 1m --out job");
-    let compared = lab.ok("compare run run");
-    let probe = lab.ok("probe sim:samsung-951");
+    let fixture = Fixture::on_disk();
+    let run = fixture.ok("run quick sim:samsung-951 --scale 0.001 --out run");
+    let job = fixture.ok("job sim:samsung-951 --rw randrw --size 1m --out job");
+    let compared = fixture.ok("compare run run");
+    let probe = fixture.ok("probe sim:samsung-951");
     for text in [&run.stdout, &job.stdout, &compared.stdout, &probe.stdout] {
         assert!(text.contains("simulated"), "{text}");
     }
@@ -179,18 +179,18 @@ fn simulated_results_are_marked_everywhere() {
             assert!(line.contains("simulated"), "{line:?} in {text}");
         }
     }
-    lab.ok("report run -o page.html");
-    assert!(lab.text("page.html").matches("simulated").count() > 3);
+    fixture.ok("report run -o page.html");
+    assert!(fixture.text("page.html").matches("simulated").count() > 3);
     for format in ["json", "fio-json"] {
-        lab.ok(&format!("export run --format {format} -o out.{format}"));
+        fixture.ok(&format!("export run --format {format} -o out.{format}"));
         assert!(
-            lab.text(&format!("out.{format}")).contains("simulated"),
+            fixture.text(&format!("out.{format}")).contains("simulated"),
             "{format}"
         );
     }
-    lab.ok("export run --format csv -o csv");
+    fixture.ok("export run --format csv -o csv");
     let mut tables = 0;
-    for entry in fs::read_dir(lab.path("csv")).unwrap() {
+    for entry in fs::read_dir(fixture.path("csv")).unwrap() {
         let path = entry.unwrap().path();
         let text = fs::read_to_string(&path).unwrap();
         let mut lines = text.lines();
@@ -216,22 +216,22 @@ fn simulated_results_are_marked_everywhere() {
 
 #[test]
 fn real_results_are_never_marked_simulated() {
-    let lab = Lab::on_disk();
-    lab.noise("disk", 1 << 20);
-    let text = lab.ok("job disk --size 1m").stdout;
+    let fixture = Fixture::on_disk();
+    fixture.noise("disk", 1 << 20);
+    let text = fixture.ok("job disk --size 1m").stdout;
     assert!(!text.contains("simulated"), "{text}");
     assert_eq!(
-        lab.json("job null: --size 1m")["simulated"],
+        fixture.json("job null: --size 1m")["simulated"],
         Value::Bool(false)
     );
 }
 
 #[test]
 fn stdout_has_only_the_result_and_stderr_is_empty_without_a_terminal() {
-    let lab = Lab::on_disk();
-    let done = lab.ok("run quick sim:samsung-951 --scale 0.005 --out run --json");
+    let fixture = Fixture::on_disk();
+    let done = fixture.ok("run quick sim:samsung-951 --scale 0.005 --out run --json");
     done.json();
     assert_eq!(done.stderr, "");
-    let done = lab.ok("job sim:samsung-951 --rw randread --runtime 3s");
+    let done = fixture.ok("job sim:samsung-951 --rw randread --runtime 3s");
     assert_eq!(done.stderr, "");
 }

@@ -2,19 +2,21 @@
 
 use std::fs;
 
-use crate::lab::{MIB, changed_blocks, noise, number};
-use crate::rig::{Rig, name, run};
+use crate::block_devices::{BlockDevices, name, run};
+use crate::fixture::{MIB, changed_blocks, noise, number};
 
 #[test]
 fn workloads_on_a_loop_device_reach_the_file_under_it() {
-    let Some(mut rig) = Rig::new() else { return };
-    let before = rig.lab.noise("image", 16 * MIB);
-    let Some(device) = rig.attach("image", &["--direct-io=on"]) else {
+    let Some(mut devices) = BlockDevices::new() else {
+        return;
+    };
+    let before = devices.fixture.noise("image", 16 * MIB);
+    let Some(device) = devices.attach("image", &["--direct-io=on"]) else {
         return;
     };
     let serial = name(&device).to_owned();
     for way in ["--engine sync", "--engine uring --iodepth 16"] {
-        let job = rig.lab.json(&format!(
+        let job = devices.fixture.json(&format!(
             "job {device} --rw randread --bs 4k --io_size 4m {way}"
         ));
         assert_eq!(number(&job, "/jobs/0/read/ios"), 1024.0);
@@ -24,7 +26,7 @@ fn workloads_on_a_loop_device_reach_the_file_under_it() {
         fs::read(&device).unwrap() == before,
         "reading changed the device"
     );
-    let job = rig.lab.json(&format!(
+    let job = devices.fixture.json(&format!(
         "job {device} --rw randwrite --random_distribution cover --bs 4k --offset 4m --size 4m --iodepth 16 --verify --destroy {serial}"
     ));
     assert_eq!(number(&job, "/jobs/0/write/bytes"), (4 * MIB) as f64);
@@ -34,17 +36,21 @@ fn workloads_on_a_loop_device_reach_the_file_under_it() {
         changed_blocks(&before, &after, 4096),
         (1024..2048).collect::<Vec<_>>()
     );
-    rig.undo_last();
+    devices.undo_last();
     assert!(
-        rig.lab.read("image") == after,
+        devices.fixture.read("image") == after,
         "what the device said is what the file holds"
     );
 }
 
 #[test]
 fn workloads_on_zram_and_compressibility_as_the_device_sees_it() {
-    let Some(mut rig) = Rig::new() else { return };
-    let Some(device) = rig.zram(32) else { return };
+    let Some(mut devices) = BlockDevices::new() else {
+        return;
+    };
+    let Some(device) = devices.zram(32) else {
+        return;
+    };
     let serial = name(&device).to_owned();
     let stored = || {
         let stat = fs::read_to_string(format!("/sys/block/{serial}/mm_stat")).unwrap();
@@ -54,7 +60,7 @@ fn workloads_on_zram_and_compressibility_as_the_device_sees_it() {
         let (original, compressed) = (fields.next().unwrap(), fields.next().unwrap());
         (original, compressed)
     };
-    rig.lab.ok(&format!(
+    devices.fixture.ok(&format!(
         "job {device} --rw write --bs 128k --size 16m --destroy {serial}"
     ));
     let (original, compressed) = stored();
@@ -62,7 +68,7 @@ fn workloads_on_zram_and_compressibility_as_the_device_sees_it() {
         original >= (16 * MIB) as f64 && compressed > 0.97 * original,
         "{compressed} of {original}"
     );
-    rig.lab.ok(&format!(
+    devices.fixture.ok(&format!(
         "job {device} --rw write --bs 128k --size 16m --data compress=3 --destroy {serial}"
     ));
     let (original, compressed) = stored();
@@ -70,7 +76,7 @@ fn workloads_on_zram_and_compressibility_as_the_device_sees_it() {
         (0.2..0.6).contains(&(compressed / original)),
         "{compressed} of {original}"
     );
-    let job = rig.lab.json(&format!(
+    let job = devices.fixture.json(&format!(
         "job {device} --rw randrw --bs 4k --size 16m --io_size 32m --iodepth 32 --verify --destroy {serial}"
     ));
     assert_eq!(
@@ -78,7 +84,7 @@ fn workloads_on_zram_and_compressibility_as_the_device_sees_it() {
         8192.0
     );
     assert!(number(&job, "/jobs/0/verify/blocks_checked") > 4096.0);
-    rig.lab.ok(&format!(
+    devices.fixture.ok(&format!(
         "job {device} --rw write --bs 128k --data zero --size 16m --destroy {serial}"
     ));
     assert!(
@@ -87,25 +93,28 @@ fn workloads_on_zram_and_compressibility_as_the_device_sees_it() {
             .all(|byte| *byte == 0)
     );
     // Smaller than the device's logical block of 4 KiB.
-    rig.lab
+    devices
+        .fixture
         .run(&format!("job {device} --bs 512"))
         .refuses(2, &["--bs 512", "4096"]);
 }
 
 #[test]
 fn a_drive_in_use_is_refused_whatever_is_said_and_keeps_its_bytes() {
-    let Some(mut rig) = Rig::new() else { return };
-    rig.lab.noise("image", 32 * MIB);
-    let Some(device) = rig.attach("image", &[]) else {
+    let Some(mut devices) = BlockDevices::new() else {
+        return;
+    };
+    devices.fixture.noise("image", 32 * MIB);
+    let Some(device) = devices.attach("image", &[]) else {
         return;
     };
     let serial = name(&device).to_owned();
     run(&["mkfs.ext4", "-q", &device]);
-    let point = rig.mount(&device, &[]);
+    let point = devices.mount(&device, &[]);
     fs::write(point.join("precious"), noise(7, MIB)).unwrap();
     run(&["sync"]);
     let words = format!("--rw write --size 1m --destroy {serial} --destroy ext4");
-    let done = rig.lab.run(&format!("job {device} {words}"));
+    let done = devices.fixture.run(&format!("job {device} {words}"));
     done.refuses(
         3,
         &[
@@ -119,71 +128,78 @@ fn a_drive_in_use_is_refused_whatever_is_said_and_keeps_its_bytes() {
         !done.stderr.contains("add: --destroy"),
         "nothing to type would help: {done}"
     );
-    rig.lab
+    devices
+        .fixture
         .run(&format!(
             "run bandwidth {device} --destroy {serial} --destroy ext4 --scale 0.001 --out r"
         ))
         .refuses(3, &["mounted"]);
     assert!(
-        !rig.lab.path("r").exists(),
+        !devices.fixture.path("r").exists(),
         "a refused run leaves no folder behind"
     );
     // The file under the device, too.
-    rig.lab
+    devices
+        .fixture
         .run("job image --rw write --size 1m --destroy image --destroy ext4")
         .refuses(3, &[&device]);
     assert!(fs::read(point.join("precious")).unwrap() == noise(7, MIB));
     // Reading a drive in use is allowed.
-    rig.lab
+    devices
+        .fixture
         .ok(&format!("job {device} --rw randread --io_size 1m"));
-    rig.undo_last();
+    devices.undo_last();
 
     // Unmounted, the file system must still be named, and the refusal says how.
     let before = fs::read(&device).unwrap();
-    let done = rig.lab.run(&format!(
+    let done = devices.fixture.run(&format!(
         "job {device} --rw write --size 1m --destroy {serial}"
     ));
     done.refuses(3, &["ext4", "add:", "--destroy ext4"]);
     assert!(fs::read(&device).unwrap() == before);
-    let probe = rig.lab.ok(&format!("probe {device}"));
+    let probe = devices.fixture.ok(&format!("probe {device}"));
     assert!(
         probe
             .stdout
             .contains(&format!("--destroy {serial} --destroy ext4")),
         "{probe}"
     );
-    rig.lab.ok(&format!("job {device} {words}"));
+    devices.fixture.ok(&format!("job {device} {words}"));
     assert!(fs::read(&device).unwrap()[MIB..] == before[MIB..]);
     assert!(fs::read(&device).unwrap()[..MIB] != before[..MIB]);
 }
 
 #[test]
 fn swap_and_partition_tables_are_refused() {
-    let Some(mut rig) = Rig::new() else { return };
-    rig.lab.write("image", vec![0; 32 * MIB]);
+    let Some(mut devices) = BlockDevices::new() else {
+        return;
+    };
+    devices.fixture.write("image", vec![0; 32 * MIB]);
     // With -P the kernel forgets the partitions when the device is detached.
-    let Some(device) = rig.attach("image", &["-P"]) else {
+    let Some(device) = devices.attach("image", &["-P"]) else {
         return;
     };
     let serial = name(&device).to_owned();
-    if rig.swapon(&device) {
-        let done = rig.lab.run(&format!(
+    if devices.swapon(&device) {
+        let done = devices.fixture.run(&format!(
             "job {device} --rw write --destroy {serial} --destroy swap"
         ));
         done.refuses(3, &["swap", "nothing was written"]);
-        rig.undo_last();
+        devices.undo_last();
     }
     run(&["wipefs", "-a", "-q", &device]);
     run(&[
         "parted", "-s", &device, "mklabel", "gpt", "mkpart", "data", "1MiB", "20MiB",
     ]);
     let before = fs::read(&device).unwrap();
-    rig.lab
+    devices
+        .fixture
         .run(&format!("job {device} --rw write --destroy {serial}"))
         .refuses(3, &["gpt", "--destroy gpt"]);
     assert!(fs::read(&device).unwrap() == before);
     // A quick look at such a drive is read-only and allowed.
-    rig.lab
+    devices
+        .fixture
         .ok(&format!("run quick {device} --scale 0.005 --out look"));
     assert!(fs::read(&device).unwrap() == before);
 }

@@ -1,9 +1,9 @@
 //! `assay fit`, `assay fidelity`, and simulated drives from a user's file.
 
-use crate::lab::Lab;
+use crate::fixture::Fixture;
 
 /// The hidden drive: the 951 with a slower controller, slower flash and a narrower data path.
-fn hidden(lab: &Lab) {
+fn hidden(fixture: &Fixture) {
     let text = include_str!("../../../../profiles/samsung-951.toml");
     let changed: Vec<String> = text
         .lines()
@@ -26,7 +26,7 @@ fn hidden(lab: &Lab) {
             format!("{before}value = {value}{}", &rest[after..])
         })
         .collect();
-    lab.write("hidden.toml", changed.join("\n"));
+    fixture.write("hidden.toml", changed.join("\n"));
 }
 
 const FREE: &str =
@@ -34,10 +34,10 @@ const FREE: &str =
 
 #[test]
 fn a_custom_profile_predicts_held_out_cells() {
-    let lab = Lab::on_disk();
-    hidden(&lab);
-    lab.ok("run quick sim:./hidden.toml --scale 0.05 --out measured");
-    let fitted = lab.json(&format!(
+    let fixture = Fixture::on_disk();
+    hidden(&fixture);
+    fixture.ok("run quick sim:./hidden.toml --scale 0.05 --out measured");
+    let fitted = fixture.json(&format!(
         "fit samsung-951 --to measured --name my-twin --evaluations 200 {FREE} --hold-out bs=32k --hold-out threads=64"
     ));
     let targets = &fitted["targets"];
@@ -53,15 +53,15 @@ fn a_custom_profile_predicts_held_out_cells() {
     );
     // The contents sampling is no workload.
     assert!(!fitted["left_out"].as_array().unwrap().is_empty());
-    assert!(lab.text("my-twin.residuals.csv").lines().count() > 10);
-    let twin = lab.text("my-twin.toml");
+    assert!(fixture.text("my-twin.residuals.csv").lines().count() > 10);
+    let twin = fixture.text("my-twin.toml");
     assert!(twin.contains("name = \"my-twin\"") && twin.contains("fitted = \"run "));
-    assert!(!lab.path("my-twin.toml.fit-state").exists());
+    assert!(!fixture.path("my-twin.toml.fit-state").exists());
 
     // The twin is a drive like any other, and does what the hidden one does where nobody measured, short of the data path, which none of
     // the cells reaches.
     let iops = |drive: &str| {
-        let done = lab.json(&format!(
+        let done = fixture.json(&format!(
             "job sim:./{drive}.toml --rw randread --bs 8k --numjobs 12 --runtime 200ms --ramp_time 50ms"
         ));
         assert_eq!(done["simulated"], true);
@@ -72,7 +72,7 @@ fn a_custom_profile_predicts_held_out_cells() {
         (predicted / truth - 1.0).abs() < 0.08,
         "{predicted} for {truth}"
     );
-    let before = lab.json(
+    let before = fixture.json(
         "job sim:samsung-951 --rw randread --bs 8k --numjobs 12 --runtime 200ms --ramp_time 50ms",
     );
     let before = before["jobs"][0]["read"]["iops"].as_f64().unwrap();
@@ -84,8 +84,8 @@ fn a_custom_profile_predicts_held_out_cells() {
 
 #[test]
 fn a_table_of_measurements_is_fitted_to_and_the_same_command_gives_the_same_profile() {
-    let lab = Lab::on_disk();
-    lab.write(
+    let fixture = Fixture::on_disk();
+    fixture.write(
         "m.csv",
         "rw,block,threads,metric,value,role\n\
          randread,4k,16,mib_per_s,500,\n\
@@ -93,7 +93,7 @@ fn a_table_of_measurements_is_fitted_to_and_the_same_command_gives_the_same_prof
          randread,32k,16,mib_per_s,1200,held_out\n",
     );
     let command = format!("fit samsung-951 --to m.csv --name one --evaluations 30 {FREE}");
-    let text = lab.ok(&command).stdout;
+    let text = fixture.ok(&command).stdout;
     for part in [
         "Fitted to",
         "Held out",
@@ -107,21 +107,21 @@ fn a_table_of_measurements_is_fitted_to_and_the_same_command_gives_the_same_prof
         text.lines().all(|line| line.chars().count() <= 100),
         "{text}"
     );
-    let first = lab.text("one.toml");
-    lab.ok(&format!("{command} --threads 3"));
-    assert_eq!(lab.text("one.toml"), first);
+    let first = fixture.text("one.toml");
+    fixture.ok(&format!("{command} --threads 3"));
+    assert_eq!(fixture.text("one.toml"), first);
     assert!(first.contains("fitted = \"m.csv\""), "{first}");
 }
 
 #[test]
 fn invalid_fits_are_refused_with_advice() {
-    let lab = Lab::on_disk();
-    lab.write(
+    let fixture = Fixture::on_disk();
+    fixture.write(
         "bad.csv",
         "rw,block,value\nrandread,4k,100\nrandread,4k,fast\n",
     );
-    lab.write("good.csv", "value\n100\n");
-    lab.write("notes.toml", "not = \"a profile\"");
+    fixture.write("good.csv", "value\n100\n");
+    fixture.write("notes.toml", "not = \"a profile\"");
     for (words, expected) in [
         (
             "fit samsung-951 --to bad.csv",
@@ -160,24 +160,24 @@ fn invalid_fits_are_refused_with_advice() {
         ("probe sim:./notes.toml", "notes.toml"),
         ("fidelity no-such-drive", "samsung-951"),
     ] {
-        let done = lab.run(words);
+        let done = fixture.run(words);
         assert!(done.status == 2 || done.status == 4, "{done}");
         assert!(
             done.stderr.contains(expected),
             "{expected} is not in: {done}"
         );
     }
-    assert_eq!(lab.text("notes.toml"), "not = \"a profile\"");
+    assert_eq!(fixture.text("notes.toml"), "not = \"a profile\"");
 }
 
 #[test]
 fn the_fidelity_page_shows_every_published_figure() {
-    let lab = Lab::on_disk();
-    let document = lab.json("fidelity samsung-951 -o page.html --markdown page.md");
+    let fixture = Fixture::on_disk();
+    let document = fixture.json("fidelity samsung-951 -o page.html --markdown page.md");
     let summary = &document["drives"][0]["summary"];
     assert_eq!(summary["figures"], 22, "{document:#}");
     assert!(summary["median_error_pct"].as_f64().unwrap() < 3.0);
-    let (page, text) = (lab.text("page.html"), lab.text("page.md"));
+    let (page, text) = (fixture.text("page.html"), fixture.text("page.md"));
     assert!(page.starts_with("<!DOCTYPE html>"));
     for figure in [
         "random read, 64 x 4 KiB",

@@ -4,11 +4,11 @@ use std::sync::OnceLock;
 
 use proptest::prelude::*;
 
-use crate::lab::Lab;
+use crate::fixture::Fixture;
 
-fn lab() -> &'static Lab {
-    static LAB: OnceLock<Lab> = OnceLock::new();
-    LAB.get_or_init(Lab::on_disk)
+fn fixture() -> &'static Fixture {
+    static FIXTURE: OnceLock<Fixture> = OnceLock::new();
+    FIXTURE.get_or_init(Fixture::on_disk)
 }
 
 /// Valid and invalid texts for sizes, rates and durations.
@@ -84,12 +84,12 @@ proptest! {
     fn no_job_panics(drive in drive(), options in prop::collection::vec(option(), 0..7), io_size in 1_u32..64, json: bool) {
         // Limited by bytes and by time.
         let io_size = format!("{io_size}k");
-        let mut command = lab().command("job");
+        let mut command = fixture().command("job");
         command.arg(&drive).args(options.iter().flatten()).args(["--io_size", &io_size, "--runtime", "20ms"]);
         if json {
             command.arg("--json");
         }
-        let done = crate::lab::Done::of(&format!("job {drive} {options:?}"), command.spawn().unwrap());
+        let done = crate::fixture::Done::of(&format!("job {drive} {options:?}"), command.spawn().unwrap());
         prop_assert!([0, 1, 2, 4].contains(&done.status), "{}", done);
         if done.status <= 1 {
             prop_assert!(!done.stdout.is_empty());
@@ -113,10 +113,10 @@ proptest! {
         "\\PC{0,10}",
     ], 0..6)) {
         // In a separate folder: some commands write files.
-        let lab = Lab::on_disk();
-        let mut command = lab.command("");
+        let fixture = Fixture::on_disk();
+        let mut command = fixture.command("");
         command.args(&words);
-        let done = crate::lab::Done::of(&format!("{words:?}"), command.spawn().unwrap());
+        let done = crate::fixture::Done::of(&format!("{words:?}"), command.spawn().unwrap());
         prop_assert!([0, 1, 2, 3, 4].contains(&done.status), "{}", done);
     }
 }

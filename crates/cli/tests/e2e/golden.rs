@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::lab::{Lab, number};
+use crate::fixture::{Fixture, number};
 
 const CONSISTENCY: &str = include_str!("../../../../suites/consistency.toml");
 const HOUR: &str = include_str!("../../../../reference/consistency.csv");
@@ -30,14 +30,14 @@ fn near(what: &str, simulated: f64, published: f64, percent: f64) {
 /// AnandTech M8Pe: the hour of the bare M8Pe(G)N alternates between two rates, mostly the fast one; that is accepted as its steady state.
 #[test]
 fn the_m8pe_gn_alternates_as_published_and_counts_as_steady() {
-    let lab = Lab::on_disk();
+    let fixture = Fixture::on_disk();
     // The half without additional over-provisioning; the other was not published.
     let (first, rest) = CONSISTENCY
         .split_once("[[step]]\nid = \"purge-spare\"")
         .unwrap();
     let (_, rules) = rest.split_once("[[verdict.rule]]").unwrap();
-    lab.write("half.toml", format!("{first}[[verdict.rule]]{rules}"));
-    let run = lab.json("run ./half.toml sim:plextor-m8pe-gn --out hour");
+    fixture.write("half.toml", format!("{first}[[verdict.rule]]{rules}"));
+    let run = fixture.json("run ./half.toml sim:plextor-m8pe-gn --out hour");
     let reasons = run["runs"][0]["verdict"]["reasons"].as_array().unwrap();
     let said = reasons[0]["text"].as_str().unwrap();
     let mean: f64 = said
@@ -58,8 +58,8 @@ fn the_m8pe_gn_alternates_as_published_and_counts_as_steady() {
         warnings.iter().all(|w| w["code"] != "not-steady"),
         "{warnings:?}"
     );
-    lab.ok("export hour --format csv -o csv");
-    let text = lab.text("csv/intervals.csv");
+    fixture.ok("export hour --format csv -o csv");
+    let text = fixture.text("csv/intervals.csv");
     let mut lines = text.lines();
     let heading: Vec<&str> = lines.next().unwrap().split(',').collect();
     let at = |name: &str| heading.iter().position(|h| *h == name).unwrap();
@@ -96,8 +96,8 @@ fn the_m8pe_gn_alternates_as_published_and_counts_as_steady() {
         fast_s > slow_s && slow_s > 50,
         "{fast_s} s fast, {slow_s} s slow"
     );
-    lab.ok("report hour -o hour.html");
-    let page = lab.text("hour.html");
+    fixture.ok("report hour -o hour.html");
+    let page = fixture.text("hour.html");
     assert!(page.contains("published 12,000 IOPS on average"));
     assert!(!page.contains("not steady"));
 }
@@ -105,8 +105,8 @@ fn the_m8pe_gn_alternates_as_published_and_counts_as_steady() {
 /// AnandTech PBlaze5: the C916 reads slightly faster than the C900, both below the rated million. Steady writes measured for seconds are refused.
 #[test]
 fn the_c916_beats_the_c900_slightly_and_short_writes_are_no_steady_ones() {
-    let lab = Lab::on_disk();
-    let run = lab.json(
+    let fixture = Fixture::on_disk();
+    let run = fixture.json(
         "run enterprise sim:memblaze-pblaze5-c916 sim:memblaze-pblaze5-c900 --set area=1% --set threads=128,256,512 --set readers=1 \
          --set mixes=70 --set steady=2s --set settle=2s --set idle=1s --scale 0.01 --out run",
     );
@@ -126,16 +126,16 @@ fn the_c916_beats_the_c900_slightly_and_short_writes_are_no_steady_ones() {
             .unwrap();
         assert!(writes.contains("not measured: not steady"), "{writes}");
     }
-    lab.ok("report run -o run.html");
-    assert!(lab.text("run.html").contains("not steady"));
+    fixture.ok("report run -o run.html");
+    assert!(fixture.text("run.html").contains("not steady"));
 }
 
 /// AnandTech Optane Memory: the P4800X is saturated by sequential reads at depth 2, the MX300 nearly at depth 1; the P4800X answers single reads an order of magnitude sooner, as
 /// published beside it; and writes of 512 B are not for it: even the 960 EVO does better.
 #[test]
 fn the_p4800x_the_mx300_and_the_960_evo_keep_their_order() {
-    let lab = Lab::on_disk();
-    let run = lab.json(
+    let fixture = Fixture::on_disk();
+    let run = fixture.json(
         "run client sim:intel-optane-p4800x sim:crucial-mx300 sim:samsung-960-evo --set precondition=1% --set depths=1,2,16 \
          --set blocks=512,4k --set mixes=70 --scale 0.001 --out run",
     );
@@ -162,8 +162,8 @@ fn the_p4800x_the_mx300_and_the_960_evo_keep_their_order() {
     };
     assert!(small(2) > small(0), "{} {}", small(2), small(0));
     // Depths 1 and 16 (four threads of four) were published.
-    lab.ok("report run -o run.html");
-    let page = lab.text("run.html");
+    fixture.ok("report run -o run.html");
+    let page = fixture.text("run.html");
     assert!(page.contains("intel-optane-p4800x (simulated): published and simulated latency"));
     assert!(page.contains("AnandTech (AT11209p4)"));
     near("depth 1", optane[0], 108_300.0, 10.0);
@@ -173,9 +173,9 @@ fn the_p4800x_the_mx300_and_the_960_evo_keep_their_order() {
 /// AnandTech Optane Memory, writes: the MX300 gains nothing from a second one in flight, and on small ones in sequence the P4800X is slower than Optane Memory below 4 KiB.
 #[test]
 fn write_sweeps_differ_between_drives_as_published() {
-    let lab = Lab::on_disk();
+    let fixture = Fixture::on_disk();
     let client = |drives: &str, words: &str, out: &str| {
-        lab.json(&format!(
+        fixture.json(&format!(
             "run client {drives} --set mixes=70 {words} --scale 0.02 --out {out}"
         ))
     };

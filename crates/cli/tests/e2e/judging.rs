@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::lab::Lab;
+use crate::fixture::Fixture;
 
 fn reasons(verdict: &Value) -> Vec<String> {
     let reasons = verdict["reasons"].as_array().unwrap().iter();
@@ -43,11 +43,11 @@ advice = "wears out early at its price"
 /// One run evaluated by three policies: limits, facts and price class decide.
 #[test]
 fn an_own_policy_changes_the_verdict() {
-    let lab = Lab::in_memory();
-    lab.json("run quick sim:samsung-951 --out run");
+    let fixture = Fixture::in_memory();
+    fixture.json("run quick sim:samsung-951 --out run");
     let judge = |name: &str, text: &str| -> Value {
-        lab.write(name, text);
-        let said = lab.json(&format!("verdict run --policy {name}"));
+        fixture.write(name, text);
+        let said = fixture.json(&format!("verdict run --policy {name}"));
         assert_eq!(said["policy"], name);
         said["drives"][0]["verdict"].clone()
     };
@@ -73,10 +73,11 @@ fn an_own_policy_changes_the_verdict() {
         "its rule is for another class: {dear:#}"
     );
     // An invalid policy is refused by name.
-    lab.write("bad.toml", MINE.replace("best_rate", "best_guess"));
-    lab.run("verdict run --policy bad.toml")
+    fixture.write("bad.toml", MINE.replace("best_rate", "best_guess"));
+    fixture
+        .run("verdict run --policy bad.toml")
         .refuses(2, &["policy bad.toml", "best_guess"]);
-    lab.run("verdict run --policy nowhere.toml").refuses(
+    fixture.run("verdict run --policy nowhere.toml").refuses(
         2,
         &["cannot read the policy nowhere.toml", "leave out --policy"],
     );
@@ -85,16 +86,16 @@ fn an_own_policy_changes_the_verdict() {
 /// A counterfeit drive: writes beyond its true capacity overwrite earlier blocks.
 #[test]
 fn a_counterfeit_capacity_gives_a_banner_and_a_verdict() {
-    let lab = Lab::in_memory();
-    let run = lab.json_status(
+    let fixture = Fixture::in_memory();
+    let run = fixture.json_status(
         "run capacity sim:samsung-951,fault=wrap:64m --set area=128m --out fake",
         1,
     );
     let verdict = &run["runs"][0]["verdict"];
     assert_eq!(verdict["result"], "not_recommended", "{verdict:#}");
     assert!(reason(verdict, "blocks").ends_with("send it back"));
-    lab.ok("report fake -o fake.html");
-    let page = lab.text("fake.html");
+    fixture.ok("report fake -o fake.html");
+    let page = fixture.text("fake.html");
     assert!(page.contains("class=\"banner alarm loud\""));
     assert!(page.contains("This indicates counterfeit capacity"));
 }
@@ -102,28 +103,28 @@ fn a_counterfeit_capacity_gives_a_banner_and_a_verdict() {
 /// One misdirected write: two mismatched blocks, no counterfeit capacity.
 #[test]
 fn a_misdirected_write_is_distinguished_from_counterfeit_capacity() {
-    let lab = Lab::in_memory();
-    let run = lab.json_status(
+    let fixture = Fixture::in_memory();
+    let run = fixture.json_status(
         "run capacity sim:samsung-951,fault=misdirect-write@20 --set area=128m --out stray",
         1,
     );
     let verdict = &run["runs"][0]["verdict"];
     assert_eq!(verdict["result"], "not_recommended", "{verdict:#}");
-    lab.ok("report stray -o stray.html");
-    let page = lab.text("stray.html");
+    fixture.ok("report stray -o stray.html");
+    let page = fixture.text("stray.html");
     assert!(page.contains("returned wrong data"));
     assert!(!page.contains("indicates counterfeit capacity"));
     // Without the fault all blocks match.
-    let run = lab.json("run capacity sim:samsung-951 --set area=128m --out honest");
+    let run = fixture.json("run capacity sim:samsung-951 --set area=128m --out honest");
     assert_eq!(run["runs"][0]["verdict"]["result"], "recommended");
 }
 
 /// A test of three minutes does not reach steady state: no score, and the reason in text, page and verdict.
 #[test]
 fn a_score_without_steady_state_is_marked_and_not_evaluated() {
-    let lab = Lab::on_disk();
+    let fixture = Fixture::on_disk();
     // Three minutes: a constant rate, half of the hour's.
-    let run = lab.json("run consistency sim:plextor-m8pe-y --scale 0.05 --out short");
+    let run = fixture.json("run consistency sim:plextor-m8pe-y --scale 0.05 --out short");
     let verdict = &run["runs"][0]["verdict"];
     assert_eq!(verdict["result"], "undecided", "{verdict:#}");
     for about in ["steady random writes", "consistency"] {
@@ -134,20 +135,20 @@ fn a_score_without_steady_state_is_marked_and_not_evaluated() {
     let warnings = run["warnings"].as_array().unwrap().iter();
     let warned = warnings.filter(|w| w["code"] == "not-steady").count();
     assert_eq!(warned, 2, "with and without spare area");
-    lab.ok("report short -o short.html");
-    assert!(lab.text("short.html").contains("not steady"));
+    fixture.ok("report short -o short.html");
+    assert!(fixture.text("short.html").contains("not steady"));
 }
 
 /// The M8Pe(G) of the DragonFly tests throttles for about ten seconds in forty once warm: its last seconds are as fast as its first, and
 /// the policy detects it by the duty cycle.
 #[test]
 fn cyclic_throttling_is_evaluated_by_duty_cycle_and_rate() {
-    let lab = Lab::on_disk();
+    let fixture = Fixture::on_disk();
     let heat = |drive: &str| -> Value {
-        lab.json(&format!(
+        fixture.json(&format!(
             "run thermal sim:{drive} --scale 0.3 --out {drive}"
         ));
-        let said = lab.json(&format!("verdict {drive}"));
+        let said = fixture.json(&format!("verdict {drive}"));
         said["drives"][0]["verdict"].clone()
     };
     let cycling = heat("plextor-m8pe-g");
@@ -185,14 +186,14 @@ fn cyclic_throttling_is_evaluated_by_duty_cycle_and_rate() {
 /// without a run in state 0.
 #[test]
 fn a_power_states_limit_is_named() {
-    let lab = Lab::on_disk();
+    let fixture = Fixture::on_disk();
     let page = |state: u32| -> String {
-        lab.json(&format!(
+        fixture.json(&format!(
             "run enterprise sim:memblaze-pblaze5-c916 --set power_states={state} --set area=1% --set threads=256 --set readers=1 \
              --set mixes=70 --set steady=20s --set settle=20s --set runtime=20s --set idle=1s --out run{state}"
         ));
-        lab.ok(&format!("report run{state} -o {state}.html"));
-        lab.text(&format!("{state}.html"))
+        fixture.ok(&format!("report run{state} -o {state}.html"));
+        fixture.text(&format!("{state}.html"))
     };
     let named = "in power state 2, whose maximum is 10.00 W";
     assert!(page(2).contains(named));

@@ -7,7 +7,7 @@ use std::process::Child;
 use rustix::process::Signal;
 use serde_json::Value;
 
-use crate::lab::{Done, Lab, MIB, number, pause, send, text_so_far, wait_until};
+use crate::fixture::{Done, Fixture, MIB, number, pause, send, text_so_far, wait_until};
 
 /// A suite file with several short cells of adjustable length.
 const STEPS: &str = r#"
@@ -42,8 +42,8 @@ job = { rw = "randrw", bs = "4k", size = "2m", runtime = "{runtime}" }
 
 /// The cells of a finished or unfinished run, by id.
 #[track_caller]
-fn cells(lab: &Lab, run: &str) -> BTreeMap<String, Value> {
-    let document = lab.json(&format!("compare {run}"));
+fn cells(fixture: &Fixture, run: &str) -> BTreeMap<String, Value> {
+    let document = fixture.json(&format!("compare {run}"));
     let cells = document["compared"][0]["runs"][0]["cells"]
         .as_array()
         .unwrap()
@@ -62,9 +62,9 @@ fn finished(cells: &BTreeMap<String, Value>) -> BTreeMap<String, Value> {
         .collect()
 }
 
-fn starts(lab: &Lab, run: &str) -> BTreeMap<String, usize> {
+fn starts(fixture: &Fixture, run: &str) -> BTreeMap<String, usize> {
     let mut starts = BTreeMap::new();
-    for line in lab
+    for line in fixture
         .text(&format!("{run}/journal.log"))
         .lines()
         .filter(|line| line.contains("\"cell_start\""))
@@ -84,17 +84,17 @@ fn kill(mut child: Child) {
 
 #[track_caller]
 fn cut_off_and_resume(drive: &str, permission: &str, scale: &str, seed: u64) {
-    let lab = Lab::on_disk();
-    lab.noise("disk", 4 * MIB);
-    lab.write("mine.toml", STEPS);
+    let fixture = Fixture::on_disk();
+    fixture.noise("disk", 4 * MIB);
+    fixture.write("mine.toml", STEPS);
     let words = format!("run mine.toml {drive} {permission} {scale} --out run");
     let mut delay = seed;
     let mut known: BTreeMap<String, Value> = BTreeMap::new();
-    let mut child = lab.command(&words).spawn().unwrap();
+    let mut child = fixture.command(&words).spawn().unwrap();
     for finished_before in [0, 1, 2] {
         // By progress, not by time: independent of the speed of the host.
         wait_until("the run has come so far", || {
-            let journal = text_so_far(&lab.path("run/journal.log"));
+            let journal = text_so_far(&fixture.path("run/journal.log"));
             journal.contains("cell_start")
                 && journal.matches("cell_finish").count() >= finished_before
         });
@@ -105,33 +105,37 @@ fn cut_off_and_resume(drive: &str, permission: &str, scale: &str, seed: u64) {
         pause(delay >> 33 & 127);
         kill(child);
         assert!(
-            !lab.path("run/SHA256SUMS").exists(),
+            !fixture.path("run/SHA256SUMS").exists(),
             "it was through before it could be cut off"
         );
         // The folder opens, and text and page render.
-        let now = cells(&lab, "run");
+        let now = cells(&fixture, "run");
         assert_eq!(now.len(), 8);
-        lab.ok("report run -o page.html");
+        fixture.ok("report run -o page.html");
         for (id, cell) in &known {
             assert_eq!(&now[id], cell, "a finished cell has changed");
         }
         known = finished(&now);
-        child = lab
+        child = fixture
             .command(&format!("run --resume run {permission} --json"))
             .spawn()
             .unwrap();
         pause(30);
     }
     let last = Done::of("run --resume run", child).expect(0).json();
-    let now = cells(&lab, "run");
+    let now = cells(&fixture, "run");
     assert_eq!(finished(&now).len(), 8, "{now:#?}");
     assert_eq!(last["runs"][0]["cells"].as_array().unwrap().len(), 8);
     for (id, cell) in &known {
         assert_eq!(&now[id], cell, "a finished cell was done again");
-        assert_eq!(starts(&lab, "run")[id], starts(&lab, "run")[id].min(4));
+        assert_eq!(
+            starts(&fixture, "run")[id],
+            starts(&fixture, "run")[id].min(4)
+        );
     }
-    lab.tool("sh", &["-c", "cd run && sha256sum -c --strict SHA256SUMS"]);
-    lab.run(&format!("run --resume run {permission}"))
+    fixture.tool("sh", &["-c", "cd run && sha256sum -c --strict SHA256SUMS"]);
+    fixture
+        .run(&format!("run --resume run {permission}"))
         .refuses(2, &["complete", "assay report run"]);
 }
 
@@ -143,21 +147,21 @@ fn a_run_on_a_file_survives_being_killed() {
 #[test]
 fn a_simulated_run_survives_being_killed() {
     cut_off_and_resume("sim:samsung-951", "", "--scale 100", 2);
-    let lab = Lab::on_disk();
-    lab.write("mine.toml", STEPS);
-    lab.ok("run mine.toml sim:samsung-951 --scale 100 --out whole");
-    let child = lab
+    let fixture = Fixture::on_disk();
+    fixture.write("mine.toml", STEPS);
+    fixture.ok("run mine.toml sim:samsung-951 --scale 100 --out whole");
+    let child = fixture
         .command("run mine.toml sim:samsung-951 --scale 100 --out cut")
         .spawn()
         .unwrap();
     wait_until("cells are finished", || {
-        text_so_far(&lab.path("cut/journal.log"))
+        text_so_far(&fixture.path("cut/journal.log"))
             .matches("cell_finish")
             .count()
             > 2
     });
     kill(child);
-    let (whole, cut) = (cells(&lab, "whole"), finished(&cells(&lab, "cut")));
+    let (whole, cut) = (cells(&fixture, "whole"), finished(&cells(&fixture, "cut")));
     assert!(
         cut.len() >= 3 && cut.len() < 8,
         "{} cells finished before the kill",
@@ -169,19 +173,19 @@ fn a_simulated_run_survives_being_killed() {
             "cut off or not, a cell's figures are the same"
         );
     }
-    lab.ok("run --resume cut");
-    let resumed = cells(&lab, "cut");
+    fixture.ok("run --resume cut");
+    let resumed = cells(&fixture, "cut");
     assert_eq!(finished(&resumed).len(), 8);
     assert!(cut.iter().all(|(id, cell)| &resumed[id] == cell));
 }
 
 #[test]
 fn a_killed_job_loses_about_a_second() {
-    let lab = Lab::in_memory();
-    lab.noise("disk", 4 * MIB);
+    let fixture = Fixture::in_memory();
+    fixture.noise("disk", 4 * MIB);
     // A busy host may delay any attempt: one of several must succeed.
     assert!(
-        (0..4).any(|round| lost_seconds(&lab, round) < 1.3),
+        (0..4).any(|round| lost_seconds(&fixture, round) < 1.3),
         "more than 1.3 s were lost four times"
     );
 }
@@ -190,13 +194,13 @@ fn a_killed_job_loses_about_a_second() {
     clippy::disallowed_methods,
     reason = "how long the program ran is known here only by the test's own clock"
 )]
-fn lost_seconds(lab: &Lab, round: u64) -> f64 {
+fn lost_seconds(fixture: &Fixture, round: u64) -> f64 {
     let run = format!("run{round}");
-    let child = lab
+    let child = fixture
         .command(&format!("job disk --rw randread --runtime 60s --out {run}"))
         .spawn()
         .unwrap();
-    let journal = lab.path(&format!("{run}/journal.log"));
+    let journal = fixture.path(&format!("{run}/journal.log"));
     wait_until("the job is measuring", || {
         text_so_far(&journal).contains("cell_start")
     });
@@ -204,7 +208,7 @@ fn lost_seconds(lab: &Lab, round: u64) -> f64 {
     pause(1900 + 170 * round);
     let ran = began.elapsed().as_secs_f64();
     kill(child);
-    let exported = lab.json(&format!("export {run} --format json -o -"));
+    let exported = fixture.json(&format!("export {run} --format json -o -"));
     let mut recorded = 0.0_f64;
     visit(&exported, &mut |interval| recorded = recorded.max(interval));
     assert!(recorded > 0.0, "nothing was kept");
@@ -233,80 +237,91 @@ fn visit(value: &Value, seen: &mut impl FnMut(f64)) {
 
 #[test]
 fn only_one_process_resumes_a_run() {
-    let lab = Lab::on_disk();
-    lab.noise("disk", 4 * MIB);
-    lab.write("mine.toml", STEPS);
-    let child = lab
+    let fixture = Fixture::on_disk();
+    fixture.noise("disk", 4 * MIB);
+    fixture.write("mine.toml", STEPS);
+    let child = fixture
         .command("run mine.toml disk --out run --set runtime=1s")
         .spawn()
         .unwrap();
     wait_until("a cell has begun", || {
-        text_so_far(&lab.path("run/journal.log")).contains("cell_start")
+        text_so_far(&fixture.path("run/journal.log")).contains("cell_start")
     });
-    lab.run("run --resume run").refuses(4, &["run", "another"]);
+    fixture
+        .run("run --resume run")
+        .refuses(4, &["run", "another"]);
     kill(child);
-    let first = lab.command("run --resume run").spawn().unwrap();
+    let first = fixture.command("run --resume run").spawn().unwrap();
     let lines = || {
-        text_so_far(&lab.path("run/journal.log"))
+        text_so_far(&fixture.path("run/journal.log"))
             .matches("\"start\"")
             .count()
     };
     wait_until("the first has taken the run", || lines() > 1);
-    lab.run("run --resume run").refuses(4, &["run", "another"]);
+    fixture
+        .run("run --resume run")
+        .refuses(4, &["run", "another"]);
     // The refusal did not affect the running process.
     Done::of("run --resume run", first).expect(0);
-    lab.tool("sh", &["-c", "cd run && sha256sum -c --strict SHA256SUMS"]);
+    fixture.tool("sh", &["-c", "cd run && sha256sum -c --strict SHA256SUMS"]);
 }
 
 #[test]
 fn a_run_is_not_resumed_on_another_drive_or_without_the_permission_it_had() {
-    let lab = Lab::on_disk();
-    lab.noise("disk", 4 * MIB);
-    lab.write("mine.toml", STEPS);
-    let child = lab
+    let fixture = Fixture::on_disk();
+    fixture.noise("disk", 4 * MIB);
+    fixture.write("mine.toml", STEPS);
+    let child = fixture
         .command("run mine.toml disk --destroy disk --out run")
         .spawn()
         .unwrap();
     wait_until("reads have begun", || {
-        text_so_far(&lab.path("run/journal.log")).contains("disk/reads")
+        text_so_far(&fixture.path("run/journal.log")).contains("disk/reads")
     });
     kill(child);
-    let journal = lab.read("run/journal.log");
+    let journal = fixture.read("run/journal.log");
     // Without write permission the plan differs.
-    lab.run("run --resume run")
+    fixture
+        .run("run --resume run")
         .refuses(2, &["cannot resume run"]);
-    lab.run("run --resume run --destroy OTHER")
+    fixture
+        .run("run --resume run --destroy OTHER")
         .refuses(2, &["OTHER"]);
     // Another size, another file of that name, no file.
-    let content = lab.read("disk");
-    lab.write("disk", &content[..3 * MIB]);
-    lab.run("run --resume run --destroy disk")
+    let content = fixture.read("disk");
+    fixture.write("disk", &content[..3 * MIB]);
+    fixture
+        .run("run --resume run --destroy disk")
         .refuses(2, &["cannot resume run", "disk"]);
-    fs::remove_file(lab.path("disk")).unwrap();
-    lab.run("run --resume run --destroy disk")
+    fs::remove_file(fixture.path("disk")).unwrap();
+    fixture
+        .run("run --resume run --destroy disk")
         .refuses(2, &["disk"]);
     assert!(
-        lab.read("run/journal.log") == journal,
+        fixture.read("run/journal.log") == journal,
         "a refused resume changed the run"
     );
-    lab.write("disk", &content);
-    lab.ok("run --resume run --destroy disk");
+    fixture.write("disk", &content);
+    fixture.ok("run --resume run --destroy disk");
 }
 
 #[test]
 fn a_run_can_be_resumed_from_another_folder() {
-    let lab = Lab::on_disk();
-    lab.noise("disk", 4 * MIB);
-    lab.write("mine.toml", STEPS);
-    let child = lab.command("run mine.toml disk --out run").spawn().unwrap();
+    let fixture = Fixture::on_disk();
+    fixture.noise("disk", 4 * MIB);
+    fixture.write("mine.toml", STEPS);
+    let child = fixture
+        .command("run mine.toml disk --out run")
+        .spawn()
+        .unwrap();
     wait_until("reads have begun", || {
-        text_so_far(&lab.path("run/journal.log")).contains("disk/reads")
+        text_so_far(&fixture.path("run/journal.log")).contains("disk/reads")
     });
     kill(child);
-    fs::create_dir(lab.path("elsewhere")).unwrap();
-    let child = lab
+    fs::create_dir(fixture.path("elsewhere")).unwrap();
+    let child = fixture
         .command("run --resume ../run")
-        .current_dir(lab.path("elsewhere"))
+        .current_dir(fixture.path("elsewhere"))
         .spawn()
         .unwrap();
     Done::of("run --resume ../run", child).expect(0);
@@ -314,10 +329,11 @@ fn a_run_can_be_resumed_from_another_folder() {
 
 #[test]
 fn a_single_job_is_not_resumed() {
-    let lab = Lab::on_disk();
-    lab.noise("disk", MIB);
-    lab.ok("job disk --out run");
-    lab.run("run --resume run")
+    let fixture = Fixture::on_disk();
+    fixture.noise("disk", MIB);
+    fixture.ok("job disk --out run");
+    fixture
+        .run("run --resume run")
         .refuses(2, &["single job", "run"]);
-    assert!(number(&lab.json("compare run")["compared"][0], "/seed") > 0.0);
+    assert!(number(&fixture.json("compare run")["compared"][0], "/seed") > 0.0);
 }

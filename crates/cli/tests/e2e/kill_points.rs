@@ -7,7 +7,7 @@ use assay_units::Rng;
 use rustix::process::Signal;
 use serde_json::Value;
 
-use crate::lab::{Done, Lab, MIB, pause, send, text_so_far};
+use crate::fixture::{Done, Fixture, MIB, pause, send, text_so_far};
 
 /// Fifteen short cells: a preparation, and others that need it; some write.
 const STEPS: &str = r#"
@@ -40,8 +40,8 @@ matrix = { bs = ["4k", "8k", "16k", "32k"] }
 "#;
 
 /// The journal up to its last whole line.
-fn whole_lines(lab: &Lab, run: &str) -> String {
-    let mut journal = text_so_far(&lab.path(&format!("{run}/journal.log")));
+fn whole_lines(fixture: &Fixture, run: &str) -> String {
+    let mut journal = text_so_far(&fixture.path(&format!("{run}/journal.log")));
     let end = journal.rfind('\n').map_or(0, |at| at + 1);
     journal.truncate(end);
     journal
@@ -74,11 +74,11 @@ fn course(journal: &str) -> (BTreeMap<String, u32>, BTreeMap<String, Value>) {
 /// Kill and resume runs at `points` points or more, starting another when one is complete.
 #[track_caller]
 fn survives(drive: &str, permission: &str, points: u32, seed: u64) {
-    let lab = Lab::on_disk();
-    lab.noise("disk", 4 * MIB);
-    lab.write("mine.toml", STEPS);
-    lab.ok(&format!("run mine.toml {drive} {permission} --out whole"));
-    let whole = whole_lines(&lab, "whole");
+    let fixture = Fixture::on_disk();
+    fixture.noise("disk", 4 * MIB);
+    fixture.write("mine.toml", STEPS);
+    fixture.ok(&format!("run mine.toml {drive} {permission} --out whole"));
+    let whole = whole_lines(&fixture, "whole");
     let (_, undisturbed) = course(&whole);
     assert_eq!(undisturbed.len(), 15);
     let mut rng = Rng::new(seed);
@@ -95,8 +95,8 @@ fn survives(drive: &str, permission: &str, points: u32, seed: u64) {
         let mut words = format!("run mine.toml {drive} {permission} --out {run}");
         loop {
             let target = kept.len() as u64 + 1 + rng.below(whole.len() as u64 / 6);
-            let mut child = lab.command(&words).spawn().unwrap();
-            let journal = lab.path(&format!("{run}/journal.log"));
+            let mut child = fixture.command(&words).spawn().unwrap();
+            let journal = fixture.path(&format!("{run}/journal.log"));
             let mut over = false;
             while !over && std::fs::metadata(&journal).map_or(0, |m| m.len()) < target {
                 over = child.try_wait().unwrap().is_some();
@@ -108,14 +108,14 @@ fn survives(drive: &str, permission: &str, points: u32, seed: u64) {
             }
             send(&child, Signal::KILL);
             child.wait().unwrap();
-            if whole_lines(&lab, &run).contains(r#""event":"finish""#) {
+            if whole_lines(&fixture, &run).contains(r#""event":"finish""#) {
                 // It had just completed; resuming writes missing checksums.
-                let through = lab.run(&format!("run --resume {run} {permission}"));
+                let through = fixture.run(&format!("run --resume {run} {permission}"));
                 through.refuses(2, &["already complete"]);
                 break;
             }
             (killed, kills_of_it) = (killed + 1, kills_of_it + 1);
-            let now = whole_lines(&lab, &run);
+            let now = whole_lines(&fixture, &run);
             assert!(now.starts_with(&kept), "what was kept has changed");
             let (begun, finished) = course(&now);
             let lost: u32 = begun
@@ -127,25 +127,25 @@ fn survives(drive: &str, permission: &str, points: u32, seed: u64) {
                 "more than the current cell was lost: {begun:?}"
             );
             if killed % 8 == 0 {
-                lab.ok(&format!("report {run} -o page.html"));
+                fixture.ok(&format!("report {run} -o page.html"));
             }
             kept = now;
             words = format!("run --resume {run} {permission}");
         }
-        let (_, finished) = course(&whole_lines(&lab, &run));
+        let (_, finished) = course(&whole_lines(&fixture, &run));
         assert_eq!(
             finished.keys().collect::<Vec<_>>(),
             undisturbed.keys().collect::<Vec<_>>(),
             "cut off {kills_of_it} times"
         );
-        lab.tool(
+        fixture.tool(
             "sh",
             &[
                 "-c",
                 &format!("cd {run} && sha256sum -c --strict --quiet SHA256SUMS"),
             ],
         );
-        lab.ok(&format!("report {run} -o page.html"));
+        fixture.ok(&format!("report {run} -o page.html"));
     }
 }
 

@@ -2,7 +2,7 @@
 //! JSON) and its exit status.
 //!
 //! # Architecture
-//! [`lab`] gives each test a folder and runs the binary in it; [`rig`] sets up block devices and takes them down again. One
+//! [`fixture`] gives each test a folder and runs the binary in it; [`block_devices`] sets up block devices and takes them down again. One
 //! module per documented guarantee. One binary, so that the tests share CPUs and one link step.
 //!
 //! # Non-goals
@@ -13,8 +13,8 @@
     reason = "a test whose world cannot be set up stops right there"
 )]
 
-mod lab;
-mod rig;
+mod block_devices;
+mod fixture;
 
 mod bad_input;
 mod bad_suites;
@@ -29,10 +29,10 @@ mod kill_points;
 mod outputs;
 mod pacing;
 mod repeat;
-mod review_lab;
 mod safety;
 mod serve;
 mod serving;
+mod shortened_suites;
 mod signals;
 mod streams;
 mod streams_damage;

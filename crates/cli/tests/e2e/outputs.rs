@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 
 use serde_json::Value;
 
-use crate::lab::{ASSAY, Lab, MIB, number};
+use crate::fixture::{ASSAY, Fixture, MIB, number};
 
 const COMMANDS: [&str; 11] = [
     "list",
@@ -23,20 +23,21 @@ const COMMANDS: [&str; 11] = [
 
 #[test]
 fn a_page_is_one_self_contained_file() {
-    let lab = Lab::on_disk();
-    lab.noise("disk", 4 * MIB);
-    lab.ok("run quick disk --scale 0.01 --out real");
-    lab.ok("run quick sim:samsung-951 sim:intel-600p --scale 0.01 --out sims");
-    let done = lab.ok("report real sims -o page.html");
+    let fixture = Fixture::on_disk();
+    fixture.noise("disk", 4 * MIB);
+    fixture.ok("run quick disk --scale 0.01 --out real");
+    fixture.ok("run quick sim:samsung-951 sim:intel-600p --scale 0.01 --out sims");
+    let done = fixture.ok("report real sims -o page.html");
     assert_eq!(
         done.stdout.trim(),
-        lab.path("page.html")
+        fixture
+            .path("page.html")
             .canonicalize()
             .unwrap()
             .to_str()
             .unwrap()
     );
-    let page = lab.text("page.html");
+    let page = fixture.text("page.html");
     assert!(page.len() < 8 * MIB, "{} bytes", page.len());
     assert!(
         page.trim_start()
@@ -67,10 +68,12 @@ fn a_page_is_one_self_contained_file() {
     }
     // Written atomically, readable by others, without temporary files left.
     let mode = std::os::unix::fs::PermissionsExt::mode(
-        &fs::metadata(lab.path("page.html")).unwrap().permissions(),
+        &fs::metadata(fixture.path("page.html"))
+            .unwrap()
+            .permissions(),
     );
     assert_eq!(mode & 0o777, 0o644);
-    let names: Vec<String> = fs::read_dir(lab.path("."))
+    let names: Vec<String> = fs::read_dir(fixture.path("."))
         .unwrap()
         .map(|entry| entry.unwrap().file_name().into_string().unwrap())
         .collect();
@@ -79,22 +82,22 @@ fn a_page_is_one_self_contained_file() {
 
 #[test]
 fn markup_in_names_is_text() {
-    let lab = Lab::on_disk();
+    let fixture = Fixture::on_disk();
     let name = "<script>alert(1)</script>";
-    fs::create_dir(lab.path("<script>alert(1)<")).unwrap();
-    lab.write(name, vec![0x55; MIB]);
-    lab.ok(&format!("job {name} --out run"));
-    lab.ok("report run -o page.html");
-    assert!(!lab.text("page.html").contains("<script>alert(1)"));
+    fs::create_dir(fixture.path("<script>alert(1)<")).unwrap();
+    fixture.write(name, vec![0x55; MIB]);
+    fixture.ok(&format!("job {name} --out run"));
+    fixture.ok("report run -o page.html");
+    assert!(!fixture.text("page.html").contains("<script>alert(1)"));
 }
 
 #[test]
 fn fio_json_has_fios_key_paths() {
-    let lab = Lab::on_disk();
-    lab.noise("disk", 4 * MIB);
-    lab.ok("job disk --rw randrw --bs 4k --iodepth 4 --numjobs 2 --io_size 4m --destroy disk --out run");
-    lab.ok("export run --format fio-json -o fio.json");
-    let jq = |filter: &str| lab.tool("jq", &["-e", filter, "fio.json"]);
+    let fixture = Fixture::on_disk();
+    fixture.noise("disk", 4 * MIB);
+    fixture.ok("job disk --rw randrw --bs 4k --iodepth 4 --numjobs 2 --io_size 4m --destroy disk --out run");
+    fixture.ok("export run --format fio-json -o fio.json");
+    let jq = |filter: &str| fixture.tool("jq", &["-e", filter, "fio.json"]);
     jq(".jobs | length == 1");
     for direction in ["read", "write"] {
         for key in ["iops", "bw", "io_bytes", "runtime", "total_ios"] {
@@ -119,16 +122,16 @@ fn fio_json_has_fios_key_paths() {
 
 #[test]
 fn every_export_format_makes_its_files() {
-    let lab = Lab::on_disk();
-    lab.ok("run quick sim:samsung-951 --scale 0.01 --out run");
+    let fixture = Fixture::on_disk();
+    fixture.ok("run quick sim:samsung-951 --scale 0.01 --out run");
     for format in ["csv", "parquet"] {
-        let listed = lab
+        let listed = fixture
             .ok(&format!("export run --format {format} -o {format}"))
             .stdout;
         for table in ["cells", "intervals", "telemetry", "host"] {
             let name = format!("{format}/{table}.{format}");
             assert!(listed.contains(&name), "{name} is not named in {listed}");
-            let bytes = lab.read(&name);
+            let bytes = fixture.read(&name);
             if format == "parquet" {
                 assert!(
                     bytes.starts_with(b"PAR1") && bytes.ends_with(b"PAR1"),
@@ -140,24 +143,24 @@ fn every_export_format_makes_its_files() {
         }
     }
     assert_eq!(
-        lab.text("csv/cells.csv").lines().count(),
+        fixture.text("csv/cells.csv").lines().count(),
         12,
         "a head, and a line for each of eleven cells"
     );
     // Without -o, files named after the run; to stdout, the same document.
-    let named = lab.ok("export run").stdout;
-    let written = fs::read_to_string(lab.path(named.trim())).unwrap();
-    assert_eq!(written.trim(), lab.ok("export run -o -").stdout.trim());
-    lab.ok("export run --format fio-json");
+    let named = fixture.ok("export run").stdout;
+    let written = fs::read_to_string(fixture.path(named.trim())).unwrap();
+    assert_eq!(written.trim(), fixture.ok("export run -o -").stdout.trim());
+    fixture.ok("export run --format fio-json");
 }
 
 #[test]
 fn runs_are_compared() {
-    let lab = Lab::on_disk();
+    let fixture = Fixture::on_disk();
     for drive in ["samsung-951", "intel-600p"] {
-        lab.ok(&format!("run quick sim:{drive} --scale 0.01 --out {drive}"));
+        fixture.ok(&format!("run quick sim:{drive} --scale 0.01 --out {drive}"));
     }
-    let text = lab.ok("compare samsung-951 intel-600p").stdout;
+    let text = fixture.ok("compare samsung-951 intel-600p").stdout;
     for part in [
         "run 1",
         "run 2",
@@ -169,7 +172,7 @@ fn runs_are_compared() {
         assert!(text.contains(part), "{part:?} is not in {text}");
     }
     assert_eq!(
-        lab.json("compare samsung-951 intel-600p")["compared"]
+        fixture.json("compare samsung-951 intel-600p")["compared"]
             .as_array()
             .unwrap()
             .len(),
@@ -180,17 +183,17 @@ fn runs_are_compared() {
 /// Two drives measured long enough for a significant result; and one drive against itself.
 #[test]
 fn comparisons_answer_faster_slower_or_cannot_tell() {
-    let lab = Lab::on_disk();
+    let fixture = Fixture::on_disk();
     for (drive, out) in [
         ("samsung-951", "a"),
         ("intel-600p", "b"),
         ("samsung-951,seed=2", "c"),
     ] {
-        lab.ok(&format!(
+        fixture.ok(&format!(
             "job sim:{drive} --rw randread --bs 4k --iodepth 8 --runtime 20s --out {out}"
         ));
     }
-    let one = lab.json("compare a");
+    let one = fixture.json("compare a");
     assert_eq!(one["comparisons"].as_array().map(Vec::len), Some(0));
     let ci = &one["compared"][0]["runs"][0]["cells"][0]["iops_ci"];
     let iops = number(&one, "/compared/0/runs/0/cells/0/iops");
@@ -199,7 +202,7 @@ fn comparisons_answer_faster_slower_or_cannot_tell() {
         "{ci}"
     );
 
-    let two = lab.json("compare a b c");
+    let two = fixture.json("compare a b c");
     assert_eq!(
         (&two["by"], &two["groups"][0]["name"]),
         (&Value::from("drive"), &Value::from("samsung-951"))
@@ -219,10 +222,10 @@ fn comparisons_answer_faster_slower_or_cannot_tell() {
     );
     assert!(number(metrics, "/iops/ratio_low") < number(metrics, "/iops/ratio"));
     assert_eq!(two["comparisons"][0]["simulated"], true);
-    assert!(lab.ok("compare a b").stdout.contains("slower"));
+    assert!(fixture.ok("compare a b").stdout.contains("slower"));
 
     // The same drive twice: no difference is significant.
-    let same = lab.json("compare a c");
+    let same = fixture.json("compare a c");
     assert_eq!(same["by"], "run");
     for key in ["mib_per_s", "iops", "latency_mean_ns", "latency_p99_ns"] {
         let answer = same["comparisons"][0]["workloads"][0]["metrics"][key]["answer"].as_str();
@@ -235,14 +238,14 @@ fn comparisons_answer_faster_slower_or_cannot_tell() {
 
 #[test]
 fn help_has_examples() {
-    let lab = Lab::on_disk();
-    let top = lab.ok("--help").stdout;
+    let fixture = Fixture::on_disk();
+    let top = fixture.ok("--help").stdout;
     for command in COMMANDS {
         assert!(
             top.contains(&format!("  {command}")),
             "{command} is not in {top}"
         );
-        let help = lab.ok(&format!("{command} --help"));
+        let help = fixture.ok(&format!("{command} --help"));
         assert!(help.stdout.contains("Usage: assay") && help.stderr.is_empty());
         assert!(
             help.stdout.contains("Examples:"),
@@ -259,9 +262,9 @@ fn help_has_examples() {
         assert!(help.stdout.contains("--json"));
     }
     assert!(top.contains("Exit status") && top.contains("assay run quick"));
-    assert!(lab.ok("--version").stdout.starts_with("assay "));
+    assert!(fixture.ok("--version").stdout.starts_with("assay "));
     // fio's option names.
-    let job = lab.ok("job --help").stdout;
+    let job = fixture.ok("job --help").stdout;
     for option in [
         "--rw ",
         "--bs ",
@@ -277,15 +280,15 @@ fn help_has_examples() {
     ] {
         assert!(job.contains(option), "{option} is not in {job}");
     }
-    let bare = lab.run("");
+    let bare = fixture.run("");
     assert_eq!(bare.status, 2);
 }
 
 #[test]
 fn examples_in_help_are_understood() {
-    let lab = Lab::on_disk();
-    lab.noise("disk.img", MIB);
-    for line in lab
+    let fixture = Fixture::on_disk();
+    fixture.noise("disk.img", MIB);
+    for line in fixture
         .ok("job --help")
         .stdout
         .lines()
@@ -296,23 +299,23 @@ fn examples_in_help_are_understood() {
             continue;
         }
         // Short, and small enough for the file.
-        let done = lab.run(&words.replace("runtime 10s", "runtime 50ms"));
+        let done = fixture.run(&words.replace("runtime 10s", "runtime 50ms"));
         assert_eq!(done.status, 0, "{done}");
     }
-    let run = lab.ok("run --help").stdout;
+    let run = fixture.ok("run --help").stdout;
     assert!(run.contains("--resume") && run.contains("--destroy"));
 }
 
 #[test]
 fn completions_are_accepted_by_their_shells() {
-    let lab = Lab::on_disk();
+    let fixture = Fixture::on_disk();
     for shell in ["bash", "zsh", "fish"] {
-        let script = lab.ok(&format!("completions {shell}")).stdout;
+        let script = fixture.ok(&format!("completions {shell}")).stdout;
         for command in COMMANDS {
             assert!(script.contains(command), "{shell}: {command}");
         }
         assert!(script.contains("iodepth"), "{shell}");
-        lab.write(shell, &script);
+        fixture.write(shell, &script);
         let there = Command::new(shell)
             .arg("--version")
             .stdout(Stdio::null())
@@ -320,7 +323,7 @@ fn completions_are_accepted_by_their_shells() {
             .status()
             .is_ok();
         if there {
-            lab.tool(shell, &["-n", shell]);
+            fixture.tool(shell, &["-n", shell]);
         } else {
             assert_ne!(shell, "bash", "every machine these tests run on has a bash");
         }
@@ -329,8 +332,8 @@ fn completions_are_accepted_by_their_shells() {
 
 #[test]
 fn output_for_programs_has_no_escape_codes() {
-    let lab = Lab::on_disk();
-    lab.ok("run quick sim:samsung-951 --scale 0.005 --out run");
+    let fixture = Fixture::on_disk();
+    fixture.ok("run quick sim:samsung-951 --scale 0.005 --out run");
     for words in [
         "list",
         "suites",
@@ -341,7 +344,7 @@ fn output_for_programs_has_no_escape_codes() {
         "job nosuch",
         "job --nonsense",
     ] {
-        let done = lab.run(words);
+        let done = fixture.run(words);
         assert!(
             !done.stdout.contains('\u{1b}') && !done.stderr.contains('\u{1b}'),
             "{done}"
@@ -350,10 +353,10 @@ fn output_for_programs_has_no_escape_codes() {
 }
 
 /// Output on a terminal of this kind.
-fn on_a_terminal(lab: &Lab, words: &str, environment: &[(&str, &str)]) -> String {
+fn on_a_terminal(fixture: &Fixture, words: &str, environment: &[(&str, &str)]) -> String {
     let output = Command::new("script")
         .args(["-qec", &format!("{ASSAY} {words}"), "/dev/null"])
-        .current_dir(lab.path("."))
+        .current_dir(fixture.path("."))
         .env_remove("NO_COLOR")
         .env("TERM", "xterm-256color")
         .envs(environment.iter().copied())
@@ -370,9 +373,9 @@ fn on_a_terminal(lab: &Lab, words: &str, environment: &[(&str, &str)]) -> String
 
 #[test]
 fn a_terminal_gets_colour_and_progress_with_the_time_left() {
-    let lab = Lab::on_disk();
-    lab.noise("disk", MIB);
-    let seen = on_a_terminal(&lab, "job disk --rw randread --runtime 3s", &[]);
+    let fixture = Fixture::on_disk();
+    fixture.noise("disk", MIB);
+    let seen = on_a_terminal(&fixture, "job disk --rw randread --runtime 3s", &[]);
     assert!(
         seen.contains('\u{1b}')
             && seen.contains("left")
@@ -380,19 +383,19 @@ fn a_terminal_gets_colour_and_progress_with_the_time_left() {
             && seen.contains("IOPS"),
         "{seen:?}"
     );
-    let plain = on_a_terminal(&lab, "suites", &[("NO_COLOR", "1")]);
+    let plain = on_a_terminal(&fixture, "suites", &[("NO_COLOR", "1")]);
     assert!(!plain.contains('\u{1b}'), "{plain:?}");
-    lab.ok("job disk --out run");
-    let plain = on_a_terminal(&lab, "compare run", &[("NO_COLOR", "1")]);
+    fixture.ok("job disk --out run");
+    let plain = on_a_terminal(&fixture, "compare run", &[("NO_COLOR", "1")]);
     assert!(!plain.contains("\u{1b}["), "{plain:?}");
 }
 
 #[test]
 fn json_on_a_terminal_is_json() {
-    let lab = Lab::on_disk();
+    let fixture = Fixture::on_disk();
     // Progress is on stderr: with that elsewhere, the terminal holds one document.
     let seen = on_a_terminal(
-        &lab,
+        &fixture,
         "job sim:samsung-951 --rw randread --runtime 2s --json 2>/dev/null",
         &[],
     );

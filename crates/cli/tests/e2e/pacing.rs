@@ -1,20 +1,20 @@
 //! Ends, rates and ramps. Simulated drives own their clock, so there the figures are exact; on a file only what a busy machine
 //! cannot change is checked.
 
-use crate::lab::{Lab, MIB, number};
+use crate::fixture::{Fixture, MIB, number};
 
 const SIM: &str = "sim:samsung-951";
 
 #[test]
 fn a_constant_open_loop_keeps_its_rate() {
-    let lab = Lab::in_memory();
-    lab.noise("disk", MIB);
-    let job = lab.json(&format!(
+    let fixture = Fixture::in_memory();
+    fixture.noise("disk", MIB);
+    let job = fixture.json(&format!(
         "job {SIM} --rw randread --rate 1000 --iodepth 8 --runtime 4s"
     ));
     assert_eq!(number(&job, "/jobs/0/read/ios"), 4000.0);
     assert!((number(&job, "/jobs/0/read/iops") / 1000.0 - 1.0).abs() < 0.001);
-    let job = lab.json(&format!(
+    let job = fixture.json(&format!(
         "job {SIM} --rw randread --rate 1000 --numjobs 4 --runtime 4s"
     ));
     assert!(
@@ -23,7 +23,7 @@ fn a_constant_open_loop_keeps_its_rate() {
     );
     assert_eq!(number(&job, "/jobs/0/workload/rate_iops"), 4000.0);
     for way in ["--engine sync", "--engine uring --iodepth 16"] {
-        let job = lab.json(&format!(
+        let job = fixture.json(&format!(
             "job disk --rw randread --rate 400 {way} --runtime 2s"
         ));
         let ios = number(&job, "/jobs/0/read/ios");
@@ -36,14 +36,14 @@ fn a_constant_open_loop_keeps_its_rate() {
 
 #[test]
 fn a_poisson_open_loop_keeps_its_mean_and_queues() {
-    let lab = Lab::on_disk();
-    let job = lab.json(&format!(
+    let fixture = Fixture::on_disk();
+    let job = fixture.json(&format!(
         "job {SIM} --rw randread --rate 5000 --arrival poisson --iodepth 64 --runtime 4s"
     ));
     let ios = number(&job, "/jobs/0/read/ios");
     // Five standard deviations of a Poisson count of 20000.
     assert!((ios - 20000.0).abs() < 5.0 * 20000_f64.sqrt(), "{ios}");
-    let constant = lab.json(&format!(
+    let constant = fixture.json(&format!(
         "job {SIM} --rw randread --rate 5000 --iodepth 64 --runtime 4s"
     ));
     let mean = |job| number(job, "/jobs/0/read/latency_ns/mean");
@@ -57,10 +57,10 @@ fn a_poisson_open_loop_keeps_its_mean_and_queues() {
 
 #[test]
 fn open_loop_latency_counts_from_the_intended_start_and_closed_loop_latency_does_not() {
-    let lab = Lab::on_disk();
+    let fixture = Fixture::on_disk();
     let job = |rate: &str| {
         let drive = format!("{SIM},fault=latency-spike@500=200ms");
-        lab.json(&format!("job {drive} --rw randread {rate} --runtime 2s"))
+        fixture.json(&format!("job {drive} --rw randread {rate} --runtime 2s"))
     };
     // One read in flight, one due each millisecond, one takes 200 ms longer: 200 others are due meanwhile.
     let open = job("--rate 1000");
@@ -81,9 +81,9 @@ fn open_loop_latency_counts_from_the_intended_start_and_closed_loop_latency_does
 
 #[test]
 fn an_offered_rate_that_is_not_reached_is_told() {
-    let lab = Lab::on_disk();
+    let fixture = Fixture::on_disk();
     let codes = |rate: &str| {
-        let job = lab.json(&format!(
+        let job = fixture.json(&format!(
             "job {SIM} --rw randread --rate {rate} --runtime 1s"
         ));
         job["warnings"].to_string().contains("rate-not-reached")
@@ -94,20 +94,20 @@ fn an_offered_rate_that_is_not_reached_is_told() {
 
 #[test]
 fn limits_of_a_closed_loop_hold() {
-    let lab = Lab::in_memory();
-    lab.noise("disk", MIB);
-    let job = lab.json(&format!(
+    let fixture = Fixture::in_memory();
+    fixture.noise("disk", MIB);
+    let job = fixture.json(&format!(
         "job {SIM} --rw randread --rate_iops 2000 --iodepth 4 --runtime 3s"
     ));
     assert!((number(&job, "/jobs/0/read/iops") / 2000.0 - 1.0).abs() < 0.05);
-    let job = lab.json(&format!(
+    let job = fixture.json(&format!(
         "job {SIM} --rw read --bs 64k --rate_bw 100m --iodepth 4 --runtime 3s"
     ));
     assert!(
         (number(&job, "/jobs/0/read/mib_per_s") / 100.0 - 1.0).abs() < 0.05,
         "{job:#}"
     );
-    let job = lab.json("job disk --rw randread --rate_iops 300 --runtime 2s");
+    let job = fixture.json("job disk --rw randread --rate_iops 300 --runtime 2s");
     let ios = number(&job, "/jobs/0/read/ios");
     assert!(
         (400.0..=630.0).contains(&ios),
@@ -117,8 +117,8 @@ fn limits_of_a_closed_loop_hold() {
 
 #[test]
 fn ramps_are_not_counted() {
-    let lab = Lab::on_disk();
-    let job = lab.json(&format!(
+    let fixture = Fixture::on_disk();
+    let job = fixture.json(&format!(
         "job {SIM} --rw randread --rate 1000 --runtime 2s --ramp_time 3s"
     ));
     assert!(
@@ -127,7 +127,7 @@ fn ramps_are_not_counted() {
     );
     assert!((number(&job, "/jobs/0/elapsed_ns") / 2e9 - 1.0).abs() < 0.001);
     // A stall in the ramp leaves no trace.
-    let job = lab.json(&format!(
+    let job = fixture.json(&format!(
         "job {SIM},fault=latency-spike@100=500ms --rw randread --runtime 1s --ramp_time 1s"
     ));
     assert!(number(&job, "/jobs/0/read/latency_ns/max") < 100e6);
@@ -135,10 +135,10 @@ fn ramps_are_not_counted() {
 
 #[test]
 fn a_job_ends_by_bytes_or_by_time_whichever_is_first() {
-    let lab = Lab::on_disk();
+    let fixture = Fixture::on_disk();
     let bytes = |words: &str| {
         number(
-            &lab.json(&format!("job {SIM} --bs 64k {words}")),
+            &fixture.json(&format!("job {SIM} --bs 64k {words}")),
             "/jobs/0/read/bytes",
         )
     };
@@ -147,7 +147,7 @@ fn a_job_ends_by_bytes_or_by_time_whichever_is_first() {
         (15 * MIB) as f64
     );
     assert_eq!(bytes("--size 10m"), (10 * MIB) as f64);
-    let timed = lab.json(&format!("job {SIM} --bs 64k --size 10m --runtime 2s"));
+    let timed = fixture.json(&format!("job {SIM} --bs 64k --size 10m --runtime 2s"));
     assert!((number(&timed, "/jobs/0/elapsed_ns") / 2e9 - 1.0).abs() < 0.01);
     assert!(
         number(&timed, "/jobs/0/read/bytes") > (100 * MIB) as f64,
@@ -159,10 +159,10 @@ fn a_job_ends_by_bytes_or_by_time_whichever_is_first() {
 
 #[test]
 fn rates_of_a_write_do_not_depend_on_reading_it_back() {
-    let lab = Lab::on_disk();
+    let fixture = Fixture::on_disk();
     let rate = |verify: &str| {
         number(
-            &lab.json(&format!(
+            &fixture.json(&format!(
                 "job {SIM} --rw write --bs 128k --size 32m {verify}"
             )),
             "/jobs/0/write/mib_per_s",

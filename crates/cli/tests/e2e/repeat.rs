@@ -2,40 +2,40 @@
 
 use serde_json::Value;
 
-use crate::lab::{Lab, MIB, changed_blocks};
+use crate::fixture::{Fixture, MIB, changed_blocks};
 
-fn cells(lab: &Lab, words: &str) -> Value {
-    lab.json(words)["runs"].clone()
+fn cells(fixture: &Fixture, words: &str) -> Value {
+    fixture.json(words)["runs"].clone()
 }
 
 #[test]
 fn the_bandwidth_suite_repeats_to_the_bit() {
-    let lab = Lab::on_disk();
+    let fixture = Fixture::on_disk();
     let words =
         "run bandwidth sim:samsung-951 --scale 0.02 --set area=256MiB --set blocks=512,4k,64k";
-    let first = cells(&lab, &format!("{words} --out one"));
-    let second = cells(&lab, &format!("{words} --out two"));
+    let first = cells(&fixture, &format!("{words} --out one"));
+    let second = cells(&fixture, &format!("{words} --out two"));
     assert!(first[0]["cells"].as_array().unwrap().len() > 15);
     assert_eq!(first, second);
     assert_ne!(
         first,
-        cells(&lab, &format!("{words} --out three --seed 2")),
+        cells(&fixture, &format!("{words} --out three --seed 2")),
         "the seed of the workload changes nothing"
     );
 }
 
 #[test]
 fn exports_and_pages_of_equal_runs_hold_equal_figures() {
-    let lab = Lab::on_disk();
+    let fixture = Fixture::on_disk();
     for out in ["one", "two"] {
-        lab.ok(&format!(
+        fixture.ok(&format!(
             "run quick sim:intel-600p --scale 0.01 --out {out}"
         ));
-        lab.ok(&format!("export {out} --format csv -o csv-{out}"));
+        fixture.ok(&format!("export {out} --format csv -o csv-{out}"));
     }
     for table in ["cells.csv", "intervals.csv", "telemetry.csv"] {
         let without_id = |out: &str| -> Vec<String> {
-            let text = lab.text(&format!("csv-{out}/{table}"));
+            let text = fixture.text(&format!("csv-{out}/{table}"));
             text.lines()
                 .map(|line| line.split_once(',').unwrap().1.to_owned())
                 .collect()
@@ -46,7 +46,7 @@ fn exports_and_pages_of_equal_runs_hold_equal_figures() {
 
 #[test]
 fn mixed_random_jobs_repeat_to_the_bit() {
-    let lab = Lab::on_disk();
+    let fixture = Fixture::on_disk();
     for workload in [
         "--rw randrw --bs 4k/70:64k/30 --iodepth 16 --numjobs 3 --size 512m --runtime 500ms",
         "--rw randwrite --bs 4k --iodepth 32 --size 1g --io_size 64m --random_distribution zipf:1.1",
@@ -54,7 +54,7 @@ fn mixed_random_jobs_repeat_to_the_bit() {
         "--rw randwrite --bs 16k --size 8m --io_size 16m --verify",
     ] {
         let run = |drive: &str, more: &str| {
-            lab.json(&format!("job {drive} {workload} {more}"))["jobs"].clone()
+            fixture.json(&format!("job {drive} {workload} {more}"))["jobs"].clone()
         };
         let first = run("sim:samsung-951,seed=7", "");
         assert_eq!(first, run("sim:samsung-951,seed=7", ""), "{workload}");
@@ -68,9 +68,9 @@ fn mixed_random_jobs_repeat_to_the_bit() {
 
 #[test]
 fn the_drives_seed_matters_too() {
-    let lab = Lab::on_disk();
+    let fixture = Fixture::on_disk();
     let run = |seed: u32| {
-        lab.json(&format!(
+        fixture.json(&format!(
             "job sim:samsung-951,seed={seed} --rw randread --iodepth 4 --size 1g --runtime 200ms"
         ))["jobs"]
             .clone()
@@ -81,14 +81,14 @@ fn the_drives_seed_matters_too() {
 /// The same job a second time writes nothing that was there before, verified or not.
 #[test]
 fn data_do_not_repeat_from_job_to_job() {
-    let lab = Lab::in_memory();
+    let fixture = Fixture::in_memory();
     for verify in ["", "--verify"] {
-        lab.noise("disk", MIB);
+        fixture.noise("disk", MIB);
         let written = || {
-            lab.ok(&format!(
+            fixture.ok(&format!(
                 "job disk --rw write --bs 4k --destroy disk {verify}"
             ));
-            lab.read("disk")
+            fixture.read("disk")
         };
         let (first, second) = (written(), written());
         assert_eq!(changed_blocks(&first, &second, 4096).len(), MIB / 4096);

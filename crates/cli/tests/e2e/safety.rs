@@ -4,15 +4,15 @@ use std::fs;
 
 use serde_json::Value;
 
-use crate::lab::{Done, Lab, MIB, changed_blocks, noise, text_so_far, wait_until};
+use crate::fixture::{Done, Fixture, MIB, changed_blocks, noise, text_so_far, wait_until};
 
 /// A small suite that writes and reads an area.
 const BANDWIDTH: &str = "run bandwidth disk --scale 0.001 --set area=2MiB --set threads=2,4 --set blocks=4k,32k --set readers=1,2";
 
 #[test]
 fn writing_jobs_are_refused_without_destroy_and_with_a_wrong_one() {
-    let lab = Lab::on_disk();
-    let before = lab.noise("disk", 4 * MIB);
+    let fixture = Fixture::on_disk();
+    let before = fixture.noise("disk", 4 * MIB);
     for rw in ["write", "randwrite", "rw", "randrw", "readwrite"] {
         for way in [
             "",
@@ -21,7 +21,7 @@ fn writing_jobs_are_refused_without_destroy_and_with_a_wrong_one() {
             "--verify",
             "--out kept",
         ] {
-            let done = lab.run(&format!("job disk --rw {rw} {way}"));
+            let done = fixture.run(&format!("job disk --rw {rw} {way}"));
             done.refuses(
                 3,
                 &[
@@ -31,41 +31,52 @@ fn writing_jobs_are_refused_without_destroy_and_with_a_wrong_one() {
                 ],
             );
             assert!(
-                !lab.path("kept").exists(),
+                !fixture.path("kept").exists(),
                 "a refused job leaves no folder behind"
             );
         }
         for wrong in ["Disk", "disk ", "DISK1", "WRONG-SERIAL"] {
-            let mut command = lab.command(&format!("job disk --rw {rw} --destroy"));
+            let mut command = fixture.command(&format!("job disk --rw {rw} --destroy"));
             command.arg(wrong);
-            let done = crate::lab::Done::of(wrong, command.spawn().unwrap());
+            let done = crate::fixture::Done::of(wrong, command.spawn().unwrap());
             done.refuses(3, &["--destroy disk"]);
         }
     }
-    assert!(lab.read("disk") == before, "refused jobs changed the file");
+    assert!(
+        fixture.read("disk") == before,
+        "refused jobs changed the file"
+    );
 }
 
 #[test]
 fn a_destroy_that_names_nothing_given_is_a_mistake_to_be_told() {
-    let lab = Lab::on_disk();
-    let before = lab.noise("disk", MIB);
-    lab.run("job disk --rw read --destroy OTHER")
+    let fixture = Fixture::on_disk();
+    let before = fixture.noise("disk", MIB);
+    fixture
+        .run("job disk --rw read --destroy OTHER")
         .refuses(2, &["OTHER", "disk"]);
-    lab.run("run quick disk --destroy OTHER --scale 0.001 --out run")
+    fixture
+        .run("run quick disk --destroy OTHER --scale 0.001 --out run")
         .refuses(2, &["OTHER", "disk"]);
-    assert!(!lab.path("run").exists());
-    assert!(lab.read("disk") == before);
+    assert!(!fixture.path("run").exists());
+    assert!(fixture.read("disk") == before);
 }
 
 #[test]
 fn a_suite_without_destroy_skips_what_writes_and_says_why() {
-    let lab = Lab::on_disk();
-    let before = lab.noise("disk", 4 * MIB);
-    let modified = fs::metadata(lab.path("disk")).unwrap().modified().unwrap();
-    let run = lab.json(&format!("{BANDWIDTH} --out run"));
-    assert!(lab.read("disk") == before, "the suite changed the file");
+    let fixture = Fixture::on_disk();
+    let before = fixture.noise("disk", 4 * MIB);
+    let modified = fs::metadata(fixture.path("disk"))
+        .unwrap()
+        .modified()
+        .unwrap();
+    let run = fixture.json(&format!("{BANDWIDTH} --out run"));
+    assert!(fixture.read("disk") == before, "the suite changed the file");
     assert_eq!(
-        fs::metadata(lab.path("disk")).unwrap().modified().unwrap(),
+        fs::metadata(fixture.path("disk"))
+            .unwrap()
+            .modified()
+            .unwrap(),
         modified
     );
     let cells = run["runs"][0]["cells"].as_array().unwrap();
@@ -95,7 +106,7 @@ fn a_suite_without_destroy_skips_what_writes_and_says_why() {
             "{step}"
         );
     }
-    let text = lab.ok(&format!("{BANDWIDTH} --out again")).stdout;
+    let text = fixture.ok(&format!("{BANDWIDTH} --out again")).stdout;
     assert!(
         text.contains("skipped") && text.contains("--destroy disk"),
         "{text}"
@@ -104,10 +115,10 @@ fn a_suite_without_destroy_skips_what_writes_and_says_why() {
 
 #[test]
 fn a_suite_with_destroy_writes_its_area_and_nothing_else() {
-    let lab = Lab::on_disk();
-    let before = lab.noise("disk", 4 * MIB);
-    let run = lab.json(&format!("{BANDWIDTH} --destroy disk --out run"));
-    let after = lab.read("disk");
+    let fixture = Fixture::on_disk();
+    let before = fixture.noise("disk", 4 * MIB);
+    let run = fixture.json(&format!("{BANDWIDTH} --destroy disk --out run"));
+    let after = fixture.read("disk");
     assert_eq!(
         changed_blocks(&before, &after, 4096),
         (0..512).collect::<Vec<_>>()
@@ -135,42 +146,45 @@ fn a_suite_with_destroy_writes_its_area_and_nothing_else() {
 
 #[test]
 fn a_read_only_file_can_be_read_and_not_written() {
-    let lab = Lab::on_disk();
-    let before = lab.noise("disk", MIB);
-    let path = lab.path("disk");
+    let fixture = Fixture::on_disk();
+    let before = fixture.noise("disk", MIB);
+    let path = fixture.path("disk");
     let mut permissions = fs::metadata(&path).unwrap().permissions();
     permissions.set_readonly(true);
     fs::set_permissions(&path, permissions).unwrap();
-    lab.ok("job disk --rw read");
+    fixture.ok("job disk --rw read");
     // Root may write it; other users get an error.
-    let done = lab.run("job disk --rw write --bs 64k --destroy disk");
+    let done = fixture.run("job disk --rw write --bs 64k --destroy disk");
     if done.status == 0 {
         assert!(rustix::process::geteuid().is_root());
     } else {
         assert!([3, 4].contains(&done.status), "{done}");
-        assert!(lab.read("disk") == before);
+        assert!(fixture.read("disk") == before);
     }
 }
 
 #[test]
 fn usage_errors_are_reported_before_safety_refusals() {
-    let lab = Lab::on_disk();
-    lab.noise("disk", MIB);
-    lab.run("job disk --rw write --bs 1000")
+    let fixture = Fixture::on_disk();
+    fixture.noise("disk", MIB);
+    fixture
+        .run("job disk --rw write --bs 1000")
         .refuses(2, &["1000"]);
-    lab.run("job disk --rw write --size 2m")
+    fixture
+        .run("job disk --rw write --size 2m")
         .refuses(2, &["--size"]);
 }
 
 #[test]
 fn a_symbolic_link_is_the_file_it_points_to() {
-    let lab = Lab::on_disk();
-    let before = lab.noise("disk", MIB);
-    std::os::unix::fs::symlink(lab.path("disk"), lab.path("link")).unwrap();
-    let done = lab.run("job link --rw write --bs 64k");
+    let fixture = Fixture::on_disk();
+    let before = fixture.noise("disk", MIB);
+    std::os::unix::fs::symlink(fixture.path("disk"), fixture.path("link")).unwrap();
+    let done = fixture.run("job link --rw write --bs 64k");
     done.refuses(3, &["--destroy"]);
-    assert!(lab.read("disk") == before);
-    lab.run("run quick disk link --scale 0.001 --out run")
+    assert!(fixture.read("disk") == before);
+    fixture
+        .run("run quick disk link --scale 0.001 --out run")
         .refuses(2, &["same drive"]);
 }
 
@@ -195,14 +209,14 @@ job = { rw = "write", bs = "64k" }
 "#;
 
 /// Change the file while it is read; returns the result of the run.
-fn meddled(lab: &Lab, meddle: impl FnOnce()) -> Done {
-    lab.noise("disk", 4 * MIB);
-    lab.write("mine.toml", READ_THEN_WRITE);
+fn meddled(fixture: &Fixture, meddle: impl FnOnce()) -> Done {
+    fixture.noise("disk", 4 * MIB);
+    fixture.write("mine.toml", READ_THEN_WRITE);
     let words = "run mine.toml disk --destroy disk --out run --json";
-    let child = lab.command(words).spawn().unwrap();
+    let child = fixture.command(words).spawn().unwrap();
     // After the start of the cell, so that the file is open.
     wait_until("it is being read", || {
-        text_so_far(&lab.path("run/journal.log")).contains("\"event\":\"interval\"")
+        text_so_far(&fixture.path("run/journal.log")).contains("\"event\":\"interval\"")
     });
     meddle();
     Done::of(words, child)
@@ -210,13 +224,16 @@ fn meddled(lab: &Lab, meddle: impl FnOnce()) -> Done {
 
 #[test]
 fn a_file_put_in_the_place_of_the_permitted_one_is_not_written() {
-    let lab = Lab::on_disk();
+    let fixture = Fixture::on_disk();
     let other = noise(77, 4 * MIB);
-    lab.write("other", &other);
-    let done = meddled(&lab, || {
-        fs::rename(lab.path("other"), lab.path("disk")).unwrap()
+    fixture.write("other", &other);
+    let done = meddled(&fixture, || {
+        fs::rename(fixture.path("other"), fixture.path("disk")).unwrap()
     });
-    assert!(lab.read("disk") == other, "the permit was for another file");
+    assert!(
+        fixture.read("disk") == other,
+        "the permit was for another file"
+    );
     let run = done.expect(1).json();
     let fill = &run["runs"][0]["cells"][1];
     assert_eq!(fill["state"], "unfinished", "{fill:#}");
@@ -226,8 +243,8 @@ fn a_file_put_in_the_place_of_the_permitted_one_is_not_written() {
 
 #[test]
 fn a_file_that_goes_away_leaves_the_cells_that_need_it_and_keeps_the_others() {
-    let lab = Lab::on_disk();
-    let done = meddled(&lab, || fs::remove_file(lab.path("disk")).unwrap());
+    let fixture = Fixture::on_disk();
+    let done = meddled(&fixture, || fs::remove_file(fixture.path("disk")).unwrap());
     let run = done.expect(1).json();
     let cells = run["runs"][0]["cells"].as_array().unwrap();
     assert_eq!(
@@ -237,7 +254,7 @@ fn a_file_that_goes_away_leaves_the_cells_that_need_it_and_keeps_the_others() {
     assert_eq!(run["outcome"], "interrupted");
     let lost = lost_drive(&run);
     assert!(lost.contains("disk"), "{lost}");
-    let text = lab.ok("compare run").stdout;
+    let text = fixture.ok("compare run").stdout;
     assert!(text.contains("interrupted"), "{text}");
 }
 
@@ -250,11 +267,11 @@ fn lost_drive(run: &Value) -> String {
 
 #[test]
 fn a_file_that_shrinks_ends_in_errors_and_not_in_figures() {
-    let lab = Lab::on_disk();
-    let done = meddled(&lab, || {
+    let fixture = Fixture::on_disk();
+    let done = meddled(&fixture, || {
         fs::File::options()
             .write(true)
-            .open(lab.path("disk"))
+            .open(fixture.path("disk"))
             .unwrap()
             .set_len(MIB as u64)
             .unwrap();
@@ -274,11 +291,11 @@ fn a_file_that_shrinks_ends_in_errors_and_not_in_figures() {
 
 #[test]
 fn an_output_replaces_no_drive_and_no_foreign_file() {
-    let lab = Lab::on_disk();
-    let before = lab.noise("disk", MIB);
-    lab.ok("job disk --out run");
+    let fixture = Fixture::on_disk();
+    let before = fixture.noise("disk", MIB);
+    fixture.ok("job disk --out run");
     // A device node given by mistake, such as /dev/null.
-    let node = lab.path("node");
+    let node = fixture.path("node");
     let made = std::process::Command::new("mknod")
         .arg(&node)
         .args(["c", "1", "3"])
@@ -289,20 +306,23 @@ fn an_output_replaces_no_drive_and_no_foreign_file() {
         "export run --format json -o",
         "export run --format fio-json -o",
     ] {
-        lab.run(&format!("{output} disk"))
+        fixture
+            .run(&format!("{output} disk"))
             .refuses(2, &["disk", "another file"]);
         if made.success() {
-            lab.run(&format!("{output} node"))
+            fixture
+                .run(&format!("{output} node"))
                 .refuses(2, &["node", "regular file"]);
         }
         // An earlier output is replaced.
         for _ in 0..2 {
-            lab.ok(&format!("{output} out-{}", output.len()));
+            fixture.ok(&format!("{output} out-{}", output.len()));
         }
     }
-    lab.run("export run --format csv -o disk")
+    fixture
+        .run("export run --format csv -o disk")
         .refuses(4, &["disk"]);
-    assert!(lab.read("disk") == before);
+    assert!(fixture.read("disk") == before);
     if made.success() {
         let kind = fs::metadata(&node).unwrap().file_type();
         assert!(

@@ -7,7 +7,7 @@ use std::process::{Child, Command, Stdio};
 use rustix::process::Signal;
 use serde_json::Value;
 
-use crate::lab::{Done, KIB, Lab, MIB, is_heard, send, wait_until};
+use crate::fixture::{Done, Fixture, KIB, MIB, is_heard, send, wait_until};
 use crate::serving::ServeProcess;
 
 /// Whether these programs are installed; reports a skipped test.
@@ -27,7 +27,7 @@ fn has(programs: &[&str]) -> bool {
 
 /// Runs a fio job on this server: JSON of the job and output. With `fails` it must fail.
 #[track_caller]
-fn fio(lab: &Lab, uri: &str, options: &str, fails: bool) -> (Value, String) {
+fn fio(fixture: &Fixture, uri: &str, options: &str, fails: bool) -> (Value, String) {
     let result = Command::new("fio")
         .args([
             "--name=job",
@@ -37,7 +37,7 @@ fn fio(lab: &Lab, uri: &str, options: &str, fails: bool) -> (Value, String) {
         ])
         .arg(format!("--uri={uri}"))
         .args(options.split_whitespace())
-        .current_dir(lab.path("."))
+        .current_dir(fixture.path("."))
         .output()
         .unwrap();
     let text = String::from_utf8_lossy(&result.stdout).into_owned();
@@ -50,7 +50,7 @@ fn fio(lab: &Lab, uri: &str, options: &str, fails: bool) -> (Value, String) {
 
 #[test]
 fn it_reports_its_uri_and_ends_cleanly() {
-    let lab = Lab::in_memory();
+    let fixture = Fixture::in_memory();
     for (signal, address) in [
         (Signal::INT, "unix:drive.sock"),
         (Signal::TERM, "tcp:127.0.0.1:0"),
@@ -59,7 +59,8 @@ fn it_reports_its_uri_and_ends_cleanly() {
         if !is_heard(signal) {
             continue;
         }
-        let serving = ServeProcess::start(&lab, &format!("sim:samsung-951,seed=4 --nbd {address}"));
+        let serving =
+            ServeProcess::start(&fixture, &format!("sim:samsung-951,seed=4 --nbd {address}"));
         let document = &serving.document;
         assert_eq!(document["simulated"], true);
         assert_eq!(document["serial"], "SIM-SAMSUNG-951-4");
@@ -69,7 +70,7 @@ fn it_reports_its_uri_and_ends_cleanly() {
         let uri = serving.uri();
         if address.starts_with("unix") {
             assert!(uri.starts_with("nbd+unix:///?socket=/"), "{uri}");
-            UnixStream::connect(lab.path("drive.sock")).unwrap();
+            UnixStream::connect(fixture.path("drive.sock")).unwrap();
         } else {
             assert!(
                 uri.starts_with("nbd://127.0.0.1:") && !uri.ends_with(":0"),
@@ -78,10 +79,10 @@ fn it_reports_its_uri_and_ends_cleanly() {
         }
         let document = serving.end(signal);
         assert_eq!(document["requests"], 0);
-        assert!(!lab.path("drive.sock").exists());
+        assert!(!fixture.path("drive.sock").exists());
     }
     // Text output.
-    let mut child = lab
+    let mut child = fixture
         .command("serve sim:intel-optane-memory-32gb --nbd unix:drive.sock --pace free")
         .spawn()
         .unwrap();
@@ -97,9 +98,9 @@ fn it_reports_its_uri_and_ends_cleanly() {
 
 #[test]
 fn invalid_arguments_are_rejected() {
-    let lab = Lab::in_memory();
-    lab.noise("disk", MIB);
-    lab.write("precious", "not a socket");
+    let fixture = Fixture::in_memory();
+    fixture.noise("disk", MIB);
+    fixture.write("precious", "not a socket");
     for (arguments, status, output) in [
         ("disk --nbd unix:s", 2, "is not a simulated drive"),
         ("null: --nbd unix:s", 2, "is not a simulated drive"),
@@ -128,35 +129,36 @@ fn invalid_arguments_are_rejected() {
             "cannot listen",
         ),
     ] {
-        lab.run(&format!("serve {arguments}"))
+        fixture
+            .run(&format!("serve {arguments}"))
             .refuses(status, &[output]);
     }
-    assert_eq!(lab.text("precious"), "not a socket");
-    let serving = ServeProcess::start(&lab, "sim:intel-optane-memory-32gb --nbd unix:s");
-    let taken = lab.run("serve sim:intel-optane-memory-32gb --nbd unix:s");
+    assert_eq!(fixture.text("precious"), "not a socket");
+    let serving = ServeProcess::start(&fixture, "sim:intel-optane-memory-32gb --nbd unix:s");
+    let taken = fixture.run("serve sim:intel-optane-memory-32gb --nbd unix:s");
     taken.refuses(4, &["another server listens"]);
     // A killed server leaves its socket file, which the next one replaces.
     drop(serving);
-    assert!(lab.path("s").exists());
-    ServeProcess::start(&lab, "sim:intel-optane-memory-32gb --nbd unix:s").end(Signal::INT);
+    assert!(fixture.path("s").exists());
+    ServeProcess::start(&fixture, "sim:intel-optane-memory-32gb --nbd unix:s").end(Signal::INT);
 }
 
 #[test]
 fn a_function_waits_for_a_virtual_machine_and_ends_cleanly() {
-    let lab = Lab::in_memory();
+    let fixture = Fixture::in_memory();
     for signal in [Signal::INT, Signal::TERM] {
-        let mut serving = ServeProcess::start(&lab, "sim:samsung-951 --vfio-user nvme.sock");
+        let mut serving = ServeProcess::start(&fixture, "sim:samsung-951 --vfio-user nvme.sock");
         assert_eq!(serving.document["vfio_user"], "nvme.sock");
         assert!(serving.document["uri"].is_null());
         assert!(serving.document["floor_ns"]["p50"].as_u64().unwrap() > 0);
         // A client that sends garbage.
-        let mut garbage = UnixStream::connect(lab.path("nvme.sock")).unwrap();
+        let mut garbage = UnixStream::connect(fixture.path("nvme.sock")).unwrap();
         garbage.write_all(b"GET / HTTP/1.1").unwrap();
         let child = serving.child.take().unwrap();
         send(&child, signal);
         let done = Done::of("serve", child).expect(0);
         assert!(done.stderr.contains("\"lateness_ns\""), "{done}");
-        assert!(!lab.path("nvme.sock").exists());
+        assert!(!fixture.path("nvme.sock").exists());
     }
 }
 
@@ -165,8 +167,8 @@ fn fio_verifies_what_it_wrote() {
     if !has(&["fio"]) {
         return;
     }
-    let lab = Lab::in_memory();
-    let serving = ServeProcess::start(&lab, "sim:samsung-951 --nbd unix:s --pace free");
+    let fixture = Fixture::in_memory();
+    let serving = ServeProcess::start(&fixture, "sim:samsung-951 --nbd unix:s --pace free");
     for options in [
         "--rw=write --bs=128k --size=64m --iodepth=16 --verify=crc32c",
         "--rw=randwrite --bs=4k --size=16m --iodepth=32 --verify=crc32c --verify_backlog=512",
@@ -174,7 +176,7 @@ fn fio_verifies_what_it_wrote() {
         "--rw=randwrite --bs=4k --size=8m --numjobs=3 --offset_increment=8m --iodepth=8 --fsync=100 --verify=crc32c --group_reporting",
         "--rw=trimwrite --bs=16k --size=8m --iodepth=4",
     ] {
-        let (job, output) = fio(&lab, serving.uri(), options, false);
+        let (job, output) = fio(&fixture, serving.uri(), options, false);
         assert_eq!(job["error"], 0, "{options}: {output}");
     }
     let document = serving.end(Signal::INT);
@@ -187,13 +189,13 @@ fn paced_latencies_are_the_models() {
     if !has(&["fio"]) {
         return;
     }
-    let lab = Lab::in_memory();
+    let fixture = Fixture::in_memory();
     let serving = ServeProcess::start(
-        &lab,
+        &fixture,
         "sim:intel-600p --nbd unix:s --fault latency-spike@5=80ms",
     );
     let (job, output) = fio(
-        &lab,
+        &fixture,
         serving.uri(),
         "--rw=randread --bs=4k --size=4m --io_size=200k",
         false,
@@ -211,20 +213,25 @@ fn faults_reach_fio_as_errors_and_corrupt_data() {
     if !has(&["fio"]) {
         return;
     }
-    let lab = Lab::in_memory();
+    let fixture = Fixture::in_memory();
     let faults = "--fault media-error@1m+4k --fault corrupt-write@20";
     let serving = ServeProcess::start(
-        &lab,
+        &fixture,
         &format!(
             "sim:intel-optane-memory-32gb,fault=write-error@300 --nbd unix:s --pace free {faults}"
         ),
     );
-    let (_, output) = fio(&lab, serving.uri(), "--rw=read --bs=4k --size=4m", true);
+    let (_, output) = fio(&fixture, serving.uri(), "--rw=read --bs=4k --size=4m", true);
     assert!(output.contains("Input/output error"), "{output}");
     let verify = "--rw=write --bs=4k --offset=4m --size=1m --verify=crc32c";
-    let (_, output) = fio(&lab, serving.uri(), verify, true);
+    let (_, output) = fio(&fixture, serving.uri(), verify, true);
     assert!(output.contains("verify"), "{output}");
-    let (_, output) = fio(&lab, serving.uri(), "--rw=write --bs=4k --size=1m", true);
+    let (_, output) = fio(
+        &fixture,
+        serving.uri(),
+        "--rw=write --bs=4k --size=1m",
+        true,
+    );
     assert!(output.contains("Input/output error"), "{output}");
     let document = serving.end(Signal::INT);
     assert_eq!(document["failed"], 2);
@@ -235,13 +242,13 @@ fn nbd_tools_see_and_copy_it() {
     if !has(&["nbdinfo", "nbdcopy"]) {
         return;
     }
-    let lab = Lab::in_memory();
+    let fixture = Fixture::in_memory();
     let serving = ServeProcess::start(
-        &lab,
+        &fixture,
         "sim:intel-optane-memory-32gb,state=fresh --nbd tcp:127.0.0.1:0 --pace free",
     );
     let uri = serving.uri().to_owned();
-    let info: Value = serde_json::from_str(&lab.tool("nbdinfo", &["--json", &uri])).unwrap();
+    let info: Value = serde_json::from_str(&fixture.tool("nbdinfo", &["--json", &uri])).unwrap();
     assert_eq!(info["structured"], true);
     let export = &info["exports"][0];
     assert_eq!(export["export-size"], 29_260_513_280_u64);
@@ -259,14 +266,18 @@ fn nbd_tools_see_and_copy_it() {
     }
     assert_eq!(export["block_size_minimum"], 512);
     assert_eq!(export["contexts"][0], "base:allocation");
-    let list = lab.tool("nbdinfo", &["--list", &uri]);
+    let list = fixture.tool("nbdinfo", &["--list", &uri]);
     assert!(list.contains("intel-optane-memory-32gb"), "{list}");
-    assert!(lab.tool("nbdinfo", &["--map", &uri]).contains("hole,zero"));
+    assert!(
+        fixture
+            .tool("nbdinfo", &["--map", &uri])
+            .contains("hole,zero")
+    );
 
-    let noise = lab.noise("image", 24 * MIB + 512);
-    lab.tool("nbdcopy", &["--connections=4", "--flush", "image", &uri]);
+    let noise = fixture.noise("image", 24 * MIB + 512);
+    fixture.tool("nbdcopy", &["--connections=4", "--flush", "image", &uri]);
     // Only written data is allocated.
-    let total = lab.tool("nbdinfo", &["--map", "--totals", &uri]);
+    let total = fixture.tool("nbdinfo", &["--map", "--totals", &uri]);
     let data = total.lines().find(|line| line.contains("data")).unwrap();
     let bytes: usize = data.split_whitespace().next().unwrap().parse().unwrap();
     assert!(
@@ -274,8 +285,8 @@ fn nbd_tools_see_and_copy_it() {
         "{total}"
     );
     // The tools skip holes, so that 29 GB take little time.
-    lab.tool("nbdcopy", &["--connections=4", &uri, "back"]);
-    let back = std::fs::File::open(lab.path("back")).unwrap();
+    fixture.tool("nbdcopy", &["--connections=4", &uri, "back"]);
+    let back = std::fs::File::open(fixture.path("back")).unwrap();
     assert_eq!(back.metadata().unwrap().len(), 29_260_513_280);
     let mut begin = vec![0; noise.len()];
     std::io::Read::read_exact(
@@ -292,36 +303,37 @@ fn qemu_img_converts_compares_and_maps() {
     if !has(&["qemu-img"]) {
         return;
     }
-    let lab = Lab::in_memory();
+    let fixture = Fixture::in_memory();
     let serving = ServeProcess::start(
-        &lab,
+        &fixture,
         "sim:intel-optane-memory-32gb,state=fresh --nbd unix:s --pace free",
     );
-    let uri = format!("nbd+unix:///?socket={}", lab.path("s").display());
-    let mut image = lab.noise("image", 8 * MIB);
+    let uri = format!("nbd+unix:///?socket={}", fixture.path("s").display());
+    let mut image = fixture.noise("image", 8 * MIB);
     image[2 * MIB..5 * MIB].fill(0);
-    lab.write("image", &image);
-    lab.tool(
+    fixture.write("image", &image);
+    fixture.tool(
         "qemu-img",
         &[
             "convert", "-n", "-f", "raw", "-O", "raw", "-m", "8", "-W", "image", &uri,
         ],
     );
-    lab.tool(
+    fixture.tool(
         "qemu-img",
         &["compare", "-f", "raw", "-F", "raw", "image", &uri],
     );
-    lab.tool(
+    fixture.tool(
         "qemu-img",
         &["convert", "-f", "raw", "-O", "qcow2", &uri, "back.qcow2"],
     );
-    lab.tool(
+    fixture.tool(
         "qemu-img",
         &["compare", "-f", "raw", "-F", "qcow2", &uri, "back.qcow2"],
     );
-    let map: Value =
-        serde_json::from_str(&lab.tool("qemu-img", &["map", "--output=json", "-f", "raw", &uri]))
-            .unwrap();
+    let map: Value = serde_json::from_str(
+        &fixture.tool("qemu-img", &["map", "--output=json", "-f", "raw", &uri]),
+    )
+    .unwrap();
     let written: u64 = map
         .as_array()
         .unwrap()
@@ -365,9 +377,9 @@ fn a_killed_server_is_an_error_for_its_client_and_can_be_replaced() {
     if !has(&["fio"]) {
         return;
     }
-    let lab = Lab::in_memory();
+    let fixture = Fixture::in_memory();
     let arguments = "sim:samsung-951 --nbd unix:s --pace real";
-    let serving = ServeProcess::start(&lab, arguments);
+    let serving = ServeProcess::start(&fixture, arguments);
     let client = running_fio(&serving);
     // SIGKILL.
     drop(serving);
@@ -378,10 +390,10 @@ fn a_killed_server_is_an_error_for_its_client_and_can_be_replaced() {
         + &String::from_utf8_lossy(&output.stdout);
     assert!(output.contains("error"), "{output}");
     // The stale socket file refuses connections; a new server replaces it.
-    assert!(UnixStream::connect(lab.path("s")).is_err());
-    let serving = ServeProcess::start(&lab, arguments);
+    assert!(UnixStream::connect(fixture.path("s")).is_err());
+    let serving = ServeProcess::start(&fixture, arguments);
     let (job, _) = fio(
-        &lab,
+        &fixture,
         serving.uri(),
         "--rw=write --bs=64k --size=1m --verify=crc32c",
         false,
@@ -395,15 +407,15 @@ fn killed_and_malformed_clients_do_not_affect_others() {
     if !has(&["fio"]) {
         return;
     }
-    let lab = Lab::in_memory();
-    let serving = ServeProcess::start(&lab, "sim:samsung-951 --nbd unix:s --pace real");
-    let mut garbage = UnixStream::connect(lab.path("s")).unwrap();
+    let fixture = Fixture::in_memory();
+    let serving = ServeProcess::start(&fixture, "sim:samsung-951 --nbd unix:s --pace real");
+    let mut garbage = UnixStream::connect(fixture.path("s")).unwrap();
     garbage.write_all(b"GET / HTTP/1.1\r\n\r\n").unwrap();
     let mut client = running_fio(&serving);
     client.kill().unwrap();
     client.wait().unwrap();
     let (job, _) = fio(
-        &lab,
+        &fixture,
         serving.uri(),
         "--rw=randread --bs=4k --size=4m --io_size=1m",
         false,

@@ -6,7 +6,7 @@ use std::process::Child;
 use rustix::process::Signal;
 use serde_json::Value;
 
-use crate::lab::{Done, Lab, send};
+use crate::fixture::{Done, Fixture, send};
 
 /// A running server with its first JSON document.
 pub struct ServeProcess {
@@ -17,9 +17,9 @@ pub struct ServeProcess {
 
 impl ServeProcess {
     #[track_caller]
-    pub fn start(lab: &Lab, arguments: &str) -> ServeProcess {
+    pub fn start(fixture: &Fixture, arguments: &str) -> ServeProcess {
         let arguments = format!("serve {arguments} --json");
-        let mut child = lab.command(&arguments).spawn().unwrap();
+        let mut child = fixture.command(&arguments).spawn().unwrap();
         let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
         let mut text = String::new();
         let document = loop {

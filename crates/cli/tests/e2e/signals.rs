@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 use rustix::process::Signal;
 use serde_json::Value;
 
-use crate::lab::{Done, Lab, MIB, is_heard, number, pause, send, text_so_far, wait_until};
+use crate::fixture::{Done, Fixture, MIB, is_heard, number, pause, send, text_so_far, wait_until};
 
 const STATUS: i32 = 130;
 
@@ -14,9 +14,15 @@ const STATUS: i32 = 130;
     clippy::disallowed_methods,
     reason = "how soon the program ends is what is tested"
 )]
-fn interrupted(lab: &Lab, words: &str, run: &str, sign: &str, signal: Signal) -> (Done, f64) {
-    let child = lab.command(words).spawn().unwrap();
-    let journal = lab.path(&format!("{run}/journal.log"));
+fn interrupted(
+    fixture: &Fixture,
+    words: &str,
+    run: &str,
+    sign: &str,
+    signal: Signal,
+) -> (Done, f64) {
+    let child = fixture.command(words).spawn().unwrap();
+    let journal = fixture.path(&format!("{run}/journal.log"));
     wait_until("the run is under way", || {
         text_so_far(&journal).contains(sign)
     });
@@ -28,8 +34,8 @@ fn interrupted(lab: &Lab, words: &str, run: &str, sign: &str, signal: Signal) ->
 
 #[test]
 fn a_job_keeps_and_shows_what_it_measured() {
-    let lab = Lab::in_memory();
-    lab.noise("disk", 4 * MIB);
+    let fixture = Fixture::in_memory();
+    fixture.noise("disk", 4 * MIB);
     for (drive, way, signal) in [
         ("disk", "--engine sync --numjobs 4", Signal::INT),
         ("disk", "--engine uring --iodepth 16", Signal::TERM),
@@ -41,39 +47,39 @@ fn a_job_keeps_and_shows_what_it_measured() {
         if !is_heard(signal) {
             continue;
         }
-        let _ = std::fs::remove_dir_all(lab.path("run"));
+        let _ = std::fs::remove_dir_all(fixture.path("run"));
         let words = format!("job {drive} --rw randread {way} --runtime 1h --out run --json");
-        let (done, seconds) = interrupted(&lab, &words, "run", "\"interval\"", signal);
+        let (done, seconds) = interrupted(&fixture, &words, "run", "\"interval\"", signal);
         let done = done.expect(STATUS);
         // Two seconds, doubled for a busy host.
         assert!(seconds < 4.0, "{way}: took {seconds} s to end");
         let job = done.json();
         assert_eq!(job["outcome"], "interrupted", "{way}");
         assert!(number(&job, "/jobs/0/read/ios") > 0.0, "{way}: {done}");
-        lab.ok("report run -o page.html");
-        lab.ok("export run --format fio-json -o fio.json");
+        fixture.ok("report run -o page.html");
+        fixture.ok("export run --format fio-json -o fio.json");
     }
 }
 
 #[test]
 fn a_command_under_nohup_ignores_sighup() {
-    let lab = Lab::in_memory();
-    lab.noise("disk", 4 * MIB);
+    let fixture = Fixture::in_memory();
+    fixture.noise("disk", 4 * MIB);
     let job = "job disk --rw randread --runtime 2s --interval 100ms --out run --json";
     let child = Command::new("sh")
         .args([
             "-c",
             &format!("trap '' HUP; exec \"$0\" {job}"),
-            crate::lab::ASSAY,
+            crate::fixture::ASSAY,
         ])
-        .current_dir(lab.path("."))
+        .current_dir(fixture.path("."))
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
     wait_until("it is measuring", || {
-        text_so_far(&lab.path("run/journal.log")).contains("\"interval\"")
+        text_so_far(&fixture.path("run/journal.log")).contains("\"interval\"")
     });
     send(&child, Signal::HUP);
     let done = Done::of(job, child).expect(0).json();
@@ -82,11 +88,11 @@ fn a_command_under_nohup_ignores_sighup() {
 
 #[test]
 fn a_job_without_a_run_folder_shows_what_it_measured_and_leaves_nothing_behind() {
-    let lab = Lab::in_memory();
-    lab.noise("disk", 4 * MIB);
-    let temporary = lab.path("tmp");
+    let fixture = Fixture::in_memory();
+    fixture.noise("disk", 4 * MIB);
+    let temporary = fixture.path("tmp");
     std::fs::create_dir(&temporary).unwrap();
-    let child = lab
+    let child = fixture
         .command("job disk --rw randread --runtime 1h")
         .env("TMPDIR", &temporary)
         .spawn()
@@ -116,11 +122,11 @@ fn a_job_without_a_run_folder_shows_what_it_measured_and_leaves_nothing_behind()
 #[test]
 fn a_suite_keeps_finished_cells_and_can_be_resumed() {
     for (drive, scale) in [("disk", "0.3"), ("sim:samsung-951", "100")] {
-        let lab = Lab::in_memory();
-        lab.noise("disk", 4 * MIB);
+        let fixture = Fixture::in_memory();
+        fixture.noise("disk", 4 * MIB);
         let words = format!("run quick {drive} --scale {scale} --out run");
         let (done, seconds) = interrupted(
-            &lab,
+            &fixture,
             &words,
             "run",
             "random-read-latency/bs=32k",
@@ -131,10 +137,10 @@ fn a_suite_keeps_finished_cells_and_can_be_resumed() {
         assert!(done.stdout.contains("assay run --resume run"), "{done}");
         assert!(done.stdout.contains("Random read, one in flight"), "{done}");
         assert!(
-            !lab.path("run/SHA256SUMS").exists(),
+            !fixture.path("run/SHA256SUMS").exists(),
             "an interrupted run is not sealed"
         );
-        let kept = lab.json("compare run");
+        let kept = fixture.json("compare run");
         let cells = kept["compared"][0]["runs"][0]["cells"].as_array().unwrap();
         let states: Vec<&str> = cells
             .iter()
@@ -147,7 +153,7 @@ fn a_suite_keeps_finished_cells_and_can_be_resumed() {
         );
         assert_eq!(kept["compared"][0]["outcome"], "interrupted");
         if drive == "disk" {
-            let resumed = lab.json("run --resume run");
+            let resumed = fixture.json("run --resume run");
             let cells = resumed["runs"][0]["cells"].as_array().unwrap();
             assert!(cells.iter().all(|cell| cell["state"] == "finished"));
             assert_eq!(resumed["outcome"], "complete");
@@ -157,21 +163,21 @@ fn a_suite_keeps_finished_cells_and_can_be_resumed() {
                 first(&kept["compared"][0]),
                 "a finished cell was done again"
             );
-            lab.tool("sh", &["-c", "cd run && sha256sum -c --strict SHA256SUMS"]);
+            fixture.tool("sh", &["-c", "cd run && sha256sum -c --strict SHA256SUMS"]);
         }
     }
 }
 
 #[test]
 fn a_second_ctrl_c_ends_at_once() {
-    let lab = Lab::in_memory();
-    lab.noise("disk", 4 * MIB);
-    let child = lab
+    let fixture = Fixture::in_memory();
+    fixture.noise("disk", 4 * MIB);
+    let child = fixture
         .command("job disk --rw randread --runtime 1h --out run")
         .spawn()
         .unwrap();
     wait_until("it is measuring", || {
-        text_so_far(&lab.path("run/journal.log")).contains("\"interval\"")
+        text_so_far(&fixture.path("run/journal.log")).contains("\"interval\"")
     });
     for _ in 0..20 {
         // Until it ends; a signal to a zombie is no error.
@@ -184,14 +190,14 @@ fn a_second_ctrl_c_ends_at_once() {
 
 #[test]
 fn a_closed_pipe_is_silent_success() {
-    let lab = Lab::on_disk();
-    let mut child = lab.command("suites").spawn().unwrap();
+    let fixture = Fixture::on_disk();
+    let mut child = fixture.command("suites").spawn().unwrap();
     drop(child.stdout.take());
     let done = Done::of("suites | true", child);
     assert!(done.status == 0, "{done}");
     assert_eq!(done.stderr, "");
     let output = Command::new("sh")
-        .args(["-c", "\"$0\" job --help | head -1", crate::lab::ASSAY])
+        .args(["-c", "\"$0\" job --help | head -1", crate::fixture::ASSAY])
         .stdin(Stdio::null())
         .output()
         .unwrap();

@@ -8,25 +8,30 @@ use assay_units::Rng;
 use rustix::process::Signal;
 use serde_json::Value;
 
-use crate::lab::{ASSAY, Done, KIB, Lab, MIB, is_heard, noise, number, pause, send, wait_until};
+use crate::fixture::{
+    ASSAY, Done, Fixture, KIB, MIB, is_heard, noise, number, pause, send, wait_until,
+};
 
 /// A file to record on.
-fn disk(lab: &Lab, name: &str, bytes: usize) {
-    lab.write(name, noise(99, bytes));
+fn disk(fixture: &Fixture, name: &str, bytes: usize) {
+    fixture.write(name, noise(99, bytes));
 }
 
 /// Record a file's content through a pipe.
 #[track_caller]
-fn record(lab: &Lab, words: &str, stream: &str) -> Done {
-    let mut command = lab.command(&format!("record {words}"));
-    command.stdin(File::open(lab.path(stream)).unwrap());
+fn record(fixture: &Fixture, words: &str, stream: &str) -> Done {
+    let mut command = fixture.command(&format!("record {words}"));
+    command.stdin(File::open(fixture.path(stream)).unwrap());
     Done::of(words, command.spawn().unwrap())
 }
 
 /// What replays on stdout.
 #[track_caller]
-fn replayed(lab: &Lab, words: &str) -> Vec<u8> {
-    let output = lab.command(&format!("replay {words}")).output().unwrap();
+fn replayed(fixture: &Fixture, words: &str) -> Vec<u8> {
+    let output = fixture
+        .command(&format!("replay {words}"))
+        .output()
+        .unwrap();
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(output.status.success(), "replay {words}: {said}");
     assert!(said.starts_with("Replayed"), "{said}");
@@ -35,10 +40,15 @@ fn replayed(lab: &Lab, words: &str) -> Vec<u8> {
 
 #[test]
 fn a_stream_comes_back_to_the_byte_and_is_described() {
-    let lab = Lab::on_disk();
-    disk(&lab, "disk", 8 * MIB);
-    let stream = lab.noise("stream", 5 * MIB + 12_345);
-    let done = record(&lab, "disk --destroy disk --index --label camera", "stream").expect(0);
+    let fixture = Fixture::on_disk();
+    disk(&fixture, "disk", 8 * MIB);
+    let stream = fixture.noise("stream", 5 * MIB + 12_345);
+    let done = record(
+        &fixture,
+        "disk --destroy disk --index --label camera",
+        "stream",
+    )
+    .expect(0);
     for part in [
         "Recorded 5.01 MiB on disk",
         "finished, early_last",
@@ -48,21 +58,21 @@ fn a_stream_comes_back_to_the_byte_and_is_described() {
     ] {
         assert!(done.stdout.contains(part), "{part}: {done}");
     }
-    assert_eq!(replayed(&lab, "disk"), stream);
-    let verified = lab.json("verify disk");
+    assert_eq!(replayed(&fixture, "disk"), stream);
+    let verified = fixture.json("verify disk");
     assert_eq!(verified["recording"]["whole"], true);
     assert_eq!(verified["recording"]["bad_chunks"], 0);
     assert_eq!(verified["recording"]["header"]["label"], "camera");
     assert_eq!(number(&verified, "/recording/checked_chunks"), 41.0);
     // One bit on the drive, and it is found.
-    let mut bytes = lab.read("disk");
+    let mut bytes = fixture.read("disk");
     let address = number(&verified, "/status/first_address") as usize;
     bytes[address + 10 * 128 * KIB + 77] ^= 4;
-    lab.write("disk", bytes);
-    let spoilt = lab.json_status("verify disk", 1);
+    fixture.write("disk", bytes);
+    let spoilt = fixture.json_status("verify disk", 1);
     assert_eq!(spoilt["recording"]["bad_chunks"], 1);
     assert_eq!(spoilt["recording"]["first_bad"]["chunk"], 10);
-    let output = lab.command("replay disk").output().unwrap();
+    let output = fixture.command("replay disk").output().unwrap();
     assert_eq!(output.status.code(), Some(1));
     assert_eq!(
         output.stdout,
@@ -73,12 +83,12 @@ fn a_stream_comes_back_to_the_byte_and_is_described() {
 
 #[test]
 fn without_an_index_the_range_is_the_stream() {
-    let lab = Lab::on_disk();
-    disk(&lab, "disk", 4 * MIB);
-    let before = lab.read("disk");
-    let stream = lab.noise("stream", 300_000);
+    let fixture = Fixture::on_disk();
+    disk(&fixture, "disk", 4 * MIB);
+    let before = fixture.read("disk");
+    let stream = fixture.noise("stream", 300_000);
     let words = "disk --destroy disk --chunk 64k --first 1m --last 1472k --json";
-    let status = record(&lab, words, "stream").expect(0).json();
+    let status = record(&fixture, words, "stream").expect(0).json();
     assert_eq!(status["status"]["bytes"], 300_000);
     assert_eq!(status["status"]["beats"], 18_750);
     assert_eq!(
@@ -87,10 +97,10 @@ fn without_an_index_the_range_is_the_stream() {
     );
     assert_eq!(status["simulated"], false);
     assert_eq!(
-        replayed(&lab, "disk --chunk 64k --first 1m --length 300000"),
+        replayed(&fixture, "disk --chunk 64k --first 1m --length 300000"),
         stream
     );
-    let after = lab.read("disk");
+    let after = fixture.read("disk");
     assert_eq!(after[..MIB], before[..MIB]);
     let end = MIB + 300_000_usize.next_multiple_of(512);
     assert_eq!(
@@ -102,28 +112,29 @@ fn without_an_index_the_range_is_the_stream() {
 
 #[test]
 fn streams_go_through_files_and_sockets() {
-    let lab = Lab::on_disk();
-    disk(&lab, "disk", 4 * MIB);
-    let stream = lab.noise("stream", 2 * MIB + 5);
-    lab.ok("record disk --destroy disk --index --from stream");
-    lab.ok("replay disk --to copy");
-    assert!(lab.read("copy") == stream);
-    lab.run("replay disk --to copy")
+    let fixture = Fixture::on_disk();
+    disk(&fixture, "disk", 4 * MIB);
+    let stream = fixture.noise("stream", 2 * MIB + 5);
+    fixture.ok("record disk --destroy disk --index --from stream");
+    fixture.ok("replay disk --to copy");
+    assert!(fixture.read("copy") == stream);
+    fixture
+        .run("replay disk --to copy")
         .refuses(2, &["copy exists", "not written over"]);
     // A recorder that waits for its source, and a source that waits for its player.
-    let mut recorder = lab
+    let mut recorder = fixture
         .command("record disk --destroy disk --index --from unix-listen:sock --json")
         .spawn()
         .unwrap();
-    wait_until("the socket is there", || lab.path("sock").exists());
-    let mut socket = std::os::unix::net::UnixStream::connect(lab.path("sock")).unwrap();
+    wait_until("the socket is there", || fixture.path("sock").exists());
+    let mut socket = std::os::unix::net::UnixStream::connect(fixture.path("sock")).unwrap();
     socket.write_all(&stream[..MIB]).unwrap();
     drop(socket);
     let done = output_of("record", &mut recorder);
     assert_eq!(done.expect(0).json()["status"]["bytes"], MIB);
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
-    let mut player = lab
+    let mut player = fixture
         .command(&format!("replay disk --to tcp:127.0.0.1:{port}"))
         .spawn()
         .unwrap();
@@ -152,10 +163,10 @@ fn output_of(words: &str, child: &mut Child) -> Done {
 
 #[test]
 fn bad_input_is_refused_and_loses_nothing() {
-    let lab = Lab::on_disk();
-    disk(&lab, "disk", 4 * MIB);
-    let before = lab.read("disk");
-    lab.noise("stream", MIB);
+    let fixture = Fixture::on_disk();
+    disk(&fixture, "disk", 4 * MIB);
+    let before = fixture.read("disk");
+    fixture.noise("stream", MIB);
     for (words, status, said) in [
         ("record disk --from stream", 3, &["--destroy disk"][..]),
         (
@@ -251,24 +262,24 @@ fn bad_input_is_refused_and_loses_nothing() {
         ("replay disk --to unix:nobody", 4, &["cannot connect"]),
         ("replay disk --check many", 2, &["is no seed"]),
     ] {
-        lab.run(words).refuses(status, said);
-        assert!(lab.read("disk") == before, "{words} changed the drive");
+        fixture.run(words).refuses(status, said);
+        assert!(fixture.read("disk") == before, "{words} changed the drive");
     }
 }
 
 #[test]
 fn a_stream_too_long_for_the_drive_fills_it_and_fails() {
-    let lab = Lab::on_disk();
-    disk(&lab, "disk", MIB);
-    let stream = lab.noise("stream", MIB + 1);
-    let done = record(&lab, "disk --destroy disk", "stream").expect(1);
+    let fixture = Fixture::on_disk();
+    disk(&fixture, "disk", MIB);
+    let stream = fixture.noise("stream", MIB + 1);
+    let done = record(&fixture, "disk --destroy disk", "stream").expect(1);
     assert!(
         done.stderr.contains("longer than the drive") && done.stdout.contains("Recorded 1 MiB"),
         "{done}"
     );
-    assert!(lab.read("disk") == stream[..MIB]);
+    assert!(fixture.read("disk") == stream[..MIB]);
     // A range that was asked for is full when it is full.
-    let done = record(&lab, "disk --destroy disk --last 384k --json", "stream")
+    let done = record(&fixture, "disk --destroy disk --last 384k --json", "stream")
         .expect(0)
         .json();
     assert_eq!(done["status"]["bytes"], 512 * KIB);
@@ -277,11 +288,11 @@ fn a_stream_too_long_for_the_drive_fills_it_and_fails() {
 
 #[test]
 fn a_reader_that_goes_away_is_no_failure() {
-    let lab = Lab::on_disk();
-    disk(&lab, "disk", 8 * MIB);
+    let fixture = Fixture::on_disk();
+    disk(&fixture, "disk", 8 * MIB);
     let script =
         format!("{ASSAY} replay disk --raw | head -c 100000 | wc -c; exit ${{PIPESTATUS[0]}}");
-    assert_eq!(lab.tool("bash", &["-c", &script]).trim(), "100000");
+    assert_eq!(fixture.tool("bash", &["-c", &script]).trim(), "100000");
 }
 
 #[test]
@@ -294,10 +305,10 @@ fn an_abort_keeps_and_flushes_what_came_and_a_stop_does_not_flush() {
         if !is_heard(signal) {
             continue;
         }
-        let lab = Lab::on_disk();
-        disk(&lab, "disk", 8 * MIB);
-        let stream = lab.noise("stream", 3 * MIB + 100_000);
-        let mut recorder = lab
+        let fixture = Fixture::on_disk();
+        disk(&fixture, "disk", 8 * MIB);
+        let stream = fixture.noise("stream", 3 * MIB + 100_000);
+        let mut recorder = fixture
             .command("record disk --destroy disk --index --durable-every 1m --watch --json")
             .stdin(Stdio::piped())
             .spawn()
@@ -307,7 +318,7 @@ fn an_abort_keeps_and_flushes_what_came_and_a_stop_does_not_flush() {
         pipe.flush().unwrap();
         // All whole chunks are on the drive, and the recorder waits for more.
         wait_until("the stream was taken", || {
-            let on_disk = lab.read("disk");
+            let on_disk = fixture.read("disk");
             let chunk = &stream[23 * 128 * KIB..24 * 128 * KIB];
             on_disk.chunks(128 * KIB).any(|found| found == chunk)
         });
@@ -331,16 +342,16 @@ fn an_abort_keeps_and_flushes_what_came_and_a_stop_does_not_flush() {
             "{done}"
         );
         drop(pipe);
-        assert!(replayed(&lab, "disk") == stream);
+        assert!(replayed(&fixture, "disk") == stream);
     }
 }
 
 #[test]
 fn a_flush_can_be_asked_for_while_the_stream_goes_on() {
-    let lab = Lab::on_disk();
-    disk(&lab, "disk", 8 * MIB);
-    let stream = lab.noise("stream", MIB);
-    let mut recorder = lab
+    let fixture = Fixture::on_disk();
+    disk(&fixture, "disk", 8 * MIB);
+    let stream = fixture.noise("stream", MIB);
+    let mut recorder = fixture
         .command("record disk --destroy disk --watch --json")
         .stdin(Stdio::piped())
         .spawn()
@@ -348,7 +359,7 @@ fn a_flush_can_be_asked_for_while_the_stream_goes_on() {
     let mut pipe = recorder.stdin.take().unwrap();
     pipe.write_all(&stream).unwrap();
     wait_until("the stream was taken", || {
-        lab.read("disk")[..MIB] == stream[..]
+        fixture.read("disk")[..MIB] == stream[..]
     });
     send(&recorder, Signal::USR1);
     // The recorder looks up when its source gives more, at the latest.
@@ -370,19 +381,20 @@ fn a_flush_can_be_asked_for_while_the_stream_goes_on() {
 
 #[test]
 fn several_drives_share_a_stream() {
-    let lab = Lab::on_disk();
+    let fixture = Fixture::on_disk();
     for name in ["one", "two", "three"] {
-        disk(&lab, name, 2 * MIB);
+        disk(&fixture, name, 2 * MIB);
     }
-    let stream = lab.noise("stream", 4 * MIB + 1000);
+    let stream = fixture.noise("stream", 4 * MIB + 1000);
     record(
-        &lab,
+        &fixture,
         "one two three --destroy one --destroy two --destroy three --index",
         "stream",
     )
     .expect(0);
-    assert!(replayed(&lab, "three one two") == stream);
-    lab.run("verify one two")
+    assert!(replayed(&fixture, "three one two") == stream);
+    fixture
+        .run("verify one two")
         .refuses(2, &["drive 1 of 3", "2 were named"]);
 }
 
@@ -390,8 +402,8 @@ fn several_drives_share_a_stream() {
 /// time, so that a fast machine and a slow one are cut off alike.
 #[test]
 fn fifty_kills_lose_nothing_that_was_durable() {
-    let lab = Lab::on_disk();
-    disk(&lab, "disk", 40 * MIB);
+    let fixture = Fixture::on_disk();
+    disk(&fixture, "disk", 40 * MIB);
     let mut rng = Rng::new(5);
     let (mut kills, mut seed, mut rounds) = (0, 0, 0);
     while kills < 50 {
@@ -410,7 +422,7 @@ fn fifty_kills_lose_nothing_that_was_durable() {
         let words = format!(
             "record disk --destroy disk --pattern {seed} --length 32m --rate 400MB/s --index --durable-every 512k --watch{ring}"
         );
-        let mut recorder = lab.command(&words).spawn().unwrap();
+        let mut recorder = fixture.command(&words).spawn().unwrap();
         let mut said = std::io::BufReader::new(recorder.stderr.take().unwrap());
         let (mut durable, mut line) = (0, String::new());
         let mut hear = |durable: &mut u64| {
@@ -434,7 +446,7 @@ fn fifty_kills_lose_nothing_that_was_durable() {
         recorder.wait().unwrap();
         kills += 1;
         assert!(durable > 0);
-        let found = lab.json(&format!("replay disk --check {seed}"));
+        let found = fixture.json(&format!("replay disk --check {seed}"));
         assert_eq!(found["pattern"]["wrong_beats"], 0, "{found}");
         let bytes = found["status"]["bytes"].as_u64().unwrap();
         let first = found["recording"]["first_chunk"].as_u64().unwrap() * 128 * KIB as u64;
@@ -450,17 +462,17 @@ fn fifty_kills_lose_nothing_that_was_durable() {
             assert_eq!(first, 0);
         }
         assert_eq!(found["recording"]["bad_chunks"], 0);
-        assert_eq!(lab.json("verify disk")["recording"]["bad_chunks"], 0);
+        assert_eq!(fixture.json("verify disk")["recording"]["bad_chunks"], 0);
     }
     assert!(rounds >= 10, "{rounds} rings had gone round");
 }
 
 #[test]
 fn a_rate_that_is_too_much_for_a_drive_is_told_with_what_it_would_bear() {
-    let lab = Lab::in_memory();
+    let fixture = Fixture::in_memory();
     // Report C's drive: 2.5 GiB/s into its cache of 8 MiB, some 1 GiB/s beyond.
     let drive = "sim:mle-brief-960gb --length 1g";
-    let missed = lab.json_status(
+    let missed = fixture.json_status(
         &format!("record {drive} --pattern 3 --rate 2GB/s --lossy-deadline 50ms"),
         1,
     );
@@ -469,11 +481,11 @@ fn a_rate_that_is_too_much_for_a_drive_is_told_with_what_it_would_bear() {
     assert!(number(&missed, "/status/stalls/latest_ns") > 50e6);
     let bears = number(&missed, "/status/backlog/sustainable_bytes_per_s");
     assert!((0.5e9..1.3e9).contains(&bears), "{bears}");
-    let easy = lab.json(&format!(
+    let easy = fixture.json(&format!(
         "record {drive} --pattern 3 --rate 300MB/s --lossy-deadline 50ms"
     ));
     assert_eq!(number(&easy, "/status/stalls/over_deadline"), 0.0);
-    let plan = lab.json(&format!("record {drive} --plan --rate 800MB/s"));
+    let plan = fixture.json(&format!("record {drive} --plan --rate 800MB/s"));
     let needs = plan["plan"]["needs"].as_array().unwrap();
     let buffers: Vec<f64> = needs
         .iter()
@@ -483,7 +495,7 @@ fn a_rate_that_is_too_much_for_a_drive_is_told_with_what_it_would_bear() {
         buffers.windows(2).all(|pair| pair[0] <= pair[1]),
         "{buffers:?}"
     );
-    let text = lab
+    let text = fixture
         .ok("record sim:intel-600p --plan --length 19g --rate 100MB/s")
         .stdout;
     assert!(

@@ -6,41 +6,41 @@ use std::process::Stdio;
 use rustix::process::Signal;
 use serde_json::Value;
 
-use crate::lab::{Done, KIB, Lab, MIB, is_heard, noise, number, pause, send, wait_until};
+use crate::fixture::{Done, Fixture, KIB, MIB, is_heard, noise, number, pause, send, wait_until};
 
 /// A recording of 20 MiB in chunks of this size, of the pattern of seed 5.
-fn recorded(lab: &Lab, chunk: &str) {
-    lab.write("disk", noise(99, 32 * MIB));
-    lab.ok(&format!(
+fn recorded(fixture: &Fixture, chunk: &str) {
+    fixture.write("disk", noise(99, 32 * MIB));
+    fixture.ok(&format!(
         "record disk --destroy disk --index --chunk {chunk} --pattern 5 --length 20m"
     ));
 }
 
 /// One byte of it is not what it was.
-fn spoil(lab: &Lab, at: usize) {
-    let mut bytes = lab.read("disk");
+fn spoil(fixture: &Fixture, at: usize) {
+    let mut bytes = fixture.read("disk");
     bytes[at] ^= 0x10;
-    lab.write("disk", bytes);
+    fixture.write("disk", bytes);
 }
 
 #[test]
 fn a_damaged_index_costs_nothing_while_one_copy_is_good_and_is_told_when_none_is() {
-    let lab = Lab::on_disk();
-    recorded(&lab, "64k");
+    let fixture = Fixture::on_disk();
+    recorded(&fixture, "64k");
     // The newest header's place is not known; either of them says it all.
     for at in [300, 8300] {
-        spoil(&lab, at);
-        let verified = lab.json("verify disk");
+        spoil(&fixture, at);
+        let verified = fixture.json("verify disk");
         assert_eq!(verified["recording"]["whole"], true);
         assert_eq!(number(&verified, "/recording/checked_chunks"), 320.0);
         assert_eq!(number(&verified, "/recording/missing_chunks"), 0.0);
     }
-    spoil(&lab, 12_400);
+    spoil(&fixture, 12_400);
     for command in ["verify disk", "replay disk --check 5"] {
-        let found = lab.json_status(command, 1);
+        let found = fixture.json_status(command, 1);
         assert_eq!(found["recording"]["whole"], false);
         assert_eq!(number(&found, "/recording/missing_chunks"), 320.0);
-        let said = lab.run(command).expect(1).stdout;
+        let said = fixture.run(command).expect(1).stdout;
         assert!(
             said.contains("320 recorded chunks are NOT in the index"),
             "{said}"
@@ -61,10 +61,10 @@ fn a_recording_knows_its_own_chunks() {
         ("16k", " --chunk 2m"),
         ("16k", " --chunk 512"),
     ] {
-        let lab = Lab::on_disk();
-        recorded(&lab, chunk);
+        let fixture = Fixture::on_disk();
+        recorded(&fixture, chunk);
         for command in ["verify disk", "replay disk --check 5"] {
-            let found = lab.json(&format!("{command}{options}"));
+            let found = fixture.json(&format!("{command}{options}"));
             assert_eq!(found["recording"]["whole"], true);
             assert_eq!(number(&found, "/status/bytes"), (20 * MIB) as f64);
         }
@@ -73,9 +73,9 @@ fn a_recording_knows_its_own_chunks() {
 
 #[test]
 fn a_bad_chunk_of_a_recording_that_was_stopped_is_told() {
-    let lab = Lab::on_disk();
-    lab.write("disk", noise(99, 32 * MIB));
-    let mut recorder = lab
+    let fixture = Fixture::on_disk();
+    fixture.write("disk", noise(99, 32 * MIB));
+    let mut recorder = fixture
         .command("record disk --destroy disk --index --json")
         .stdin(Stdio::piped())
         .spawn()
@@ -85,17 +85,18 @@ fn a_bad_chunk_of_a_recording_that_was_stopped_is_told() {
     pipe.write_all(&stream).unwrap();
     let last = &stream[23 * 128 * KIB..];
     wait_until("the stream was taken", || {
-        lab.read("disk")
+        fixture
+            .read("disk")
             .chunks(128 * KIB)
             .any(|found| found == last)
     });
     send(&recorder, Signal::TERM);
     Done::of("record", recorder).expect(130);
-    let before = lab.json("verify disk");
+    let before = fixture.json("verify disk");
     assert_eq!(before["recording"]["whole"], true);
     let first = number(&before, "/status/first_address") as usize;
-    spoil(&lab, first + 21 * 128 * KIB);
-    let found = lab.json_status("verify disk", 1);
+    spoil(&fixture, first + 21 * 128 * KIB);
+    let found = fixture.json_status("verify disk", 1);
     assert_eq!(found["recording"]["first_bad"]["chunk"], 21);
     assert_eq!(number(&found, "/recording/bad_chunks"), 1.0);
     assert_eq!(number(&found, "/recording/checked_chunks"), 24.0);
@@ -103,12 +104,12 @@ fn a_bad_chunk_of_a_recording_that_was_stopped_is_told() {
 
 #[test]
 fn a_replay_that_is_ended_in_its_last_chunk_says_so() {
-    let lab = Lab::on_disk();
-    lab.write("disk", noise(99, 8 * MIB));
+    let fixture = Fixture::on_disk();
+    fixture.write("disk", noise(99, 8 * MIB));
     // As much as a pipe takes that nobody reads from, and half a chunk.
-    let stream = lab.noise("stream", MIB + 64 * KIB);
-    lab.ok("record disk --destroy disk --index --from stream");
-    let mut player = lab.command("replay disk").spawn().unwrap();
+    let stream = fixture.noise("stream", MIB + 64 * KIB);
+    fixture.ok("record disk --destroy disk --index --from stream");
+    let mut player = fixture.command("replay disk").spawn().unwrap();
     let mut out = player.stdout.take().unwrap();
     // Until the pipe takes no more. Should it only seem so on a busy machine, the replay is ended in a chunk before.
     let lies_there = || rustix::io::ioctl_fionread(&out).unwrap();
@@ -127,10 +128,10 @@ fn a_replay_that_is_ended_in_its_last_chunk_says_so() {
 
 #[test]
 fn a_flush_is_not_held_up_by_a_source_that_drips() {
-    let lab = Lab::on_disk();
-    lab.write("disk", noise(99, 8 * MIB));
-    let stream = lab.noise("stream", MIB);
-    let mut recorder = lab
+    let fixture = Fixture::on_disk();
+    fixture.write("disk", noise(99, 8 * MIB));
+    let stream = fixture.noise("stream", MIB);
+    let mut recorder = fixture
         .command("record disk --destroy disk --watch --json")
         .stdin(Stdio::piped())
         .spawn()
@@ -144,7 +145,7 @@ fn a_flush_is_not_held_up_by_a_source_that_drips() {
         }
     });
     wait_until("the stream was taken", || {
-        lab.read("disk")[..MIB] == stream[..]
+        fixture.read("disk")[..MIB] == stream[..]
     });
     send(&recorder, Signal::USR1);
     let mut said = std::io::BufReader::new(recorder.stderr.take().unwrap());
@@ -160,20 +161,20 @@ fn a_flush_is_not_held_up_by_a_source_that_drips() {
 
 #[test]
 fn one_signal_ends_who_waits_for_a_visitor() {
-    let lab = Lab::on_disk();
-    recorded(&lab, "128k");
-    lab.tool("mkfifo", &[lab.path("pipe").to_str().unwrap()]);
+    let fixture = Fixture::on_disk();
+    recorded(&fixture, "128k");
+    fixture.tool("mkfifo", &[fixture.path("pipe").to_str().unwrap()]);
     for to in ["unix-listen:sock", "tcp-listen:127.0.0.1:0", "pipe"] {
         for signal in [Signal::TERM, Signal::HUP] {
             if !is_heard(signal) {
                 continue;
             }
-            let player = lab
+            let player = fixture
                 .command(&format!("replay disk --to {to}"))
                 .spawn()
                 .unwrap();
             match to {
-                "unix-listen:sock" => wait_until("it listens", || lab.path("sock").exists()),
+                "unix-listen:sock" => wait_until("it listens", || fixture.path("sock").exists()),
                 _ => pause(300),
             }
             send(&player, signal);
@@ -182,17 +183,17 @@ fn one_signal_ends_who_waits_for_a_visitor() {
         }
     }
     // The socket that was left is nobody's: the next takes its place.
-    assert!(lab.path("sock").exists());
-    let player = lab
+    assert!(fixture.path("sock").exists());
+    let player = fixture
         .command("replay disk --to unix-listen:sock")
         .spawn()
         .unwrap();
     let mut came = Vec::new();
     wait_until("somebody listens", || {
-        std::os::unix::net::UnixStream::connect(lab.path("sock"))
+        std::os::unix::net::UnixStream::connect(fixture.path("sock"))
             .is_ok_and(|mut visitor| visitor.read_to_end(&mut came).is_ok())
     });
     Done::of("replay", player).expect(0);
     assert_eq!(came.len(), 20 * MIB);
-    assert!(!lab.path("sock").exists());
+    assert!(!fixture.path("sock").exists());
 }

@@ -2,11 +2,12 @@
 
 use serde_json::Value;
 
-use crate::lab::{Lab, MIB, number};
+use crate::fixture::{Fixture, MIB, number};
 
 /// Runtime and ramp of every planned cell that is not skipped, in seconds, from the plan in the run folder.
-fn planned_seconds(lab: &Lab, run: &str) -> f64 {
-    let manifest: Value = serde_json::from_str(&lab.text(&format!("{run}/manifest.json"))).unwrap();
+fn planned_seconds(fixture: &Fixture, run: &str) -> f64 {
+    let manifest: Value =
+        serde_json::from_str(&fixture.text(&format!("{run}/manifest.json"))).unwrap();
     let cells = manifest["cells"].as_array().unwrap();
     let planned = cells.iter().filter(|cell| cell["skipped"].is_null());
     planned
@@ -18,10 +19,10 @@ fn planned_seconds(lab: &Lab, run: &str) -> f64 {
 
 #[test]
 fn quick_is_read_only_and_planned_for_less_than_a_minute() {
-    let lab = Lab::in_memory();
-    let before = lab.noise("disk", 16 * MIB);
-    let run = lab.json("run quick disk --scale 0.02 --out run");
-    assert!(lab.read("disk") == before);
+    let fixture = Fixture::in_memory();
+    let before = fixture.noise("disk", 16 * MIB);
+    let run = fixture.json("run quick disk --scale 0.02 --out run");
+    assert!(fixture.read("disk") == before);
     let cells = run["runs"][0]["cells"].as_array().unwrap();
     assert!(
         cells.iter().all(|cell| cell["state"] == "finished"),
@@ -33,7 +34,7 @@ fn quick_is_read_only_and_planned_for_less_than_a_minute() {
             .all(|cell| cell["rw"].as_str().unwrap().ends_with("read"))
     );
     // The planned time, scaled back to full length, must be below one minute.
-    let seconds = planned_seconds(&lab, "run") / 0.02;
+    let seconds = planned_seconds(&fixture, "run") / 0.02;
     assert!((20.0..55.0).contains(&seconds), "{seconds} s are planned");
     assert_eq!(number(&run, "/scale"), 0.02);
     let warnings = run["warnings"].as_array().unwrap();
@@ -45,10 +46,10 @@ fn quick_is_read_only_and_planned_for_less_than_a_minute() {
 
 #[test]
 fn quick_warns_about_compressible_data() {
-    let lab = Lab::in_memory();
-    lab.write("zeroed", vec![0; 8 * MIB]);
-    lab.noise("noisy", 8 * MIB);
-    let run = lab.json("run quick zeroed noisy --scale 0.005 --out run");
+    let fixture = Fixture::in_memory();
+    fixture.write("zeroed", vec![0; 8 * MIB]);
+    fixture.noise("noisy", 8 * MIB);
+    let run = fixture.json("run quick zeroed noisy --scale 0.005 --out run");
     let about = |drive: usize| {
         let warnings = run["warnings"].as_array().unwrap().iter();
         warnings
@@ -62,9 +63,9 @@ fn quick_warns_about_compressible_data() {
 
 /// Each drive alone, then all concurrently, with the share of each.
 #[track_caller]
-fn all_aboard(lab: &Lab, drives: &str) {
+fn all_aboard(fixture: &Fixture, drives: &str) {
     let words = "--scale 0.01 --set soak=100ms --set area=4MiB --set threads=4 --set blocks=4k --set readers=1 --out run";
-    let run = lab.json(&format!("run bandwidth {drives} {words}"));
+    let run = fixture.json(&format!("run bandwidth {drives} {words}"));
     let runs = run["runs"].as_array().unwrap();
     assert_eq!(runs.len(), 2);
     for (drive, run) in runs.iter().enumerate() {
@@ -86,11 +87,12 @@ fn all_aboard(lab: &Lab, drives: &str) {
             number(aboard[0], "/iops")
         );
     }
-    let text = lab.ok("compare run").stdout;
+    let text = fixture.ok("compare run").stdout;
     assert!(!text.is_empty());
-    lab.ok("report run -o page.html");
+    fixture.ok("report run -o page.html");
     assert!(
-        lab.text("page.html")
+        fixture
+            .text("page.html")
             .to_lowercase()
             .contains("all drives at once")
     );
@@ -98,27 +100,30 @@ fn all_aboard(lab: &Lab, drives: &str) {
 
 #[test]
 fn all_aboard_on_two_files() {
-    let lab = Lab::in_memory();
-    let (one, two) = (lab.noise("one", 8 * MIB), lab.noise("second", 8 * MIB));
-    all_aboard(&lab, "one second");
-    assert!(lab.read("one") == one && lab.read("second") == two);
+    let fixture = Fixture::in_memory();
+    let (one, two) = (
+        fixture.noise("one", 8 * MIB),
+        fixture.noise("second", 8 * MIB),
+    );
+    all_aboard(&fixture, "one second");
+    assert!(fixture.read("one") == one && fixture.read("second") == two);
 }
 
 #[test]
 fn all_aboard_on_two_simulated_drives() {
-    let lab = Lab::on_disk();
-    all_aboard(&lab, "sim:samsung-951 sim:intel-600p");
+    let fixture = Fixture::on_disk();
+    all_aboard(&fixture, "sim:samsung-951 sim:intel-600p");
     // Two drives of one profile have different labels.
-    let lab = Lab::on_disk();
-    all_aboard(&lab, "sim:samsung-951,seed=1 sim:samsung-951,seed=2");
+    let fixture = Fixture::on_disk();
+    all_aboard(&fixture, "sim:samsung-951,seed=1 sim:samsung-951,seed=2");
 }
 
 #[test]
 fn real_and_simulated_drives_are_not_measured_concurrently() {
-    let lab = Lab::in_memory();
-    lab.noise("disk", 8 * MIB);
+    let fixture = Fixture::in_memory();
+    fixture.noise("disk", 8 * MIB);
     let words = "--scale 0.005 --set soak=100ms --set area=4MiB --set threads=4 --set blocks=4k --set readers=1 --out run";
-    let run = lab.json(&format!("run bandwidth disk sim:samsung-951 {words}"));
+    let run = fixture.json(&format!("run bandwidth disk sim:samsung-951 {words}"));
     for run in run["runs"].as_array().unwrap() {
         for cell in run["cells"]
             .as_array()
@@ -137,9 +142,9 @@ fn real_and_simulated_drives_are_not_measured_concurrently() {
 
 #[test]
 fn a_suite_makes_its_own_folder_and_says_which() {
-    let lab = Lab::on_disk();
-    let done = lab.ok("run quick sim:samsung-951 --scale 0.001");
-    let folders: Vec<_> = std::fs::read_dir(lab.path("assay-runs"))
+    let fixture = Fixture::on_disk();
+    let done = fixture.ok("run quick sim:samsung-951 --scale 0.001");
+    let folders: Vec<_> = std::fs::read_dir(fixture.path("assay-runs"))
         .unwrap()
         .map(|entry| entry.unwrap().file_name())
         .collect();
@@ -152,13 +157,13 @@ fn a_suite_makes_its_own_folder_and_says_which() {
         .lines()
         .find(|line| line.starts_with("Report:"))
         .unwrap();
-    lab.ok(line.split_once("assay ").unwrap().1);
-    assert!(lab.path("quick.html").exists());
+    fixture.ok(line.split_once("assay ").unwrap().1);
+    assert!(fixture.path("quick.html").exists());
     // The same suite from its file.
-    lab.write("mine.toml", include_str!("../../../../suites/quick.toml"));
-    lab.ok("run mine.toml sim:samsung-951 --scale 0.001");
+    fixture.write("mine.toml", include_str!("../../../../suites/quick.toml"));
+    fixture.ok("run mine.toml sim:samsung-951 --scale 0.001");
     let manifest: Value =
-        serde_json::from_str(&lab.text(&format!("{name}/manifest.json"))).unwrap();
+        serde_json::from_str(&fixture.text(&format!("{name}/manifest.json"))).unwrap();
     assert!(
         manifest["suite"]["text"]
             .as_str()
@@ -170,9 +175,9 @@ fn a_suite_makes_its_own_folder_and_says_which() {
 
 #[test]
 fn a_drive_too_small_for_a_cell_skips_it_and_says_why() {
-    let lab = Lab::in_memory();
-    lab.noise("disk", 64 * 1024);
-    let run = lab.json("run quick disk --scale 0.005 --out run");
+    let fixture = Fixture::in_memory();
+    fixture.noise("disk", 64 * 1024);
+    let run = fixture.json("run quick disk --scale 0.005 --out run");
     let cells = run["runs"][0]["cells"].as_array().unwrap();
     let skipped: Vec<&Value> = cells
         .iter()

@@ -3,7 +3,7 @@
 use rustix::process::Signal;
 use serde_json::Value;
 
-use crate::lab::{Done, Lab, MIB, keys, pause, send, wait_until};
+use crate::fixture::{Done, Fixture, MIB, keys, pause, send, wait_until};
 
 const QUICK: &str = "--chunk 16k --iodepth 8 --last 4080k";
 
@@ -20,14 +20,14 @@ fn results(document: &Value) -> String {
 
 #[test]
 fn the_document_has_the_contracts_names() {
-    let lab = Lab::on_disk();
-    lab.noise("disk", 4 * MIB);
+    let fixture = Fixture::on_disk();
+    fixture.noise("disk", 4 * MIB);
     for (drive, expected, simulated) in [
         ("sim:samsung-951", "PPPPPPPPPPPP", true),
         ("disk --destroy disk", "nPPPPPPPPPPn", false),
         ("disk --destroy disk --engine sync", "nPPPPPPPPPPn", false),
     ] {
-        let bench = lab.json(&format!("testbench {drive} {QUICK}"));
+        let bench = fixture.json(&format!("testbench {drive} {QUICK}"));
         assert_eq!(results(&bench), expected, "{bench:#}");
         let passed = expected.matches('P').count();
         assert_eq!(
@@ -46,8 +46,8 @@ fn the_document_has_the_contracts_names() {
 
 #[test]
 fn the_log_has_a_line_per_test_and_the_word_simulated() {
-    let lab = Lab::on_disk();
-    let done = lab.ok(&format!("testbench sim:intel-600p {QUICK}"));
+    let fixture = Fixture::on_disk();
+    let done = fixture.ok(&format!("testbench sim:intel-600p {QUICK}"));
     for id in 0..12 {
         assert!(done.stdout.contains(&format!("PASS  {id:02}  ")), "{done}");
     }
@@ -58,15 +58,17 @@ fn the_log_has_a_line_per_test_and_the_word_simulated() {
     );
     // The same again, to the byte.
     assert_eq!(
-        lab.ok(&format!("testbench sim:intel-600p {QUICK}")).stdout,
+        fixture
+            .ok(&format!("testbench sim:intel-600p {QUICK}"))
+            .stdout,
         done.stdout
     );
 }
 
 #[test]
 fn a_fault_is_found_and_is_status_1() {
-    let lab = Lab::on_disk();
-    let bench = lab.json_status(
+    let fixture = Fixture::on_disk();
+    let bench = fixture.json_status(
         &format!("testbench sim:samsung-951,fault=wrap:2m {QUICK}"),
         1,
     );
@@ -75,7 +77,7 @@ fn a_fault_is_found_and_is_status_1() {
         (&bench["passed"], &bench["failed"]),
         (&Value::from(10), &Value::from(2))
     );
-    let done = lab
+    let done = fixture
         .run(&format!(
             "testbench sim:samsung-951,fault=drop-write@50 {QUICK}"
         ))
@@ -88,10 +90,12 @@ fn a_fault_is_found_and_is_status_1() {
 
 #[test]
 fn nothing_is_written_without_leave_and_bad_input_is_told() {
-    let lab = Lab::on_disk();
-    let before = lab.noise("disk", 4 * MIB);
+    let fixture = Fixture::on_disk();
+    let before = fixture.noise("disk", 4 * MIB);
     let refuses = |words: &str, status: i32, said: &[&str]| {
-        lab.run(&format!("testbench {words}")).refuses(status, said)
+        fixture
+            .run(&format!("testbench {words}"))
+            .refuses(status, said)
     };
     refuses(&format!("disk {QUICK}"), 3, &["--destroy disk"]);
     refuses(
@@ -109,17 +113,19 @@ fn nothing_is_written_without_leave_and_bad_input_is_told() {
     refuses("disk --destroy disk --last 8m", 2, &["beyond the drive"]);
     refuses("null:", 2, &["keeps no data"]);
     refuses("absent --destroy absent", 2, &["no such file"]);
-    assert!(lab.read("disk") == before, "something was written");
+    assert!(fixture.read("disk") == before, "something was written");
 }
 
 #[test]
 fn ctrl_c_ends_it_with_what_it_has() {
-    let lab = Lab::on_disk();
-    lab.noise("disk", 64 * MIB);
+    let fixture = Fixture::on_disk();
+    fixture.noise("disk", 64 * MIB);
     let words = "testbench disk --destroy disk --chunk 4k --iodepth 1 --json";
-    let before = lab.read("disk");
-    let child = lab.command(words).spawn().unwrap();
-    wait_until("it writes", || lab.read("disk")[..4096] != before[..4096]);
+    let before = fixture.read("disk");
+    let child = fixture.command(words).spawn().unwrap();
+    wait_until("it writes", || {
+        fixture.read("disk")[..4096] != before[..4096]
+    });
     pause(20);
     send(&child, Signal::INT);
     let done = Done::of(words, child).expect(130);

@@ -4,8 +4,8 @@ use std::fs::File;
 
 use serde_json::Value;
 
-use crate::lab::{Done, Lab, MIB, number, text_so_far, wait_until};
-use crate::rig::{self, Rig};
+use crate::block_devices::{self, BlockDevices};
+use crate::fixture::{Done, Fixture, MIB, number, text_so_far, wait_until};
 
 fn codes(document: &Value) -> Vec<&str> {
     let warnings = document["warnings"].as_array().unwrap();
@@ -17,8 +17,8 @@ fn codes(document: &Value) -> Vec<&str> {
 
 #[test]
 fn a_simulated_drive_that_vanishes_is_given_up() {
-    let lab = Lab::on_disk();
-    let job = lab.json_status(
+    let fixture = Fixture::on_disk();
+    let job = fixture.json_status(
         "job sim:samsung-951,fault=vanish@5001 --rw randread --iodepth 4 --runtime 1000s",
         1,
     );
@@ -33,8 +33,8 @@ fn a_simulated_drive_that_vanishes_is_given_up() {
 /// Errors during the ramp appear only in the warning; the drive has failed nevertheless.
 #[test]
 fn a_drive_that_vanishes_before_it_is_measured_has_failed() {
-    let lab = Lab::on_disk();
-    let job = lab.json_status(
+    let fixture = Fixture::on_disk();
+    let job = fixture.json_status(
         "job sim:samsung-951,fault=vanish@50 --rw randread --ramp_time 100s --runtime 100s",
         1,
     );
@@ -67,10 +67,10 @@ fn cut_off(states: &[(String, f64)]) -> usize {
 
 #[test]
 fn a_suite_goes_on_without_a_drive_that_is_gone_and_is_resumed_when_it_is_back() {
-    let lab = Lab::on_disk();
+    let fixture = Fixture::on_disk();
     // More I/Os than the largest cell, fewer than all: the fault recurs in each process.
     let drive = "sim:samsung-951,fault=vanish@150000";
-    let first = lab.json_status(
+    let first = fixture.json_status(
         &format!("run quick {drive} sim:intel-600p --scale 0.1 --out run"),
         1,
     );
@@ -83,14 +83,14 @@ fn a_suite_goes_on_without_a_drive_that_is_gone_and_is_resumed_when_it_is_back()
     );
     let mut through = cut_off(&states(&first, 0));
     assert!(through > 0);
-    let kept: Vec<String> = text_so_far(&lab.path("run/journal.log"))
+    let kept: Vec<String> = text_so_far(&fixture.path("run/journal.log"))
         .lines()
         .filter(|line| line.contains("\"cell_finish\""))
         .map(str::to_owned)
         .collect();
-    lab.ok("report run -o page.html");
-    assert!(lab.text("page.html").contains("gone"));
-    let told = lab.run(&format!("run quick {drive} --scale 0.1 --out alone"));
+    fixture.ok("report run -o page.html");
+    assert!(fixture.text("page.html").contains("gone"));
+    let told = fixture.run(&format!("run quick {drive} --scale 0.1 --out alone"));
     let told = told.expect(1);
     assert!(
         told.stdout.contains(&format!("drive lost: {drive}"))
@@ -98,7 +98,7 @@ fn a_suite_goes_on_without_a_drive_that_is_gone_and_is_resumed_when_it_is_back()
         "{told}"
     );
     loop {
-        let done = lab.run("run --resume run --json");
+        let done = fixture.run("run --resume run --json");
         let run = done.json();
         if done.status == 0 {
             assert_eq!(run["outcome"], "complete");
@@ -114,7 +114,7 @@ fn a_suite_goes_on_without_a_drive_that_is_gone_and_is_resumed_when_it_is_back()
         assert!(now > through, "each process gets further");
         through = now;
     }
-    let journal = text_so_far(&lab.path("run/journal.log"));
+    let journal = text_so_far(&fixture.path("run/journal.log"));
     assert!(kept.iter().all(|line| journal.contains(line.as_str())));
     let finished = journal.matches("\"cell_finish\"").count();
     assert_eq!(finished, 20, "no cell was measured twice");
@@ -123,9 +123,9 @@ fn a_suite_goes_on_without_a_drive_that_is_gone_and_is_resumed_when_it_is_back()
 /// Reads of one range fail, others succeed: the drive is present.
 #[test]
 fn a_drive_with_media_errors_is_counted_and_continues() {
-    let lab = Lab::on_disk();
-    lab.write("mine.toml", TWO_READS);
-    let run = lab.json_status(
+    let fixture = Fixture::on_disk();
+    fixture.write("mine.toml", TWO_READS);
+    let run = fixture.json_status(
         "run mine.toml sim:samsung-951,fault=media-error@4m+4m --out run",
         1,
     );
@@ -180,12 +180,17 @@ job = { rw = "randread", bs = "4k", engine = "sync", runtime = "50ms", interval 
 
 /// A suite on a drive that `pull` removes and `back` restores.
 #[track_caller]
-fn pulled_and_plugged_in_again(lab: &Lab, drive: &str, pull: impl FnOnce(), back: impl FnOnce()) {
-    lab.write("mine.toml", THREE_READS);
+fn pulled_and_plugged_in_again(
+    fixture: &Fixture,
+    drive: &str,
+    pull: impl FnOnce(),
+    back: impl FnOnce(),
+) {
+    fixture.write("mine.toml", THREE_READS);
     let words = format!("run mine.toml {drive} --out run --json");
-    let child = lab.command(&words).spawn().unwrap();
+    let child = fixture.command(&words).spawn().unwrap();
     wait_until("the second cell is measured", || {
-        let journal = text_so_far(&lab.path("run/journal.log"));
+        let journal = text_so_far(&fixture.path("run/journal.log"));
         journal
             .lines()
             .any(|line| line.contains("\"interval\"") && line.contains("second"))
@@ -197,10 +202,10 @@ fn pulled_and_plugged_in_again(lab: &Lab, drive: &str, pull: impl FnOnce(), back
     assert_eq!(cut_off(&states(&run, 0)), 1);
     // Errors are counted and shown; earlier intervals are kept.
     assert!(codes(&run).contains(&"io-errors"), "{:?}", codes(&run));
-    let text = lab.ok("report run -o page.html");
-    assert!(lab.text("page.html").contains("unfinished"), "{text}");
+    let text = fixture.ok("report run -o page.html");
+    assert!(fixture.text("page.html").contains("unfinished"), "{text}");
     back();
-    let run = lab.json("run --resume run");
+    let run = fixture.json("run --resume run");
     assert_eq!(run["outcome"], "complete");
     let states = states(&run, 0);
     assert!(
@@ -209,7 +214,7 @@ fn pulled_and_plugged_in_again(lab: &Lab, drive: &str, pull: impl FnOnce(), back
             .all(|(state, errors)| state == "finished" && *errors == 0.0),
         "{states:?}"
     );
-    let starts = text_so_far(&lab.path("run/journal.log"))
+    let starts = text_so_far(&fixture.path("run/journal.log"))
         .matches("\"cell_start\"")
         .count();
     assert_eq!(starts, 4, "only the cell that was cut off was begun twice");
@@ -217,69 +222,71 @@ fn pulled_and_plugged_in_again(lab: &Lab, drive: &str, pull: impl FnOnce(), back
 
 #[test]
 fn a_suite_on_a_file_that_is_truncated_is_resumed_when_it_is_whole() {
-    let lab = Lab::on_disk();
-    let content = lab.noise("disk", 8 * MIB);
+    let fixture = Fixture::on_disk();
+    let content = fixture.noise("disk", 8 * MIB);
     let (pull, back) = (
-        || truncate(&lab.path("disk")),
-        || lab.write("disk", &content),
+        || truncate(&fixture.path("disk")),
+        || fixture.write("disk", &content),
     );
-    pulled_and_plugged_in_again(&lab, "disk", pull, back);
+    pulled_and_plugged_in_again(&fixture, "disk", pull, back);
 }
 
 #[test]
 fn a_suite_on_a_file_that_is_removed_between_cells_is_resumed_when_it_is_there() {
-    let lab = Lab::on_disk();
-    let content = lab.noise("disk", 8 * MIB);
-    lab.write("mine.toml", TWO_READS.replace("1000s", "1s"));
+    let fixture = Fixture::on_disk();
+    let content = fixture.noise("disk", 8 * MIB);
+    fixture.write("mine.toml", TWO_READS.replace("1000s", "1s"));
     let words = "run mine.toml disk --out run --json";
-    let child = lab.command(words).spawn().unwrap();
+    let child = fixture.command(words).spawn().unwrap();
     wait_until("it measures", || {
-        text_so_far(&lab.path("run/journal.log")).contains("\"cell_start\"")
+        text_so_far(&fixture.path("run/journal.log")).contains("\"cell_start\"")
     });
     // The first cell has the file open and succeeds.
-    std::fs::rename(lab.path("disk"), lab.path("away")).unwrap();
+    std::fs::rename(fixture.path("disk"), fixture.path("away")).unwrap();
     let run = Done::of(words, child).expect(1).json();
     assert_eq!(run["outcome"], "interrupted");
     assert_eq!(cut_off(&states(&run, 0)), 1);
     let words = codes(&run);
     assert!(words.contains(&"drive-lost"), "{words:?}");
-    lab.write("disk", &content);
-    let run = lab.json("run --resume run");
+    fixture.write("disk", &content);
+    let run = fixture.json("run --resume run");
     assert!(states(&run, 0).iter().all(|(state, _)| state == "finished"));
 }
 
 #[test]
 fn a_suite_on_a_loop_device_is_resumed_when_its_file_is_back() {
-    let Some(mut rig) = Rig::new() else { return };
-    let content = rig.lab.noise("image", 8 * MIB);
-    let Some(device) = rig.attach("image", &["--direct-io=on"]) else {
+    let Some(mut devices) = BlockDevices::new() else {
         return;
     };
-    let image = rig.lab.path("image");
+    let content = devices.fixture.noise("image", 8 * MIB);
+    let Some(device) = devices.attach("image", &["--direct-io=on"]) else {
+        return;
+    };
+    let image = devices.fixture.path("image");
     let pull = || truncate(&image);
     // Detached and attached at the same node, like a reinserted drive.
     let back = || {
-        rig::run(&["losetup", "-d", &device]);
+        block_devices::run(&["losetup", "-d", &device]);
         std::fs::write(&image, &content).unwrap();
-        rig::run(&[
+        block_devices::run(&[
             "losetup",
             "--direct-io=on",
             &device,
             image.to_str().unwrap(),
         ]);
     };
-    pulled_and_plugged_in_again(&rig.lab, &device, pull, back);
+    pulled_and_plugged_in_again(&devices.fixture, &device, pull, back);
 }
 
 /// A job of ten minutes during which `pull` removes the drive; returns its document.
 #[track_caller]
-fn pulled(lab: &Lab, words: &str, pull: impl FnOnce()) -> Value {
-    let child = lab
+fn pulled(fixture: &Fixture, words: &str, pull: impl FnOnce()) -> Value {
+    let child = fixture
         .command(&format!("{words} --runtime 600s --out run --json"))
         .spawn()
         .unwrap();
     wait_until("it measures", || {
-        text_so_far(&lab.path("run/journal.log")).contains("\"interval\"")
+        text_so_far(&fixture.path("run/journal.log")).contains("\"interval\"")
     });
     pull();
     // It must end long before its runtime.
@@ -288,7 +295,7 @@ fn pulled(lab: &Lab, words: &str, pull: impl FnOnce()) -> Value {
     assert!(number(&job, "/jobs/0/read/ios") > 0.0);
     assert!(number(&job, "/jobs/0/elapsed_ns") < 500e9);
     assert!(codes(&job).contains(&"gave-up"), "{:?}", codes(&job));
-    lab.ok("report run -o page.html");
+    fixture.ok("report run -o page.html");
     job
 }
 
@@ -304,20 +311,24 @@ fn truncate(path: &std::path::Path) {
 #[test]
 fn a_file_that_is_truncated_is_given_up() {
     for engine in ["--engine sync --numjobs 2", "--engine uring --iodepth 8"] {
-        let lab = Lab::on_disk();
-        lab.noise("disk", 4 * MIB);
+        let fixture = Fixture::on_disk();
+        fixture.noise("disk", 4 * MIB);
         let words = format!("job disk --rw randread --bs 4k --interval 50ms {engine}");
-        pulled(&lab, &words, || truncate(&lab.path("disk")));
+        pulled(&fixture, &words, || truncate(&fixture.path("disk")));
     }
 }
 
 #[test]
 fn a_loop_device_whose_file_is_gone_is_given_up() {
-    let Some(mut rig) = Rig::new() else { return };
-    rig.lab.noise("image", 8 * MIB);
-    let Some(device) = rig.attach("image", &["--direct-io=on"]) else {
+    let Some(mut devices) = BlockDevices::new() else {
+        return;
+    };
+    devices.fixture.noise("image", 8 * MIB);
+    let Some(device) = devices.attach("image", &["--direct-io=on"]) else {
         return;
     };
     let words = format!("job {device} --rw randread --bs 4k --iodepth 4 --interval 50ms");
-    pulled(&rig.lab, &words, || truncate(&rig.lab.path("image")));
+    pulled(&devices.fixture, &words, || {
+        truncate(&devices.fixture.path("image"))
+    });
 }

@@ -2,13 +2,13 @@
 
 use serde_json::Value;
 
-use crate::lab::{Lab, number};
+use crate::fixture::{Fixture, number};
 
 /// Run a verifying job on a simulated drive with these faults; the status, what was found by name, and the document.
 #[track_caller]
 fn verified(faults: &str, workload: &str, status: i32) -> (Vec<(String, u64)>, Value) {
-    let lab = Lab::on_disk();
-    let job = lab.json_status(
+    let fixture = Fixture::on_disk();
+    let job = fixture.json_status(
         &format!("job sim:samsung-951{faults} {workload} --verify"),
         status,
     );
@@ -146,8 +146,8 @@ fn failed_reads_and_writes_are_errors_and_no_data_faults() {
     assert_eq!(number(&job, "/jobs/0/write/ios"), 255.0);
     let (found, _) = verified(",fault=read-error@5", SEQUENTIAL, 1);
     assert_eq!(found, one("unreadable", 4));
-    let lab = Lab::on_disk();
-    let job = lab.json_status(
+    let fixture = Fixture::on_disk();
+    let job = fixture.json_status(
         "job sim:intel-600p,fault=read-error@5 --rw read --bs 16k --size 1m",
         1,
     );
@@ -163,7 +163,7 @@ fn failed_reads_and_writes_are_errors_and_no_data_faults() {
         told.contains("1 unrecovered medium error (ENODATA)"),
         "{told}"
     );
-    let text = lab
+    let text = fixture
         .run("job sim:intel-600p,fault=read-error@5 --rw read --bs 16k --size 1m")
         .expect(1)
         .stdout;
@@ -180,42 +180,42 @@ fn several_faults_on_one_drive_are_all_found() {
     assert_eq!(found, [("corrupt".to_owned(), 2), ("lost".to_owned(), 4)]);
     assert_eq!(number(&job, "/jobs/0/write/errors"), 1.0);
     assert!(number(&job, "/jobs/0/write/latency_ns/max") > 5e6);
-    Lab::on_disk()
+    Fixture::on_disk()
         .run("job sim:samsung-951,seed=1,seed=2")
         .refuses(2, &["seed", "twice"]);
 }
 
 #[test]
 fn what_was_found_is_shown_in_text_and_exports_too() {
-    let lab = Lab::on_disk();
+    let fixture = Fixture::on_disk();
     let drive = "sim:samsung-951,fault=corrupt-write@5,fault=drop-write@9";
-    let done = lab
+    let done = fixture
         .run(&format!("job {drive} {SEQUENTIAL} --verify --out run"))
         .expect(1);
     for word in ["1 corrupt", "4 lost", "warning:"] {
         assert!(done.stdout.contains(word), "{word:?} not in {done}");
     }
-    lab.ok("report run -o page.html");
-    assert!(lab.text("page.html").contains("corrupt"));
-    lab.ok("export run --format csv -o csv");
-    let table = lab.text("csv/cells.csv");
+    fixture.ok("report run -o page.html");
+    assert!(fixture.text("page.html").contains("corrupt"));
+    fixture.ok("export run --format csv -o csv");
+    let table = fixture.text("csv/cells.csv");
     let rows: Vec<Vec<String>> = table.lines().map(fields).collect();
     let column = rows[0].iter().position(|name| name == "verify_findings");
     assert_eq!(rows[1][column.unwrap()], "5");
-    lab.ok("export run --format json -o out.json");
-    assert!(lab.text("out.json").contains("corrupt"));
+    fixture.ok("export run --format json -o out.json");
+    assert!(fixture.text("out.json").contains("corrupt"));
 }
 
 #[test]
 fn data_errors_in_a_users_suite_end_with_status_1() {
-    let lab = Lab::on_disk();
-    lab.write(
+    let fixture = Fixture::on_disk();
+    fixture.write(
         "mine.toml",
         "name = \"mine\"\ntitle = \"t\"\nsummary = \"s\"\nsource = \"me\"\nduration = \"short\"\n\
          [[step]]\nid = \"w\"\ntitle = \"w\"\nkind = \"measure\"\nneeds = [\"write\"]\n\
          job = { rw = \"write\", bs = \"16k\", size = \"1m\", verify = true }\n",
     );
-    let run = lab.json_status(
+    let run = fixture.json_status(
         "run mine.toml sim:samsung-951,fault=corrupt-write@5 sim:intel-600p --out run",
         1,
     );
@@ -224,7 +224,7 @@ fn data_errors_in_a_users_suite_end_with_status_1() {
         run["runs"][1]["cells"][0]["verify"]["found"],
         serde_json::json!({})
     );
-    lab.json("run mine.toml sim:samsung-951 --out sound");
+    fixture.json("run mine.toml sim:samsung-951 --out sound");
 }
 
 /// The fields of a line of CSV, quoted ones without their quotes (RFC 4180).

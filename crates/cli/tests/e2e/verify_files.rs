@@ -2,24 +2,24 @@
 
 use serde_json::Value;
 
-use crate::lab::{Lab, MIB, noise, number};
+use crate::fixture::{Fixture, MIB, noise, number};
 
 const BLOCK: usize = 4096;
 
 /// A file full of verified blocks, and its content.
 #[track_caller]
-fn written(lab: &Lab, options: &str) -> Vec<u8> {
-    let job = lab.json(&format!(
+fn written(fixture: &Fixture, options: &str) -> Vec<u8> {
+    let job = fixture.json(&format!(
         "job disk --rw write --bs 64k --verify {options} --destroy disk"
     ));
     assert_eq!(job["jobs"][0]["verify"]["found"], serde_json::json!({}));
-    lab.read("disk")
+    fixture.read("disk")
 }
 
 /// Verify by reading: what was found, and the first example.
 #[track_caller]
-fn checked(lab: &Lab, options: &str, status: i32) -> (Value, String) {
-    let job = lab.json_status(
+fn checked(fixture: &Fixture, options: &str, status: i32) -> (Value, String) {
+    let job = fixture.json_status(
         &format!("job disk --rw read --bs 64k --verify {options}"),
         status,
     );
@@ -39,14 +39,14 @@ fn damage(
     what: &str,
     expected: &[(&str, u64)],
     said: &[&str],
-    hurt: impl FnOnce(&mut Vec<u8>, &Lab),
+    hurt: impl FnOnce(&mut Vec<u8>, &Fixture),
 ) {
-    let lab = Lab::in_memory();
-    lab.write("disk", noise(9, 4 * MIB));
-    let mut content = written(&lab, "");
-    hurt(&mut content, &lab);
-    lab.write("disk", &content);
-    let (found, example) = checked(&lab, "", 1);
+    let fixture = Fixture::in_memory();
+    fixture.write("disk", noise(9, 4 * MIB));
+    let mut content = written(&fixture, "");
+    hurt(&mut content, &fixture);
+    fixture.write("disk", &content);
+    let (found, example) = checked(&fixture, "", 1);
     let expected: Value = expected
         .iter()
         .map(|(name, count)| ((*name).to_owned(), Value::from(*count)))
@@ -59,7 +59,7 @@ fn damage(
         );
     }
     // What is there was not touched by looking at it.
-    assert!(lab.read("disk") == content);
+    assert!(fixture.read("disk") == content);
 }
 
 #[test]
@@ -130,10 +130,10 @@ fn an_older_version_of_a_block() {
         "older block",
         &[("stale", 1)],
         &["at byte 36864", "of an earlier job"],
-        |c, lab| {
+        |c, fixture| {
             let older = c.clone();
-            lab.write("disk", &older);
-            *c = written(lab, "");
+            fixture.write("disk", &older);
+            *c = written(fixture, "");
             c[9 * BLOCK..10 * BLOCK].copy_from_slice(&older[9 * BLOCK..10 * BLOCK]);
         },
     );
@@ -141,13 +141,13 @@ fn an_older_version_of_a_block() {
 
 #[test]
 fn a_block_half_old_and_half_new_is_torn_or_corrupt_but_never_passed() {
-    let lab = Lab::in_memory();
-    lab.write("disk", noise(9, MIB));
-    let older = written(&lab, "");
-    let mut content = written(&lab, "");
+    let fixture = Fixture::in_memory();
+    fixture.write("disk", noise(9, MIB));
+    let older = written(&fixture, "");
+    let mut content = written(&fixture, "");
     content[7 * BLOCK + 2048..8 * BLOCK].copy_from_slice(&older[7 * BLOCK + 2048..8 * BLOCK]);
-    lab.write("disk", &content);
-    let (found, example) = checked(&lab, "", 1);
+    fixture.write("disk", &content);
+    let (found, example) = checked(&fixture, "", 1);
     let total: u64 = found
         .as_object()
         .unwrap()
@@ -164,12 +164,12 @@ fn a_block_half_old_and_half_new_is_torn_or_corrupt_but_never_passed() {
 
 #[test]
 fn a_second_run_over_the_first_ones_data_raises_no_false_alarm() {
-    let lab = Lab::on_disk();
-    lab.noise("disk", 4 * MIB);
+    let fixture = Fixture::on_disk();
+    fixture.noise("disk", 4 * MIB);
     for round in 0..3 {
-        written(&lab, "");
+        written(&fixture, "");
         assert_eq!(
-            checked(&lab, "", 0).0,
+            checked(&fixture, "", 0).0,
             serde_json::json!({}),
             "round {round}"
         );
@@ -177,18 +177,18 @@ fn a_second_run_over_the_first_ones_data_raises_no_false_alarm() {
     // Random overwrites, with reads in between of what this run has and has not written.
     for way in ["--engine uring --iodepth 16", "--engine sync"] {
         let words = "--rw randrw --bs 4k --io_size 8m --verify --destroy disk";
-        let job = lab.json(&format!("job disk {words} {way}"));
+        let job = fixture.json(&format!("job disk {words} {way}"));
         assert_eq!(job["jobs"][0]["verify"]["found"], serde_json::json!({}));
     }
     // The same seed twice, on purpose.
     for _ in 0..2 {
-        written(&lab, "--verify_seed 77");
+        written(&fixture, "--verify_seed 77");
         assert_eq!(
-            checked(&lab, "--verify_seed 77", 0).0,
+            checked(&fixture, "--verify_seed 77", 0).0,
             serde_json::json!({})
         );
     }
-    let (found, _) = checked(&lab, "--verify_seed 78", 1);
+    let (found, _) = checked(&fixture, "--verify_seed 78", 1);
     let bad: u64 = found
         .as_object()
         .unwrap()
@@ -200,27 +200,27 @@ fn a_second_run_over_the_first_ones_data_raises_no_false_alarm() {
 
 #[test]
 fn any_way_of_reading_verifies_what_any_way_of_writing_wrote() {
-    let lab = Lab::in_memory();
-    lab.write("disk", noise(9, 4 * MIB));
+    let fixture = Fixture::in_memory();
+    fixture.write("disk", noise(9, 4 * MIB));
     for write in [
         "--engine uring --iodepth 8",
         "--engine sync --numjobs 4",
         "--engine sync --direct false",
         "--data compress=2",
     ] {
-        written(&lab, write);
+        written(&fixture, write);
         for read in [
             "--engine uring --iodepth 8",
             "--engine sync --numjobs 2 --split",
             "--direct false",
         ] {
             assert_eq!(
-                checked(&lab, read, 0).0,
+                checked(&fixture, read, 0).0,
                 serde_json::json!({}),
                 "{write}, {read}"
             );
         }
-        let job = lab.json(
+        let job = fixture.json(
             "job disk --rw randread --random_distribution cover --bs 4k --iodepth 8 --verify",
         );
         assert_eq!(number(&job, "/jobs/0/verify/blocks_checked"), 1024.0);
@@ -229,21 +229,24 @@ fn any_way_of_reading_verifies_what_any_way_of_writing_wrote() {
 
 #[test]
 fn the_seed_reported_is_the_seed_to_verify_with() {
-    let lab = Lab::on_disk();
-    lab.noise("disk", MIB);
-    let job = lab.json("job disk --rw write --bs 64k --verify --destroy disk");
+    let fixture = Fixture::on_disk();
+    fixture.noise("disk", MIB);
+    let job = fixture.json("job disk --rw write --bs 64k --verify --destroy disk");
     let seed = job["jobs"][0]["verify"]["seed"].as_u64().unwrap();
     // Readers that keep numbers as floats (jq, JavaScript) must not change it.
     assert!(seed < 1 << 53, "{seed}");
     assert_eq!(
-        checked(&lab, &format!("--verify_seed {seed}"), 0).0,
+        checked(&fixture, &format!("--verify_seed {seed}"), 0).0,
         serde_json::json!({})
     );
 }
 
 #[test]
 fn a_file_nobody_wrote_verified_blocks_to_is_all_lost() {
-    let lab = Lab::on_disk();
-    lab.noise("disk", MIB);
-    assert_eq!(checked(&lab, "", 1).0, serde_json::json!({ "lost": 256 }));
+    let fixture = Fixture::on_disk();
+    fixture.noise("disk", MIB);
+    assert_eq!(
+        checked(&fixture, "", 1).0,
+        serde_json::json!({ "lost": 256 })
+    );
 }

@@ -1,6 +1,6 @@
 //! Workloads on files, checked by the resulting bytes and exact counts.
 
-use crate::lab::{Done, KIB, Lab, MIB, changed_blocks, number, zstd_ratio};
+use crate::fixture::{Done, Fixture, KIB, MIB, changed_blocks, number, zstd_ratio};
 
 /// Every engine and mode on a file.
 const WAYS: [&str; 4] = [
@@ -13,12 +13,12 @@ const WAYS: [&str; 4] = [
 /// A program that prints watts is the power meter; its readings are in the result, and a silent one is an error.
 #[test]
 fn a_power_meter_of_the_users() {
-    let lab = Lab::in_memory();
-    lab.noise("disk", 4 * MIB);
-    lab.noise("other", 4 * MIB);
+    let fixture = Fixture::in_memory();
+    fixture.noise("disk", 4 * MIB);
+    fixture.noise("other", 4 * MIB);
     let with = |drive: &str, words: &str, meter: &str| {
         let words = format!("job {drive} --rw randread --runtime 2s --interval 250ms {words}");
-        let mut command = lab.command(&words);
+        let mut command = fixture.command(&words);
         let child = command.args(["--power-meter", meter]).spawn().unwrap();
         Done::of(&words, child)
     };
@@ -26,28 +26,28 @@ fn a_power_meter_of_the_users() {
         .expect(0)
         .json();
     assert_eq!(number(&job, "/jobs/0/values/power_mean_w"), 3.0, "{job:#}");
-    let readings = lab.text("metered/journal.log");
+    let readings = fixture.text("metered/journal.log");
     assert!(readings.contains("\"power_mw\":3000"), "{readings}");
     // One meter measures one drive.
     let words = "run quick disk other";
-    let mut command = lab.command(words);
+    let mut command = fixture.command(words);
     let child = command.args(["--power-meter", "echo 3"]).spawn().unwrap();
     Done::of(words, child).refuses(2, &["--power-meter", "one drive", "2"]);
     // A silent meter stops the command.
     let silent = with("disk", "--out silent", "echo watts; sleep 60");
     silent.refuses(2, &["echo watts", "no number", "watts"]);
-    assert!(!lab.path("silent").exists());
+    assert!(!fixture.path("silent").exists());
 }
 
 #[test]
 fn writes_stay_inside_their_area_and_fill_it() {
-    for lab in [Lab::on_disk(), Lab::in_memory()] {
+    for fixture in [Fixture::on_disk(), Fixture::in_memory()] {
         for way in WAYS {
-            let before = lab.noise("disk", 8 * MIB);
-            let job = lab.json(&format!(
+            let before = fixture.noise("disk", 8 * MIB);
+            let job = fixture.json(&format!(
                 "job disk --rw write --bs 64k --offset 2m --size 3m {way} --destroy disk"
             ));
-            let after = lab.read("disk");
+            let after = fixture.read("disk");
             let expected: Vec<usize> = (2 * MIB / 4096..5 * MIB / 4096).collect();
             assert_eq!(changed_blocks(&before, &after, 4096), expected, "{way}");
             assert_eq!(
@@ -63,11 +63,11 @@ fn writes_stay_inside_their_area_and_fill_it() {
 
 #[test]
 fn small_blocks_at_the_very_end_of_an_odd_file_are_reached_and_nothing_beyond() {
-    let lab = Lab::on_disk();
+    let fixture = Fixture::on_disk();
     // 1 MiB and one and a half sectors: the last half cannot be addressed under O_DIRECT.
-    let before = lab.noise("disk", MIB + 768);
-    let job = lab.json("job disk --rw write --bs 512 --destroy disk");
-    let after = lab.read("disk");
+    let before = fixture.noise("disk", MIB + 768);
+    let job = fixture.json("job disk --rw write --bs 512 --destroy disk");
+    let after = fixture.read("disk");
     assert_eq!(number(&job, "/jobs/0/write/bytes"), (MIB + 512) as f64);
     assert_eq!(
         changed_blocks(&before, &after, 512),
@@ -78,11 +78,11 @@ fn small_blocks_at_the_very_end_of_an_odd_file_are_reached_and_nothing_beyond() 
 
 #[test]
 fn reading_changes_nothing_and_counts_exactly() {
-    for lab in [Lab::on_disk(), Lab::in_memory()] {
-        let before = lab.noise("disk", 4 * MIB);
+    for fixture in [Fixture::on_disk(), Fixture::in_memory()] {
+        let before = fixture.noise("disk", 4 * MIB);
         for rw in ["read", "randread"] {
             for way in WAYS {
-                let job = lab.json(&format!(
+                let job = fixture.json(&format!(
                     "job disk --rw {rw} --bs 16k --io_size 6m --numjobs 2 {way}"
                 ));
                 assert_eq!(
@@ -95,13 +95,13 @@ fn reading_changes_nothing_and_counts_exactly() {
                 assert_eq!(number(&job, "/jobs/0/read/errors"), 0.0);
             }
         }
-        assert!(before == lab.read("disk"), "reading changed the file");
+        assert!(before == fixture.read("disk"), "reading changed the file");
     }
 }
 
 #[test]
 fn data_are_what_they_are_said_to_be() {
-    let lab = Lab::in_memory();
+    let fixture = Fixture::in_memory();
     for way in WAYS {
         for (data, least, most) in [
             ("incompressible", 0.99, 1.01),
@@ -109,11 +109,11 @@ fn data_are_what_they_are_said_to_be() {
             ("compress=4", 3.6, 4.4),
             ("compress=1.5", 1.4, 1.6),
         ] {
-            lab.noise("disk", 4 * MIB);
-            lab.ok(&format!(
+            fixture.noise("disk", 4 * MIB);
+            fixture.ok(&format!(
                 "job disk --rw write --bs 64k --data {data} {way} --destroy disk"
             ));
-            let bytes = lab.read("disk");
+            let bytes = fixture.read("disk");
             let whole = zstd_ratio(&bytes);
             assert!(
                 (least..=most).contains(&whole),
@@ -133,22 +133,22 @@ fn data_are_what_they_are_said_to_be() {
                     .all(|block| block.iter().any(|b| *b != 0))
             );
         }
-        lab.noise("disk", 4 * MIB);
-        lab.ok(&format!(
+        fixture.noise("disk", 4 * MIB);
+        fixture.ok(&format!(
             "job disk --rw write --bs 64k --data zero {way} --destroy disk"
         ));
-        assert!(lab.read("disk").iter().all(|b| *b == 0), "{way}");
+        assert!(fixture.read("disk").iter().all(|b| *b == 0), "{way}");
     }
 }
 
 #[test]
 fn incompressible_data_do_not_repeat_from_block_to_block_thread_to_thread_or_run_to_run() {
-    let lab = Lab::in_memory();
-    lab.noise("disk", 4 * MIB);
-    lab.ok("job disk --rw write --bs 64k --numjobs 4 --split --destroy disk");
-    let first = lab.read("disk");
-    lab.ok("job disk --rw write --bs 64k --numjobs 4 --split --seed 2 --destroy disk");
-    let both = [first, lab.read("disk")].concat();
+    let fixture = Fixture::in_memory();
+    fixture.noise("disk", 4 * MIB);
+    fixture.ok("job disk --rw write --bs 64k --numjobs 4 --split --destroy disk");
+    let first = fixture.read("disk");
+    fixture.ok("job disk --rw write --bs 64k --numjobs 4 --split --seed 2 --destroy disk");
+    let both = [first, fixture.read("disk")].concat();
     let mut blocks: Vec<&[u8]> = both.chunks(4096).collect();
     blocks.sort_unstable();
     let distinct = blocks.windows(2).filter(|pair| pair[0] != pair[1]).count() + 1;
@@ -160,11 +160,11 @@ fn incompressible_data_do_not_repeat_from_block_to_block_thread_to_thread_or_run
 
 #[test]
 fn mixes_have_their_proportions() {
-    let lab = Lab::in_memory();
-    lab.noise("disk", 8 * MIB);
+    let fixture = Fixture::in_memory();
+    fixture.noise("disk", 8 * MIB);
     for rw in ["rw", "randrw"] {
         for percent in [70, 20] {
-            let job = lab.json(&format!(
+            let job = fixture.json(&format!(
                 "job disk --rw {rw} --rwmixread {percent} --io_size 32m --iodepth 8 --destroy disk"
             ));
             let reads = number(&job, "/jobs/0/read/ios");
@@ -178,7 +178,7 @@ fn mixes_have_their_proportions() {
             );
         }
     }
-    let job = lab.json("job disk --rw randread --bs 4k/60:64k/40 --io_size 256m --iodepth 4");
+    let job = fixture.json("job disk --rw randread --bs 4k/60:64k/40 --io_size 256m --iodepth 4");
     let (bytes, ios) = (
         number(&job, "/jobs/0/read/bytes"),
         number(&job, "/jobs/0/read/ios"),
@@ -193,22 +193,22 @@ fn mixes_have_their_proportions() {
 
 #[test]
 fn threads_work_where_they_are_told() {
-    let lab = Lab::in_memory();
-    let before = lab.noise("disk", 8 * MIB);
-    let job = lab.json(
+    let fixture = Fixture::in_memory();
+    let before = fixture.noise("disk", 8 * MIB);
+    let job = fixture.json(
         "job disk --rw write --bs 64k --size 1m --numjobs 3 --offset_increment 2m --destroy disk",
     );
     assert_eq!(number(&job, "/jobs/0/write/bytes"), (3 * MIB) as f64);
-    let after = lab.read("disk");
+    let after = fixture.read("disk");
     assert_eq!(changed_blocks(&before, &after, MIB), [0, 2, 4]);
     assert_eq!(changed_blocks(&before, &after, 4096).len(), 3 * 256);
 
-    let before = lab.noise("disk", 8 * MIB);
-    let job = lab.json(
+    let before = fixture.noise("disk", 8 * MIB);
+    let job = fixture.json(
         "job disk --rw write --bs 64k --size 6m --offset 1m --numjobs 4 --split --destroy disk",
     );
     assert_eq!(number(&job, "/jobs/0/write/bytes"), (6 * MIB) as f64);
-    let after = lab.read("disk");
+    let after = fixture.read("disk");
     assert_eq!(
         changed_blocks(&before, &after, 4096),
         (256..7 * 256).collect::<Vec<_>>()
@@ -217,23 +217,23 @@ fn threads_work_where_they_are_told() {
 
 #[test]
 fn strided_zones_leave_the_gaps_alone() {
-    let lab = Lab::in_memory();
-    let before = lab.noise("disk", 8 * MIB);
-    lab.ok("job disk --rw write --bs 16k --zonesize 64k --zonerange 128k --zoneskip 128k --io_size 2m --destroy disk");
-    let changed = changed_blocks(&before, &lab.read("disk"), 64 * KIB);
+    let fixture = Fixture::in_memory();
+    let before = fixture.noise("disk", 8 * MIB);
+    fixture.ok("job disk --rw write --bs 16k --zonesize 64k --zonerange 128k --zoneskip 128k --io_size 2m --destroy disk");
+    let changed = changed_blocks(&before, &fixture.read("disk"), 64 * KIB);
     // Zone i begins at i * 256 KiB, and its first 64 KiB are written.
     assert_eq!(changed, (0..32).map(|i| i * 4).collect::<Vec<_>>());
 }
 
 #[test]
 fn random_laws_spread_as_they_say() {
-    let lab = Lab::in_memory();
+    let fixture = Fixture::in_memory();
     let touched = |law: &str| {
-        let before = lab.noise("disk", 8 * MIB);
-        lab.ok(&format!(
+        let before = fixture.noise("disk", 8 * MIB);
+        fixture.ok(&format!(
             "job disk --rw randwrite --bs 4k {law} --io_size 8m --destroy disk"
         ));
-        changed_blocks(&before, &lab.read("disk"), 4096)
+        changed_blocks(&before, &fixture.read("disk"), 4096)
     };
     // As many writes as blocks: each once; of equally likely ones all but a share of 1/e; of skewed ones far fewer.
     assert_eq!(touched("--random_distribution cover").len(), 2048);
@@ -250,10 +250,10 @@ fn random_laws_spread_as_they_say() {
 
 #[test]
 fn block_alignment_is_kept() {
-    let lab = Lab::in_memory();
-    let before = lab.noise("disk", 8 * MIB);
-    lab.ok("job disk --rw randwrite --bs 4k --blockalign 64k --io_size 4m --destroy disk");
-    let changed = changed_blocks(&before, &lab.read("disk"), 4096);
+    let fixture = Fixture::in_memory();
+    let before = fixture.noise("disk", 8 * MIB);
+    fixture.ok("job disk --rw randwrite --bs 4k --blockalign 64k --io_size 4m --destroy disk");
+    let changed = changed_blocks(&before, &fixture.read("disk"), 4096);
     assert!(
         !changed.is_empty() && changed.iter().all(|block| block % 16 == 0),
         "{changed:?}"
@@ -262,17 +262,22 @@ fn block_alignment_is_kept() {
 
 #[test]
 fn a_percentage_is_a_share_of_the_drive() {
-    let lab = Lab::in_memory();
-    let before = lab.noise("disk", 8 * MIB);
-    lab.ok("job disk --rw write --bs 64k --offset 25% --size 50% --destroy disk");
-    let changed = changed_blocks(&before, &lab.read("disk"), 64 * KIB);
+    let fixture = Fixture::in_memory();
+    let before = fixture.noise("disk", 8 * MIB);
+    fixture.ok("job disk --rw write --bs 64k --offset 25% --size 50% --destroy disk");
+    let changed = changed_blocks(&before, &fixture.read("disk"), 64 * KIB);
     assert_eq!(changed, (32..96).collect::<Vec<_>>());
 }
 
 #[test]
 fn both_spellings_of_an_option_are_one() {
-    let lab = Lab::on_disk();
-    let ios = |words: &str| number(&lab.json(&format!("job null: {words}")), "/jobs/0/read/ios");
+    let fixture = Fixture::on_disk();
+    let ios = |words: &str| {
+        number(
+            &fixture.json(&format!("job null: {words}")),
+            "/jobs/0/read/ios",
+        )
+    };
     assert_eq!(
         ios("--io_size 4m --offset_increment 1m --numjobs 2 --size 4m"),
         2048.0
@@ -282,11 +287,11 @@ fn both_spellings_of_an_option_are_one() {
         2048.0
     );
     // What a run folder says was run can be typed again.
-    let job = lab.json("job sim:samsung-951 --rw randread --io_size 1m --random_distribution cover --ramp_time 0s --seed 3");
+    let job = fixture.json("job sim:samsung-951 --rw randread --io_size 1m --random_distribution cover --ramp_time 0s --seed 3");
     let options = job["jobs"][0]["workload"]["options"]
         .as_str()
         .unwrap()
         .to_owned();
-    let again = lab.json(&format!("job sim:samsung-951 {options}"));
+    let again = fixture.json(&format!("job sim:samsung-951 {options}"));
     assert_eq!(again["jobs"], job["jobs"]);
 }

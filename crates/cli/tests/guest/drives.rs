@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 
+use crate::fixture::{MIB, number};
 use crate::guest::{Guest, Setup};
-use crate::lab::{MIB, number};
 
 #[test]
 fn a_drive_is_listed_and_probed_as_what_it_is() {

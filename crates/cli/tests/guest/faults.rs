@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 
+use crate::fixture::{MIB, noise, number};
 use crate::guest::Setup;
-use crate::lab::{MIB, noise, number};
 
 /// Is there a warning of failed I/Os that says this?
 fn told_of(job: &Value, words: &str) -> bool {
@@ -31,7 +31,7 @@ fn errors_of_the_controller_are_reported_as_what_they_are() {
         .image("one", 32 * MIB)
         .option(&format!("-blockdev {node}"))
         .controller("first", "GUEST-0001", "drive=bad");
-    setup.lab.write("one", noise(1, 32 * MIB));
+    setup.fixture.write("one", noise(1, 32 * MIB));
     let mut guest = setup.boot();
     let device = &guest.device("GUEST-0001");
     let destroy = "--destroy GUEST-0001";

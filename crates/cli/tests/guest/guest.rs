@@ -11,7 +11,7 @@ use std::time::Duration;
 use serde_json::Value;
 use tempfile::TempDir;
 
-use crate::lab::{ASSAY, Done, Lab};
+use crate::fixture::{ASSAY, Done, Fixture};
 use crate::qmp::Qmp;
 
 /// How long a guest may be silent, in a boot or in a command, before it counts as hung. What takes seconds here may take a
@@ -21,12 +21,12 @@ pub const LIMIT: Duration = Duration::from_secs(240);
 /// A guest has as many processors as most machines that test; two guests at a time would only wait for each other.
 static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 
-/// The words that start QEMU, or why there is no lab.
+/// The words that start QEMU, or why there is no fixture.
 static QEMU: OnceLock<Result<Vec<String>, String>> = OnceLock::new();
 
 /// A machine to be booted.
 pub struct Setup {
-    pub lab: Lab,
+    pub fixture: Fixture,
     controllers: usize,
     options: Vec<String>,
     tools: Vec<&'static str>,
@@ -35,7 +35,7 @@ pub struct Setup {
 }
 
 impl Setup {
-    /// `None`, with the reason printed, where there is no lab.
+    /// `None`, with the reason printed, where there is no fixture.
     pub fn new() -> Option<Setup> {
         let qemu = QEMU.get_or_init(|| {
             let output = script(&["--qemu"]);
@@ -51,7 +51,7 @@ impl Setup {
             return None;
         }
         Some(Setup {
-            lab: Lab::on_disk(),
+            fixture: Fixture::on_disk(),
             controllers: 0,
             options: Vec::new(),
             tools: Vec::new(),
@@ -80,9 +80,9 @@ impl Setup {
         self
     }
 
-    /// An image of zeroes in the lab's folder, as a block node of QEMU of the same name.
+    /// An image of zeroes in the fixture's folder, as a block node of QEMU of the same name.
     pub fn image(self, name: &str, bytes: usize) -> Setup {
-        let path = self.lab.path(name);
+        let path = self.fixture.path(name);
         let file = File::create(&path).unwrap();
         file.set_len(bytes as u64).unwrap();
         let path = path.to_str().unwrap().to_owned();
@@ -128,7 +128,7 @@ impl Setup {
     }
 
     pub fn boot(self) -> Guest {
-        let initramfs = self.lab.path("initramfs");
+        let initramfs = self.fixture.path("initramfs");
         let mut words = vec!["--initramfs", initramfs.to_str().unwrap(), ASSAY];
         words.extend(&self.tools);
         let packed = script(&words);
@@ -138,14 +138,14 @@ impl Setup {
             String::from_utf8_lossy(&packed.stderr)
         );
 
-        // Paths of sockets may have 107 bytes, and the lab's folder is deep.
+        // Paths of sockets may have 107 bytes, and the fixture's folder is deep.
         let sockets = TempDir::new().unwrap();
         let (serial, qmp) = (sockets.path().join("serial"), sockets.path().join("qmp"));
         // QEMU connects to us: then nothing has to be waited for but the connection itself.
         let listen = UnixListener::bind(&serial).unwrap();
         let listen_qmp = UnixListener::bind(&qmp).unwrap();
-        let console = self.lab.path("console");
-        let errors = self.lab.path("qemu-stderr");
+        let console = self.fixture.path("console");
+        let errors = self.fixture.path("qemu-stderr");
         let qemu = QEMU.get().unwrap().as_ref().unwrap();
         let mut command = Command::new(&qemu[0]);
         command
@@ -154,14 +154,14 @@ impl Setup {
             .arg(&initramfs)
             .arg("-append")
             .arg(format!(
-                "console=ttyS0 quiet panic=-1 nvme.poll_queues=1 lab=serve lab_drives={} {}",
+                "console=ttyS0 quiet panic=-1 nvme.poll_queues=1 assay_guest=serve assay_drives={} {}",
                 self.controllers, self.kernel
             ))
             .arg("-serial")
             .arg(format!("file:{}", console.display()))
             .arg("-chardev")
-            .arg(format!("socket,id=lab,path={}", serial.display()))
-            .args(["-serial", "chardev:lab", "-qmp"])
+            .arg(format!("socket,id=serial,path={}", serial.display()))
+            .args(["-serial", "chardev:serial", "-qmp"])
             .arg(format!("unix:{}", qmp.display()))
             .args(&self.options)
             .stdin(Stdio::null())
@@ -181,7 +181,7 @@ impl Setup {
             to,
             qmp,
             qemu,
-            lab: self.lab,
+            fixture: self.fixture,
             _sockets: sockets,
             _turn: self.turn,
         };
@@ -199,7 +199,7 @@ impl Setup {
 pub struct Guest {
     // First, so that it is dropped first: whoever has the next turn finds the processors free.
     qemu: Qemu,
-    pub lab: Lab,
+    pub fixture: Fixture,
     pub qmp: Qmp,
     from: BufReader<UnixStream>,
     to: UnixStream,
@@ -296,9 +296,9 @@ impl Guest {
         self.namespace(serial, 1)
     }
 
-    /// What an image of the lab holds now.
+    /// What an image of the fixture holds now.
     pub fn content(&self, image: &str) -> Vec<u8> {
-        self.lab.read(image)
+        self.fixture.read(image)
     }
 
     /// Shut the guest down in order. Everything that was promised before was kept: a guest that died, or whose kernel found
@@ -357,7 +357,7 @@ impl Qemu {
     fn connection(&mut self, listen: &UnixListener) -> UnixStream {
         listen.set_nonblocking(true).unwrap();
         let mut connection = None;
-        crate::lab::wait_until("QEMU connects", || {
+        crate::fixture::wait_until("QEMU connects", || {
             if let Ok(Some(status)) = self.child.try_wait() {
                 panic!("QEMU: {status}\n{}", self.last_words());
             }
@@ -393,7 +393,7 @@ impl Drop for Qemu {
 fn script(words: &[&str]) -> Output {
     Command::new(concat!(
         env!("CARGO_MANIFEST_DIR"),
-        "/../../scripts/guest-lab"
+        "/../../scripts/guest-vm"
     ))
     .args(words)
     .stdin(Stdio::null())

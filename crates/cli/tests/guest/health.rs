@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 
+use crate::fixture::{MIB, number};
 use crate::guest::Setup;
-use crate::lab::{MIB, number};
 
 #[test]
 fn health_is_told_as_it_changes_and_states_that_are_not_there_are_refused() {

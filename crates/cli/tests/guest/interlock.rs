@@ -1,7 +1,7 @@
 //! A namespace that holds something, or is in use, keeps its bytes.
 
+use crate::fixture::{Done, MIB, number};
 use crate::guest::Setup;
-use crate::lab::{Done, MIB, number};
 
 #[test]
 fn a_namespace_in_use_is_refused_whatever_is_said() {

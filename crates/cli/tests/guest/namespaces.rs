@@ -2,8 +2,8 @@
 
 use serde_json::json;
 
+use crate::fixture::{MIB, noise, number};
 use crate::guest::Setup;
-use crate::lab::{MIB, noise, number};
 
 #[test]
 fn writing_one_namespace_touches_no_other() {
@@ -25,7 +25,7 @@ fn writing_one_namespace_touches_no_other() {
         .option("-device nvme-ns,drive=d,bus=left,nsid=1,shared=on");
     let images = [("a", 32), ("b", 16), ("c", 16), ("d", 16)];
     for (seed, (image, mib)) in images.into_iter().enumerate() {
-        setup.lab.write(image, noise(seed as u64, mib * MIB));
+        setup.fixture.write(image, noise(seed as u64, mib * MIB));
     }
     let mut guest = setup.boot();
     let (a, b) = (&guest.namespace("PAIR", 1), &guest.namespace("PAIR", 2));
@@ -115,8 +115,8 @@ fn purging_one_namespace_touches_no_other() {
         .controller("pair", "PAIR", "")
         .option("-device nvme-ns,drive=a,bus=pair,nsid=1 -device nvme-ns,drive=b,bus=pair,nsid=2");
     let (a, b) = (noise(1, 32 * MIB), noise(2, 32 * MIB));
-    setup.lab.write("a", &a);
-    setup.lab.write("b", &b);
+    setup.fixture.write("a", &a);
+    setup.fixture.write("b", &b);
     let mut guest = setup.boot();
     let drive = &guest.namespace("PAIR", 2);
     let neighbour = guest.namespace("PAIR", 1).replace("/dev/", "");
@@ -138,7 +138,7 @@ fn purging_one_namespace_touches_no_other() {
         ("format", "format", true),
         ("discard", "discard", false),
     ] {
-        guest.lab.write("b", &b);
+        guest.fixture.write("b", &b);
         let purged = guest.json(&format!("purge {drive} --how {how} --destroy PAIR"));
         assert!(purged["how"].as_str().unwrap().contains(said), "{purged:#}");
         assert_eq!(purged["scope"], "this namespace", "{purged:#}");

@@ -2,8 +2,8 @@
 
 use rustix::process::Signal;
 
+use crate::fixture::number;
 use crate::guest::Setup;
-use crate::lab::number;
 use crate::serving::ServeProcess;
 
 #[test]
@@ -16,7 +16,7 @@ fn a_simulated_drive_lies_under_qemus_controller() {
         "sim:samsung-951,state=fresh --nbd unix:{} --pace free",
         socket.display()
     );
-    let serving = ServeProcess::start(&setup.lab, &words);
+    let serving = ServeProcess::start(&setup.fixture, &words);
     let mut guest = setup
         .tools(&["mkfs.ext4", "fsck.ext4"])
         .over_nbd("disk", "SIM1", &socket)

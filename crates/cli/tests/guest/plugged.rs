@@ -3,8 +3,8 @@
 use rustix::process::Signal;
 use serde_json::Value;
 
+use crate::fixture::number;
 use crate::guest::{Guest, Setup};
-use crate::lab::number;
 use crate::serving::ServeProcess;
 
 #[test]
@@ -17,7 +17,7 @@ fn a_guest_takes_a_simulated_drive_for_a_real_one() {
         "sim:samsung-951 --vfio-user {} --pace free",
         socket.display()
     );
-    let serving = ServeProcess::start(&setup.lab, &words);
+    let serving = ServeProcess::start(&setup.fixture, &words);
     let told = &serving.document;
     let serial = told["serial"].as_str().unwrap();
     let mut guest = setup
@@ -106,7 +106,7 @@ fn the_guest_sees_the_models_latencies() {
         "sim:samsung-951 --vfio-user {} --fault latency-spike@3000={spike_ms}ms",
         socket.display()
     );
-    let serving = ServeProcess::start(&setup.lab, &words);
+    let serving = ServeProcess::start(&setup.fixture, &words);
     let serial = serving.document["serial"].as_str().unwrap();
     let mut guest = setup.plugged(&socket).boot();
     let device = guest.device(serial);
@@ -138,7 +138,7 @@ fn a_run_that_is_cut_off_gives_the_power_state_back() {
         "sim:samsung-951 --vfio-user {} --pace free",
         socket.display()
     );
-    let serving = ServeProcess::start(&setup.lab, &words);
+    let serving = ServeProcess::start(&setup.fixture, &words);
     let serial = serving.document["serial"].as_str().unwrap();
     let mut guest = setup.tools(&["nvme"]).plugged(&socket).boot();
     let device = guest.device(serial);

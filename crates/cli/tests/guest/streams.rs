@@ -2,8 +2,8 @@
 
 use serde_json::Value;
 
+use crate::fixture::{MIB, noise, number};
 use crate::guest::Setup;
-use crate::lab::{MIB, noise, number};
 
 #[test]
 fn a_stream_comes_back_and_the_testbench_passes() {
@@ -41,7 +41,7 @@ fn a_stream_comes_back_and_the_testbench_passes() {
     assert!(at < MIB, "the recording begins at the drive's beginning");
     let damaged = at + 3 * MIB;
     content[damaged..damaged + 4096].copy_from_slice(&noise(1, 4096));
-    guest.lab.write("one", &content);
+    guest.fixture.write("one", &content);
     let verified = guest.json_status(&format!("verify {device}"), 1);
     assert_eq!(
         number(&verified, "/recording/bad_chunks"),

@@ -5,8 +5,8 @@ use std::path::Path;
 use rustix::process::Signal;
 use serde_json::Value;
 
+use crate::fixture::{Done, Fixture, number, send};
 use crate::guest::{Guest, Setup};
-use crate::lab::{Done, Lab, number, send};
 use crate::serving::ServeProcess;
 
 /// A guest on this drive with an I/O timeout of 5 s instead of 30 s.
@@ -40,8 +40,8 @@ fn surprise_removal_fails_all_io() {
     let socket_words = socket.display();
     let words =
         format!("sim:samsung-951 --vfio-user {socket_words} --fault surprise-removal@20000");
-    let lab = Lab::in_memory();
-    let serving = ServeProcess::start(&lab, &words);
+    let fixture = Fixture::in_memory();
+    let serving = ServeProcess::start(&fixture, &words);
     let serial = serving.document["serial"].as_str().unwrap().to_owned();
     let mut guest = guest_with_short_timeout(setup, &socket);
     let device = &guest.device(&serial);
@@ -56,8 +56,8 @@ fn a_killed_server_removes_its_drive() {
     let sockets = tempfile::TempDir::new().unwrap();
     let socket = sockets.path().join("nvme");
     let words = format!("sim:samsung-951 --vfio-user {}", socket.display());
-    let lab = Lab::in_memory();
-    let mut serving = ServeProcess::start(&lab, &words);
+    let fixture = Fixture::in_memory();
+    let mut serving = ServeProcess::start(&fixture, &words);
     let serial = serving.document["serial"].as_str().unwrap().to_owned();
     let mut guest = guest_with_short_timeout(setup, &socket);
     let device = &guest.device(&serial);
@@ -77,7 +77,7 @@ fn a_killed_server_removes_its_drive() {
 
     // The next server replaces the stale socket.
     assert!(socket.exists());
-    let next = ServeProcess::start(&lab, &words);
+    let next = ServeProcess::start(&fixture, &words);
     assert_eq!(next.document["serial"], serial.as_str());
 }
 

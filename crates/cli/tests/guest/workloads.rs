@@ -2,8 +2,8 @@
 
 use serde_json::json;
 
+use crate::fixture::{MIB, changed_blocks, number};
 use crate::guest::Setup;
-use crate::lab::{MIB, changed_blocks, number};
 
 #[test]
 fn jobs_and_suites_do_what_they_say() {
@@ -89,7 +89,7 @@ fn jobs_and_suites_do_what_they_say() {
     // One byte changed under the drive is found, and named.
     let mut content = guest.content("one");
     content[9 * MIB + 100] ^= 1;
-    guest.lab.write("one", &content);
+    guest.fixture.write("one", &content);
     let check = guest.json_status(
         &format!("job {device} --rw read --bs 64k {area} --verify"),
         1,

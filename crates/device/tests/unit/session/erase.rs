@@ -77,7 +77,7 @@ impl AdminPort for Port {
 }
 
 /// A controller that sanitizes and formats, with these namespaces in sysfs as `nvme0n1`, ...
-struct Lab {
+struct Fixture {
     dir: TempDir,
     port: Port,
     /// Block devices that the interlock was asked about.
@@ -86,8 +86,8 @@ struct Lab {
     mounted: Option<&'static str>,
 }
 
-impl Lab {
-    fn new(nsids: &[u32]) -> Lab {
+impl Fixture {
+    fn new(nsids: &[u32]) -> Fixture {
         let dir = TempDir::new().unwrap();
         let at = |path: &str| dir.path().join(path);
         let file = |path: String, text: &str| {
@@ -115,7 +115,7 @@ impl Lab {
             .set_serial_number(*b"S1                  ")
             .set_oacs(oacs::FORMAT)
             .set_sanitize_capabilities(sanicap::BLOCK_ERASE);
-        Lab {
+        Fixture {
             dir,
             port: Port {
                 controller,
@@ -199,105 +199,106 @@ const ALL: &str = "all namespaces of the drive";
 
 #[test]
 fn one_namespace_alone_is_sanitized() {
-    let mut lab = Lab::new(&[1]);
-    lab.done(PurgeHow::Best, &[], "sanitize", ALONE);
-    lab.done(PurgeHow::Format, &[], "format 1", ALONE);
-    assert!(lab.asked.borrow().is_empty());
+    let mut fixture = Fixture::new(&[1]);
+    fixture.done(PurgeHow::Best, &[], "sanitize", ALONE);
+    fixture.done(PurgeHow::Format, &[], "format 1", ALONE);
+    assert!(fixture.asked.borrow().is_empty());
 }
 
 #[test]
 fn what_was_done_is_told_not_what_was_asked_for() {
-    let mut lab = Lab::new(&[1]);
-    let purged = lab.purge(PurgeHow::Format, &[]).unwrap().unwrap();
+    let mut fixture = Fixture::new(&[1]);
+    let purged = fixture.purge(PurgeHow::Format, &[]).unwrap().unwrap();
     assert_eq!(
         (purged.how, purged.complete),
         ("formatted with user data erase", true)
     );
-    lab.port.no_secure_erase = true;
-    let purged = lab.purge(PurgeHow::Format, &[]).unwrap().unwrap();
+    fixture.port.no_secure_erase = true;
+    let purged = fixture.purge(PurgeHow::Format, &[]).unwrap().unwrap();
     assert_eq!(
         (purged.how, purged.scope, purged.complete),
         ("formatted without a secure erase", ALONE, false)
     );
     // Its secure erase is of all namespaces (FNA bit 1), which says nothing of what was done in its place.
-    let mut lab = Lab::new(&[1, 2]);
-    lab.port.controller.set_format_attributes(0b10);
-    lab.port.no_secure_erase = true;
-    let purged = lab.purge(PurgeHow::Format, &["S1", "nvme0n2"]);
+    let mut fixture = Fixture::new(&[1, 2]);
+    fixture.port.controller.set_format_attributes(0b10);
+    fixture.port.no_secure_erase = true;
+    let purged = fixture.purge(PurgeHow::Format, &["S1", "nvme0n2"]);
     let scope = purged.unwrap().unwrap().scope;
     assert_eq!(scope, "this namespace, and maybe others of the drive");
 }
 
 #[test]
 fn a_controller_that_is_another_drives_by_now_is_left_alone() {
-    let mut lab = Lab::new(&[1]);
+    let mut fixture = Fixture::new(&[1]);
     let other = *b"S2                  ";
-    lab.port.controller.set_serial_number(other);
+    fixture.port.controller.set_serial_number(other);
     for how in [PurgeHow::Best, PurgeHow::Sanitize, PurgeHow::Format] {
         let said = ["/dev/nvme0", "\"S1\"", "\"S2\"", "assay list"];
-        lab.refused(how, &["S1", "S2"], &said);
+        fixture.refused(how, &["S1", "S2"], &said);
     }
 }
 
 #[test]
 fn a_neighbour_is_erased_only_by_name_and_only_if_it_is_free() {
-    let mut lab = Lab::new(&[1, 2]);
+    let mut fixture = Fixture::new(&[1, 2]);
     // The best way is one that leaves it alone.
-    lab.done(PurgeHow::Best, &["S1"], "format 1", ALONE);
-    lab.refused(
+    fixture.done(PurgeHow::Best, &["S1"], "format 1", ALONE);
+    fixture.refused(
         PurgeHow::Sanitize,
         &["S1"],
         &["/dev/nvme0n1", "nvme0n2", "--destroy nvme0n2"],
     );
     // Another's name is not its name.
-    lab.refused(
+    fixture.refused(
         PurgeHow::Sanitize,
         &["S1", "nvme0n3", "/dev/nvme0n2"],
         &["--destroy nvme0n2"],
     );
-    assert!(lab.asked.borrow().is_empty(), "nobody named it");
-    lab.mounted = Some("nvme0n2");
-    lab.refused(
+    assert!(fixture.asked.borrow().is_empty(), "nobody named it");
+    fixture.mounted = Some("nvme0n2");
+    fixture.refused(
         PurgeHow::Sanitize,
         &["S1", "nvme0n2"],
         &["/dev/nvme0n2", "mounted", "/data"],
     );
-    lab.mounted = None;
-    lab.done(PurgeHow::Sanitize, &["S1", "nvme0n2"], "sanitize", ALL);
-    assert_eq!(*lab.asked.borrow(), ["nvme0n2", "nvme0n2"]);
+    fixture.mounted = None;
+    fixture.done(PurgeHow::Sanitize, &["S1", "nvme0n2"], "sanitize", ALL);
+    assert_eq!(*fixture.asked.borrow(), ["nvme0n2", "nvme0n2"]);
 }
 
 #[test]
 fn a_format_of_one_that_is_a_format_of_all_is_as_a_sanitize() {
     for attributes in [0b01, 0b10, 0b11] {
-        let mut lab = Lab::new(&[1, 2]);
-        lab.port.controller.set_format_attributes(attributes);
+        let mut fixture = Fixture::new(&[1, 2]);
+        fixture.port.controller.set_format_attributes(attributes);
         // Nothing is left that reaches this namespace alone but a discard.
-        assert_eq!(lab.purge(PurgeHow::Best, &["S1"]), Ok(None));
-        assert!(lab.port.erased.is_empty());
-        lab.refused(PurgeHow::Format, &["S1"], &["--destroy nvme0n2"]);
-        lab.done(PurgeHow::Format, &["S1", "nvme0n2"], "format 1", ALL);
+        assert_eq!(fixture.purge(PurgeHow::Best, &["S1"]), Ok(None));
+        assert!(fixture.port.erased.is_empty());
+        fixture.refused(PurgeHow::Format, &["S1"], &["--destroy nvme0n2"]);
+        fixture.done(PurgeHow::Format, &["S1", "nvme0n2"], "format 1", ALL);
     }
     // Cryptographic erase is not offered: that it is never of all (bit 2) changes nothing.
-    let mut lab = Lab::new(&[1, 2]);
-    lab.port.controller.set_format_attributes(0b100);
-    lab.done(PurgeHow::Format, &["S1"], "format 1", ALONE);
+    let mut fixture = Fixture::new(&[1, 2]);
+    fixture.port.controller.set_format_attributes(0b100);
+    fixture.done(PurgeHow::Format, &["S1"], "format 1", ALONE);
 }
 
 #[test]
 fn a_namespace_without_a_block_device_here_cannot_be_given_leave_for() {
     // Attached elsewhere, or nowhere: in the controller's list and not in sysfs.
-    let mut lab = Lab::new(&[1, 2]);
-    lab.port
+    let mut fixture = Fixture::new(&[1, 2]);
+    fixture
+        .port
         .controller
         .set_oacs(oacs::FORMAT | oacs::NAMESPACES);
-    lab.port.allocated = vec![1, 2, 7];
+    fixture.port.allocated = vec![1, 2, 7];
     for words in [
         &["S1"][..],
         &["S1", "nvme0n2"],
         &["S1", "nvme0n2", "nvme0n7"],
     ] {
-        lab.refused(
+        fixture.refused(
             PurgeHow::Sanitize,
             words,
             &[
@@ -308,42 +309,47 @@ fn a_namespace_without_a_block_device_here_cannot_be_given_leave_for() {
             ],
         );
     }
-    lab.done(PurgeHow::Best, &["S1"], "format 1", ALONE);
+    fixture.done(PurgeHow::Best, &["S1"], "format 1", ALONE);
     // Attached here, and unknown to the kernel (a format that it does not take).
-    let mut lab = Lab::new(&[1]);
-    lab.port.active = vec![1, 4];
-    lab.refused(PurgeHow::Sanitize, &["S1"], &["namespace 4"]);
+    let mut fixture = Fixture::new(&[1]);
+    fixture.port.active = vec![1, 4];
+    fixture.refused(PurgeHow::Sanitize, &["S1"], &["namespace 4"]);
 }
 
 #[test]
 fn what_other_controllers_hold_alone_is_not_risked() {
-    let mut lab = Lab::new(&[1]);
-    lab.port.controller.set_cmic(cmic::CONTROLLERS);
-    lab.refused(
+    let mut fixture = Fixture::new(&[1]);
+    fixture.port.controller.set_cmic(cmic::CONTROLLERS);
+    fixture.refused(
         PurgeHow::Sanitize,
         &["S1"],
         &["/dev/nvme0n1", "other controllers", "--how format"],
     );
-    lab.done(PurgeHow::Best, &["S1"], "format 1", ALONE);
+    fixture.done(PurgeHow::Best, &["S1"], "format 1", ALONE);
     // A format that is of all is no better.
-    lab.port.controller.set_format_attributes(0b01);
+    fixture.port.controller.set_format_attributes(0b01);
     for how in [PurgeHow::Sanitize, PurgeHow::Format] {
-        lab.refused(how, &["S1"], &["other controllers", "--how discard"]);
+        fixture.refused(how, &["S1"], &["other controllers", "--how discard"]);
     }
-    assert_eq!(lab.purge(PurgeHow::Best, &["S1"]), Ok(None));
+    assert_eq!(fixture.purge(PurgeHow::Best, &["S1"]), Ok(None));
     // One that lists all of the subsystem's namespaces can be believed.
-    lab.port
+    fixture
+        .port
         .controller
         .set_oacs(oacs::FORMAT | oacs::NAMESPACES);
-    lab.done(PurgeHow::Sanitize, &["S1"], "sanitize", ALONE);
+    fixture.done(PurgeHow::Sanitize, &["S1"], "sanitize", ALONE);
 }
 
 #[test]
 fn a_command_that_is_not_there_is_said_to_be() {
-    let mut lab = Lab::new(&[1]);
-    lab.port.controller.set_sanitize_capabilities(0).set_oacs(0);
+    let mut fixture = Fixture::new(&[1]);
+    fixture
+        .port
+        .controller
+        .set_sanitize_capabilities(0)
+        .set_oacs(0);
     for how in [PurgeHow::Sanitize, PurgeHow::Format] {
-        lab.refused(how, &["S1"], &["does not support"]);
+        fixture.refused(how, &["S1"], &["does not support"]);
     }
-    assert_eq!(lab.purge(PurgeHow::Best, &["S1"]), Ok(None));
+    assert_eq!(fixture.purge(PurgeHow::Best, &["S1"]), Ok(None));
 }

@@ -4,21 +4,21 @@ use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::lab::Lab;
+use crate::fixture::Fixture;
 
 /// Serialises every test binary and person that uses block devices on this machine.
 const LOCK: &str = "/tmp/assay-devices.lock";
 
 /// Whatever has been set up so far, undone in reverse order when dropped.
-pub struct Rig {
+pub struct BlockDevices {
     undo: Vec<Vec<String>>,
-    pub lab: Lab,
+    pub fixture: Fixture,
     _lock: File,
 }
 
-impl Rig {
+impl BlockDevices {
     /// `None`, with the reason printed, where block devices cannot be set up.
-    pub fn new() -> Option<Rig> {
+    pub fn new() -> Option<BlockDevices> {
         if !rustix::process::geteuid().is_root() {
             println!("skipped: setting up block devices needs root");
             return None;
@@ -30,16 +30,16 @@ impl Rig {
             .open(LOCK)
             .unwrap();
         rustix::fs::flock(&lock, rustix::fs::FlockOperation::LockExclusive).unwrap();
-        Some(Rig {
+        Some(BlockDevices {
             undo: Vec::new(),
-            lab: Lab::on_disk(),
+            fixture: Fixture::on_disk(),
             _lock: lock,
         })
     }
 
-    /// Attach a loop device to a file of the lab; `None`, with the reason printed, where the kernel has none.
+    /// Attach a loop device to a file of the fixture; `None`, with the reason printed, where the kernel has none.
     pub fn attach(&mut self, file: &str, options: &[&str]) -> Option<String> {
-        let path = self.lab.path(file);
+        let path = self.fixture.path(file);
         let mut command = vec!["losetup", "--find", "--show"];
         command.extend(options);
         command.push(path.to_str().unwrap());
@@ -80,7 +80,7 @@ impl Rig {
     }
 
     pub fn mount(&mut self, what: &str, options: &[&str]) -> PathBuf {
-        let point = self.lab.path(&format!("mnt{}", self.undo.len()));
+        let point = self.fixture.path(&format!("mnt{}", self.undo.len()));
         fs::create_dir_all(&point).unwrap();
         let mut command = vec!["mount"];
         command.extend(options);
@@ -113,7 +113,7 @@ impl Rig {
     }
 }
 
-impl Drop for Rig {
+impl Drop for BlockDevices {
     fn drop(&mut self) {
         while let Some(command) = self.undo.pop() {
             if let Err(e) = try_run(&command.iter().map(String::as_str).collect::<Vec<_>>()) {

@@ -4,8 +4,8 @@
 
 use serde_json::Value;
 
-use crate::lab::{Lab, MIB, number};
-use crate::rig::Rig;
+use crate::block_devices::BlockDevices;
+use crate::fixture::{Fixture, MIB, number};
 
 /// Each suite with shortened sizes and lists; durations use `--scale`.
 const SUITES: [(&str, &str); 13] = [
@@ -69,20 +69,20 @@ fn is_whole(run: &Value, suite: &str) {
 
 #[test]
 fn every_suite_runs_on_a_simulated_drive_and_its_report_is_drawn() {
-    let lab = Lab::on_disk();
+    let fixture = Fixture::on_disk();
     let mut folders = Vec::new();
     for (suite, set) in SUITES {
         let scale = if suite == "thermal" { 0.05 } else { 0.002 };
         let words = format!("run {suite} sim:samsung-951 {set} --scale {scale} --out {suite}");
-        let run = lab.json(&words);
+        let run = fixture.json(&words);
         is_whole(&run, suite);
         folders.push(suite);
     }
     let all = folders.join(" ");
-    lab.ok(&format!("report {all} -o all.html"));
-    let page = lab.text("all.html");
+    fixture.ok(&format!("report {all} -o all.html"));
+    let page = fixture.text("all.html");
     assert!(page.contains("simulated"));
-    let verdict = lab.json(&format!("verdict {all}"));
+    let verdict = fixture.json(&format!("verdict {all}"));
     let reasons = verdict["drives"][0]["verdict"]["reasons"]
         .as_array()
         .unwrap();
@@ -97,8 +97,8 @@ fn every_suite_runs_on_a_simulated_drive_and_its_report_is_drawn() {
 
 #[test]
 fn every_suite_runs_on_a_file_that_may_be_overwritten() {
-    let lab = Lab::on_disk();
-    lab.noise("disk", 64 * MIB);
+    let fixture = Fixture::on_disk();
+    fixture.noise("disk", 64 * MIB);
     for (suite, set) in SUITES {
         let set = set
             .replace("area=5%", "area=100%")
@@ -113,14 +113,18 @@ fn every_suite_runs_on_a_file_that_may_be_overwritten() {
         let words =
             format!("run {suite} disk --destroy disk {set} {short} --scale 0.001 --out {suite}");
         // A file on a busy host need not reach steady state; the rest is checked as on any drive.
-        is_whole(&lab.json(&words), suite);
+        is_whole(&fixture.json(&words), suite);
     }
 }
 
 #[test]
 fn capacity_and_saturation_run_on_zram() {
-    let Some(mut rig) = Rig::new() else { return };
-    let Some(device) = rig.zram(64) else { return };
+    let Some(mut devices) = BlockDevices::new() else {
+        return;
+    };
+    let Some(device) = devices.zram(64) else {
+        return;
+    };
     let serial = device.trim_start_matches("/dev/").to_owned();
     for suite in [
         "capacity",
@@ -136,17 +140,17 @@ fn capacity_and_saturation_run_on_zram() {
         };
         let words =
             format!("run {suite} {device} --destroy {serial} {short} --scale 0.001 --out {suite}");
-        is_whole(&rig.lab.json(&words), suite);
+        is_whole(&devices.fixture.json(&words), suite);
     }
 }
 
 /// Without write permission no figure of an unpreconditioned drive is reported.
 #[test]
 fn a_drive_that_may_not_be_written_is_not_measured_as_if_it_were_steady() {
-    let lab = Lab::in_memory();
-    let before = lab.noise("disk", 16 * MIB);
-    let run = lab.json("run client disk --scale 0.001 --out run");
-    assert!(lab.read("disk") == before);
+    let fixture = Fixture::in_memory();
+    let before = fixture.noise("disk", 16 * MIB);
+    let run = fixture.json("run client disk --scale 0.001 --out run");
+    assert!(fixture.read("disk") == before);
     for cell in cells(&run, 0, "depth-random-read") {
         assert_eq!(cell["state"], "skipped");
         let why = cell["reason"].as_str().unwrap();
@@ -157,8 +161,8 @@ fn a_drive_that_may_not_be_written_is_not_measured_as_if_it_were_steady() {
 /// AnandTech M8Pe: a quarter of additional over-provisioning raises the rate without more variation.
 #[test]
 fn over_provisioning_raises_random_write_rate() {
-    let lab = Lab::on_disk();
-    let run = lab.json("run consistency sim:samsung-951 --scale 0.01 --out run");
+    let fixture = Fixture::on_disk();
+    let run = fixture.json("run consistency sim:samsung-951 --scale 0.01 --out run");
     let rate = |step: &'static str| number(cells(&run, 0, step).next().unwrap(), "/iops");
     assert!(rate("random-write-spare") > 1.5 * rate("random-write"));
 }
@@ -166,8 +170,8 @@ fn over_provisioning_raises_random_write_rate() {
 /// AnandTech Optane Memory: Optane is saturated at depth 2, flash is not saturated by random reads at depth 8; and reads of 4 KiB at depth 1 are several times faster.
 #[test]
 fn depth_sweeps_differ_between_media() {
-    let lab = Lab::on_disk();
-    let run = lab.json(
+    let fixture = Fixture::on_disk();
+    let run = fixture.json(
         "run client sim:intel-optane-memory-32gb sim:samsung-960-evo --set precondition=1% --set depths=1,2,8,64 \
          --set blocks=4k --set mixes=70 --scale 0.001 --out run",
     );
@@ -189,8 +193,8 @@ fn depth_sweeps_differ_between_media() {
 /// AnandTech PBlaze5: under 10 W the C916 reads less, from fewer threads on, and with a far shorter tail.
 #[test]
 fn a_power_limit_lowers_the_knee_and_the_tail() {
-    let lab = Lab::on_disk();
-    let run = lab.json(
+    let fixture = Fixture::on_disk();
+    let run = fixture.json(
         "run enterprise sim:memblaze-pblaze5-c916 --set power_states=0,2 --set area=1% --set threads=16,32,64,128,192,256,512 \
          --set readers=1 --set mixes=70 --set steady=20s --set settle=20s --scale 0.01 --out run",
     );
@@ -242,13 +246,13 @@ job = { rw = "randread", runtime = "200ms" }
 /// Valid preconditioning of an earlier run is not repeated; a foreign write invalidates it.
 #[test]
 fn valid_preconditioning_is_reused_and_reported() {
-    let lab = Lab::on_disk();
-    lab.noise("disk", 16 * MIB);
-    lab.write("conditioned.toml", CONDITIONED);
+    let fixture = Fixture::on_disk();
+    fixture.noise("disk", 16 * MIB);
+    fixture.write("conditioned.toml", CONDITIONED);
     let mut number = 0;
     let mut run = |leave: &str| {
         number += 1;
-        lab.json(&format!(
+        fixture.json(&format!(
             "run ./conditioned.toml disk {leave} --out run{number}"
         ))
     };
@@ -267,7 +271,7 @@ fn valid_preconditioning_is_reused_and_reported() {
     // Also without write permission.
     assert_eq!(state(&run(""), "read").0, "finished");
     // A foreign write.
-    lab.noise("disk", 16 * MIB);
+    fixture.noise("disk", 16 * MIB);
     assert_eq!(state(&run(""), "read").0, "skipped");
     assert_eq!(state(&run("--destroy disk"), "prepare").0, "finished");
 }
@@ -276,8 +280,8 @@ fn valid_preconditioning_is_reused_and_reported() {
 /// M8Pe(Y) (22,000 IOPS within 5 %, nearly constant) is what the suite, the statistics and the policy make of the simulated one.
 #[test]
 fn the_hour_of_the_consistency_test_matches_the_publication() {
-    let lab = Lab::on_disk();
-    let run = lab.json("run consistency sim:plextor-m8pe-y --out hour");
+    let fixture = Fixture::on_disk();
+    let run = fixture.json("run consistency sim:plextor-m8pe-y --out hour");
     is_whole(&run, "consistency");
     let reasons = run["runs"][0]["verdict"]["reasons"].as_array().unwrap();
     let texts: Vec<&str> = reasons

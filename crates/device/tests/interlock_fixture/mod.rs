@@ -18,13 +18,13 @@ use tempfile::TempDir;
 const LOCK: &str = "/tmp/assay-devices.lock";
 
 /// A folder and whatever has been set up so far, undone in reverse order when dropped.
-pub struct Rig {
+pub struct InterlockFixture {
     undo: Vec<Vec<String>>,
     dir: Option<TempDir>,
     _lock: File,
 }
 
-impl Rig {
+impl InterlockFixture {
     /// `None`, with the reason printed, where block devices cannot be set up.
     pub fn new() -> Option<Self> {
         if !rustix::process::geteuid().is_root() {
@@ -130,7 +130,7 @@ impl Rig {
     }
 }
 
-impl Drop for Rig {
+impl Drop for InterlockFixture {
     fn drop(&mut self) {
         while let Some(command) = self.undo.pop() {
             if let Err(e) = try_run(&command.iter().map(String::as_str).collect::<Vec<_>>()) {

@@ -17,21 +17,21 @@ pub const KIB: usize = 1 << 10;
 pub const MIB: usize = 1 << 20;
 
 /// A folder for one test; commands run in it, so drives and run folders have short names.
-pub struct Lab {
+pub struct Fixture {
     dir: TempDir,
 }
 
-impl Lab {
+impl Fixture {
     /// On the disk that holds the build.
-    pub fn on_disk() -> Lab {
-        Lab {
+    pub fn on_disk() -> Fixture {
+        Fixture {
             dir: TempDir::new_in(env!("CARGO_TARGET_TMPDIR")).unwrap(),
         }
     }
 
     /// On a tmpfs.
-    pub fn in_memory() -> Lab {
-        Lab {
+    pub fn in_memory() -> Fixture {
+        Fixture {
             dir: TempDir::new_in("/dev/shm").unwrap(),
         }
     }
