@@ -109,7 +109,7 @@ fn others<P>(
         return Ok(permits);
     }
     let advice = match (unnamed.as_slice(), unseen.is_empty()) {
-        (_, false) => "not all of them are attached here, so nothing was erased: attach the missing ones (nvme attach-ns) and name its block device too, or use --how discard, which erases this namespace alone".to_owned(),
+        (_, false) => "not all of them are attached here, so nothing was erased: attach the missing ones (nvme attach-ns) and name their block devices too, or use --how discard, which erases this namespace alone".to_owned(),
         (names, true) => {
             let named: Vec<String> = names.iter().map(|n| format!("--destroy {n}")).collect();
             format!("if that is what you want, add {}", named.join(" "))

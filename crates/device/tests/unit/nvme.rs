@@ -251,7 +251,7 @@ fn a_probe_tells_what_the_controller_says_and_leaves_out_what_it_refuses() {
     assert_eq!(value("largest command"), Some("128 KiB"));
     assert_eq!(
         value("state 0 (now)"),
-        Some("at most 8.50 W, works, enter not told, leave not told")
+        Some("at most 8.50 W, operational, enter not reported, leave not reported")
     );
     assert_eq!(
         value("critical warnings"),

@@ -219,13 +219,13 @@ fn what_was_done_is_told_not_what_was_asked_for() {
         (purged.how, purged.scope, purged.complete),
         ("formatted without a secure erase", ALONE, false)
     );
-    // Its secure erase is of all namespaces (FNA bit 1), which says nothing of what was done in its place.
+    // Its secure erase is of all namespaces (FNA bit 1), which does not apply to the format used instead.
     let mut fixture = Fixture::new(&[1, 2]);
     fixture.port.controller.set_format_attributes(0b10);
     fixture.port.no_secure_erase = true;
     let purged = fixture.purge(PurgeHow::Format, &["S1", "nvme0n2"]);
     let scope = purged.unwrap().unwrap().scope;
-    assert_eq!(scope, "this namespace, and maybe others of the drive");
+    assert_eq!(scope, "this namespace, possibly others of the drive");
 }
 
 #[test]
@@ -303,8 +303,8 @@ fn a_namespace_without_a_block_device_here_cannot_be_given_leave_for() {
             words,
             &[
                 "namespace 7",
-                "can be seen from here",
-                "not done",
+                "attached here",
+                "nothing was erased",
                 "--how discard",
             ],
         );
