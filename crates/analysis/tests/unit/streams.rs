@@ -3,7 +3,7 @@ use assay_units::Nanos;
 use super::*;
 use crate::fixtures;
 
-/// Report C's published sweep, operation by operation: (chunks, nanoseconds).
+/// The published sweep of MLE NVMe Streamer, operation by operation: (chunks, nanoseconds).
 fn published(op: &str) -> Vec<(u64, u64)> {
     let text = include_str!("../../../../reference/streamer_chunk_sweep.csv");
     let rows = text

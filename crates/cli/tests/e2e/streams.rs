@@ -470,7 +470,7 @@ fn fifty_kills_lose_nothing_that_was_durable() {
 #[test]
 fn a_rate_that_is_too_much_for_a_drive_is_told_with_what_it_would_bear() {
     let fixture = Fixture::in_memory();
-    // Report C's drive: 2.5 GiB/s into its cache of 8 MiB, some 1 GiB/s beyond.
+    // The drive of MLE NVMe Streamer: 2.5 GiB/s into its cache of 8 MiB, some 1 GiB/s beyond.
     let drive = "sim:mle-brief-960gb --length 1g";
     let missed = fixture.json_status(
         &format!("record {drive} --pattern 3 --rate 2GB/s --lossy-deadline 50ms"),

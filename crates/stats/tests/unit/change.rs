@@ -91,7 +91,7 @@ fn the_slope_of_a_decline_is_told() {
 
 #[test]
 fn an_alternation_has_its_levels_dwells_and_duty() {
-    // Report A's M8Pe(G): 30 s fast, 10 s slow.
+    // M8Pe(G) of DragonFly NVMe tests: 30 s fast, 10 s slow.
     let cycle = [(1400.0, 30), (177.0, 10)];
     let rates = made(&[cycle, cycle, cycle, cycle].concat(), 0.02, 5);
     let found = alternation(&rates).unwrap();
