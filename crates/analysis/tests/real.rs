@@ -159,7 +159,7 @@ fn assert_no_false_label(path: &str, serial: Option<&str>) {
 }
 
 #[test]
-fn nothing_false_is_said_of_a_file() {
+fn no_false_cause_is_reported_for_a_file() {
     let dir = tempfile::TempDir::new_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
     let path = dir.path().join("drive.bin");
     // Written, not sparse: holes would be filled while it is measured.
@@ -185,7 +185,7 @@ impl Drop for Zram {
 }
 
 #[test]
-fn nothing_false_is_said_of_zram() {
+fn no_false_cause_is_reported_for_zram() {
     if !rustix::process::geteuid().is_root() {
         println!("skipped: setting up block devices needs root");
         return;

@@ -34,7 +34,7 @@ fn scored(seeds: impl Iterator<Item = u64>) -> (Tallies, Tallies, Vec<String>) {
 }
 
 #[test]
-fn labels_are_right() {
+fn precision_and_recall_of_every_label() {
     let halves: Vec<_> = std::thread::scope(|scope| {
         let half = |odd: u64| scope.spawn(move || scored((FIRST + odd..FIRST + COUNT).step_by(2)));
         let running = [half(0), half(1)];

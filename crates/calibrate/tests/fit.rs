@@ -91,7 +91,7 @@ fn run(text: &str, measured: &[Measurement], settings: &FitSettings) -> FitResul
 }
 
 #[test]
-fn known_numbers_are_found_again_and_a_figure_kept_back_is_predicted() {
+fn known_parameters_are_recovered_and_a_held_out_figure_is_predicted() {
     let true_profile = Profile::from_toml(truth()).unwrap();
     let mut measured = measured(&true_profile);
     // A block size and depth that nothing is fitted to.
@@ -139,7 +139,7 @@ fn a_number_that_changes_no_figure_is_not_fitted() {
 }
 
 #[test]
-fn a_resumed_fit_ends_where_an_uninterrupted_one_does_whatever_the_threads() {
+fn a_resumed_fit_equals_an_uninterrupted_one_for_any_thread_count() {
     let true_profile = Profile::from_toml(truth()).unwrap();
     let measured = measured(&true_profile);
     let text = pulled_away();
@@ -177,7 +177,7 @@ fn a_resumed_fit_ends_where_an_uninterrupted_one_does_whatever_the_threads() {
 }
 
 #[test]
-fn there_must_be_something_to_fit_and_to_fit_to() {
+fn a_fit_needs_free_parameters_and_measurements() {
     let true_profile = Profile::from_toml(truth()).unwrap();
     let mut measured = measured(&true_profile);
     let never = AtomicBool::new(false);
@@ -194,7 +194,7 @@ fn there_must_be_something_to_fit_and_to_fit_to() {
 }
 
 #[test]
-fn figures_do_not_depend_on_the_number_of_threads_nor_on_what_else_is_asked() {
+fn figures_are_independent_of_threads_and_other_measurements() {
     let profile = Profile::from_toml(truth()).unwrap();
     let all = measured(&profile);
     let one = simulate(&profile, &all, Effort::Fit, 1).unwrap();

@@ -42,7 +42,7 @@ fn an_mbr_table_must_be_named() {
 }
 
 #[test]
-fn a_file_is_named_by_its_name_and_may_be_somebodys_disk() {
+fn a_file_is_confirmed_by_name_and_may_hold_a_disk_image() {
     let Some(mut fixture) = InterlockFixture::new() else {
         return;
     };
@@ -152,7 +152,7 @@ fn a_file_locked_by_another_program_is_never_written() {
 }
 
 #[test]
-fn a_drive_that_is_swapped_behind_its_name_is_noticed() {
+fn a_drive_replaced_under_its_name_is_detected() {
     let Some(fixture) = InterlockFixture::new() else {
         return;
     };
@@ -180,7 +180,7 @@ fn a_drive_that_is_swapped_behind_its_name_is_noticed() {
 }
 
 #[test]
-fn null_and_simulated_drives_need_no_word_and_their_permit_opens_nothing() {
+fn null_and_simulated_drives_need_no_confirmation_and_their_permit_opens_no_device() {
     let file = tempfile::NamedTempFile::new().unwrap();
     for kind in [DriveKind::Null, DriveKind::Simulated] {
         let mut drive = DriveInfo::new(kind, "sim:x", "x", 1 << 30);
@@ -195,7 +195,7 @@ fn null_and_simulated_drives_need_no_word_and_their_permit_opens_nothing() {
 }
 
 #[test]
-fn what_is_not_a_drive_is_said_so() {
+fn files_that_are_not_drives_are_rejected() {
     let dir = tempfile::TempDir::new().unwrap();
     let at = |name: &str| dir.path().join(name);
     fs::write(at("empty"), "").unwrap();
@@ -247,7 +247,7 @@ fn what_is_not_a_drive_is_said_so() {
 }
 
 #[test]
-fn an_unattached_loop_device_has_zero_size_and_says_how_to_attach() {
+fn an_unattached_loop_device_is_rejected_with_advice() {
     let Some(_fixture) = InterlockFixture::new() else {
         return;
     };
@@ -274,7 +274,7 @@ fn an_unattached_loop_device_has_zero_size_and_says_how_to_attach() {
 
 /// Our own detection and libblkid's must use the same words, or people would have to name one thing twice.
 #[test]
-fn our_words_are_those_of_wipefs() {
+fn signature_names_are_those_of_wipefs() {
     let Some(fixture) = InterlockFixture::new() else {
         return;
     };
@@ -322,7 +322,7 @@ fn our_words_are_those_of_wipefs() {
 
 /// A kind that only libblkid knows still protects.
 #[test]
-fn what_only_wipefs_knows_must_be_named_too() {
+fn signatures_known_only_to_wipefs_must_be_named() {
     let Some(fixture) = InterlockFixture::new() else {
         return;
     };

@@ -19,7 +19,7 @@ use interlock_fixture::{
 };
 
 #[test]
-fn an_empty_drive_needs_its_name_and_is_claimed_while_the_permit_lives() {
+fn an_empty_drive_needs_its_name_and_is_claimed_by_the_permit() {
     let Some(mut fixture) = InterlockFixture::new() else {
         return;
     };
@@ -139,7 +139,7 @@ fn a_filesystem_must_be_named_and_a_mounted_one_is_never_written() {
 }
 
 #[test]
-fn partitions_stand_for_their_drive_and_not_for_each_other() {
+fn use_of_a_partition_blocks_its_drive_and_not_its_siblings() {
     let Some(mut fixture) = InterlockFixture::new() else {
         return;
     };
@@ -201,7 +201,7 @@ fn partitions_stand_for_their_drive_and_not_for_each_other() {
 }
 
 #[test]
-fn what_lies_under_a_loop_device_is_looked_at_too() {
+fn backing_devices_of_a_loop_device_are_checked() {
     let Some(mut fixture) = InterlockFixture::new() else {
         return;
     };

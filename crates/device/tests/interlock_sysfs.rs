@@ -240,7 +240,7 @@ fn sata_and_usb_serials_come_from_vpd_or_udev() {
 }
 
 #[test]
-fn devices_without_a_serial_go_by_their_kernel_name() {
+fn devices_without_a_serial_use_their_kernel_name() {
     let tree = Tree::new();
     let virtio = "sys/devices/pci0000:00/0000:00:02.0/virtio1/block/vda";
     tree.block(virtio, "254:0", 8)
@@ -278,7 +278,7 @@ fn devices_without_a_serial_go_by_their_kernel_name() {
 }
 
 #[test]
-fn the_list_skips_what_holds_nothing_and_survives_what_cannot_be_read() {
+fn the_list_skips_empty_devices_and_tolerates_unreadable_attributes() {
     let tree = Tree::new();
     tree.block("sys/devices/virtual/block/loop0", "7:0", 0)
         .block("sys/devices/virtual/block/ram0", "1:0", 8192)

@@ -94,7 +94,7 @@ fn run<T: Target>(
 }
 
 #[test]
-fn reads_bring_the_right_bytes_into_the_right_slots() {
+fn reads_fill_their_slots() {
     with_engines(false, |submit, _, byte| {
         let batch: Vec<Io> = (0..16)
             .map(|slot| io(Op::Read, slot, 63 - u64::from(slot) * 3))
@@ -107,7 +107,7 @@ fn reads_bring_the_right_bytes_into_the_right_slots() {
 }
 
 #[test]
-fn writes_land_where_they_belong_and_nowhere_else() {
+fn writes_change_only_their_range() {
     with_engines(true, |submit, path, _| {
         let done = submit(&[io(Op::Write, 3, 10), io(Op::Write, 5, 63)]);
         assert!(done.iter().all(|c| c.moved(BLOCK)));
@@ -125,7 +125,7 @@ fn writes_land_where_they_belong_and_nowhere_else() {
 }
 
 #[test]
-fn discard_and_write_zeroes_make_zeroes() {
+fn discard_and_write_zeroes_give_zeroes() {
     with_engines(true, |submit, path, _| {
         for (op, block) in [(Op::Discard, 7), (Op::WriteZeroes, 9)] {
             let done = submit(&[io(op, 0, block)]);
@@ -139,7 +139,7 @@ fn discard_and_write_zeroes_make_zeroes() {
 }
 
 #[test]
-fn a_read_beyond_the_end_is_short_and_a_write_without_leave_fails() {
+fn a_read_beyond_the_end_is_short_and_a_write_without_permission_fails() {
     with_engines(false, |submit, path, _| {
         let done = submit(&[io(Op::Read, 0, BLOCKS), io(Op::Read, 1, 1)]);
         assert!(!done[0].moved(BLOCK) && done[1].moved(BLOCK), "{done:?}");
@@ -154,7 +154,7 @@ fn a_read_beyond_the_end_is_short_and_a_write_without_leave_fails() {
 }
 
 #[test]
-fn reap_returns_at_its_deadline_and_only_looks_when_told() {
+fn reap_returns_at_its_deadline_and_polls_only_on_request() {
     let folder = tempfile::tempdir().unwrap();
     let (drive, _) = open(&file(folder.path()), false);
     let mut target = UringTarget::new(drive, 4, BLOCK, UringOptions::default()).unwrap();
@@ -192,7 +192,7 @@ fn sqpoll_and_plain_rings_agree() {
 
 /// An open loop only looks while nothing is due: what it submitted must be on its way after one look, whether or not the kernel's thread slept.
 #[test]
-fn a_look_wakes_a_kernel_thread_that_fell_asleep() {
+fn a_poll_wakes_a_sleeping_sqpoll_thread() {
     let folder = tempfile::tempdir().unwrap();
     let (drive, _) = open(&file(folder.path()), false);
     let options = UringOptions {

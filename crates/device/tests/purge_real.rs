@@ -23,7 +23,7 @@ fn purge(device: &Path) -> Result<(), PurgeError> {
 }
 
 #[test]
-fn a_purged_zram_holds_no_page_any_more() {
+fn a_purged_zram_holds_no_pages() {
     let Some(mut fixture) = InterlockFixture::new() else {
         return;
     };
@@ -58,7 +58,7 @@ fn a_purged_zram_holds_no_page_any_more() {
 }
 
 #[test]
-fn a_purged_loop_device_leaves_a_hole_in_its_file_or_says_that_it_cannot() {
+fn a_purged_loop_device_punches_a_hole_or_reports_an_error() {
     let Some(mut fixture) = InterlockFixture::new() else {
         return;
     };

@@ -115,7 +115,7 @@ const TLC: [&str; 4] = [
 ];
 
 #[test]
-fn the_c916_beats_the_c900_slightly_and_both_end_below_the_rated_million() {
+fn the_c916_is_slightly_faster_than_the_c900_and_both_are_below_the_rating() {
     let c916 = sweep(TLC[0], 0);
     let c900 = sweep(TLC[1], 0);
     let ratio = best(&c916) / best(&c900);
@@ -129,7 +129,7 @@ fn the_c916_beats_the_c900_slightly_and_both_end_below_the_rated_million() {
 }
 
 #[test]
-fn ten_watts_hold_at_a_lower_thread_count_and_cut_the_tail() {
+fn a_ten_watt_limit_saturates_at_fewer_threads_and_shortens_the_tail() {
     let unlimited = knee(&sweep(TLC[0], 0));
     let cells = sweep(TLC[0], 2);
     let limited = knee(&cells);
@@ -168,7 +168,7 @@ fn the_983_dct_is_the_best_tlc_drive_per_watt() {
 }
 
 #[test]
-fn at_depth_1_the_983_dct_equals_the_p4510_and_the_c916_lies_between_it_and_the_c900() {
+fn depth_1_order_of_the_983_dct_p4510_c916_and_c900() {
     let [c916, c900, p4510, dct] =
         TLC.map(|name| cell(&mut in_state(name, 0), Op::Read, 1, 4096, 100_000));
     let equal = dct.mean_us / p4510.mean_us;
@@ -234,7 +234,7 @@ fn steady_writes(name: &str) -> Cell {
 }
 
 #[test]
-fn less_over_provisioning_costs_the_c916_some_of_its_steady_random_writes() {
+fn less_over_provisioning_lowers_the_steady_random_write_rate_of_the_c916() {
     let [c916, c900] = [TLC[0], TLC[1]].map(steady_writes);
     let ratio = c916.iops / c900.iops;
     assert!(

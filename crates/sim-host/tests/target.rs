@@ -36,7 +36,7 @@ fn all(target: &mut SimTarget, batch: &[Io]) -> Vec<Completion> {
 }
 
 #[test]
-fn time_stands_still_until_somebody_waits() {
+fn virtual_time_advances_only_in_waits() {
     let mut target = target(&[]);
     target.begin_job(1, 4, 4096).unwrap();
     let start = target.now();
@@ -56,7 +56,7 @@ fn time_stands_still_until_somebody_waits() {
 }
 
 #[test]
-fn what_is_written_is_read_back() {
+fn written_data_is_read_back() {
     let mut target = target(&[("data", "keep")]);
     target.begin_job(1, 4, 4096).unwrap();
     target.buffer(1).unwrap().fill(0xa7);
@@ -77,7 +77,7 @@ fn without_kept_data_there_are_no_buffers() {
 }
 
 #[test]
-fn failures_are_errnos_as_linux_gives_them() {
+fn failures_are_linux_errnos() {
     let mut target = target(&[("fault", "read-error@2"), ("fault", "write-error@1")]);
     target.begin_job(1, 4, 4096).unwrap();
     assert!(all(&mut target, &[io(Op::Read, 0, 0)])[0].moved(4096));
@@ -98,7 +98,7 @@ fn failures_are_errnos_as_linux_gives_them() {
 
 /// One thread's I/Os reach the drive one host overhead after another; those of several threads at once.
 #[test]
-fn the_simulated_host_takes_its_time_per_thread() {
+fn the_simulated_host_adds_cpu_time_per_thread() {
     let span = |workers: u32, depth: u32| {
         let mut target = target(&[]);
         target.begin_job(workers, depth, 4096).unwrap();
@@ -120,7 +120,7 @@ fn the_simulated_host_takes_its_time_per_thread() {
 }
 
 #[test]
-fn rest_cools_the_drive() {
+fn idle_time_cools_the_drive() {
     let mut target = target(&[]);
     target.begin_job(1, 1, 4096).unwrap();
     target.idle(Nanos::from_secs(3600));
@@ -156,7 +156,7 @@ fn power_is_metered_between_readings_and_follows_the_power_state() {
 
 /// Commands that a loss of power cuts off are I/O errors and the drive goes on; one that vanishes gives nothing else from then on.
 #[test]
-fn power_loss_and_vanishing_are_io_errors() {
+fn power_loss_and_surprise_removal_are_io_errors() {
     let mut target = target(&[("fault", "power-loss@3"), ("fault", "vanish@4")]);
     target.begin_job(3, 1, 4096).unwrap();
     let batch: Vec<Io> = (0..3).map(|slot| io(Op::Read, slot, 0)).collect();

@@ -132,7 +132,7 @@ fn cooled() -> &'static Run {
 }
 
 #[test]
-fn the_m8pe_y_is_almost_constant_with_rare_outliers_upward_and_none_below() {
+fn the_m8pe_y_is_nearly_constant_with_rare_upward_outliers() {
     let run = cooled();
     let mut sorted = run.scored().to_vec();
     sorted.sort_by(f64::total_cmp);
@@ -150,7 +150,7 @@ fn the_m8pe_y_is_almost_constant_with_rare_outliers_upward_and_none_below() {
 }
 
 #[test]
-fn the_bare_m8pe_gn_alternates_between_two_rates_and_is_more_often_fast() {
+fn the_m8pe_gn_alternates_between_two_rates_mostly_the_fast_one() {
     let (cooled, bare) = (cooled(), hour("plextor-m8pe-gn", None));
     let near = |iops: f64, rate: f64| (iops / rate - 1.0).abs() < 0.15;
     let fast = bare.share(|iops| near(iops, 18_000.0));
@@ -166,7 +166,7 @@ fn the_bare_m8pe_gn_alternates_between_two_rates_and_is_more_often_fast() {
 /// Over-provisioning alone changes: fewer units moved per write, and a rate bound by core time per unit written
 /// and moved.
 #[test]
-fn more_over_provisioning_gives_what_the_amplification_predicts() {
+fn more_over_provisioning_gives_the_rate_predicted_by_write_amplification() {
     let mut rates = Vec::new();
     for run in [cooled(), &hour("plextor-m8pe-y", Some(25))] {
         let moved = run.amplification - 1.0;

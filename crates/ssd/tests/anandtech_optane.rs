@@ -116,7 +116,7 @@ fn the_960_evo_is_close_at_depth_one_and_its_tails_are_about_twice_as_long() {
 }
 
 #[test]
-fn small_sequential_writes_are_not_for_the_p4800x() {
+fn the_p4800x_is_slow_at_small_sequential_writes() {
     let [p4800x, memory, evo] = [
         "intel-optane-p4800x",
         "intel-optane-memory-32gb",
@@ -201,7 +201,7 @@ fn optane_rates() {
 
 /// Writing in place has no history effect: here 16 random overwrites of an area.
 #[test]
-fn xpoint_writes_no_slower_after_hours() {
+fn xpoint_write_rate_is_constant_for_hours() {
     let fresh = Conditioned::new("intel-optane-memory-32gb", GIB / 4);
     let mut worn = fresh.drive.clone();
     let mut job = Queued::report_e(Op::Write, true, 4, 4096, GIB / 1024);

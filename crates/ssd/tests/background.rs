@@ -49,7 +49,7 @@ fn reads(drive: &mut Drive, mut at: Nanos, count: u64) -> Vec<Nanos> {
 }
 
 #[test]
-fn a_governed_drive_does_not_bill_its_folding_to_the_next_command() {
+fn folding_power_is_not_charged_to_the_next_command() {
     let (mut drive, end) = written("samsung-960-evo", &[("ps", "2")], 2 * GIB);
     let rested = end + Nanos(60 * SECOND);
     let latencies = reads(&mut drive, rested, 64);
@@ -100,7 +100,7 @@ fn an_idle_drive_shows_its_folding_and_its_heat_while_it_folds() {
 
 /// Polling changes nothing: same completions, flash state, energy and temperature.
 #[test]
-fn looking_changes_nothing() {
+fn reading_telemetry_changes_nothing() {
     let settings: [&[(&str, &str)]; 4] = [
         &[],
         &[("ps", "2")],
@@ -132,7 +132,7 @@ fn looking_changes_nothing() {
 
 /// Selecting a power state, the current one or another, does not end the preceding idle period early.
 #[test]
-fn choosing_a_power_state_and_losing_power_keep_what_idle_time_did() {
+fn idle_work_is_kept_across_power_state_changes_and_power_loss() {
     let (rested, end) = written("samsung-960-evo", &[], GIB);
     let later = end + Nanos(60 * SECOND);
     let mut expected = rested.clone();

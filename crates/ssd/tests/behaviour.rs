@@ -73,7 +73,7 @@ fn sequential_read_bandwidth_is_within_ten_percent_of_the_published() {
 
 /// "170 at first, then 20 for long periods once the SLC front end is full": 16 GiB of sequential writing, one in flight.
 #[test]
-fn the_600p_writes_fast_until_its_slc_is_full_and_then_crawls() {
+fn the_600p_slows_down_when_its_slc_cache_is_full() {
     let mut drive = drive("intel-600p", DriveOptions::default());
     let job = Job {
         op: Op::Write,
@@ -106,7 +106,7 @@ fn the_600p_writes_fast_until_its_slc_is_full_and_then_crawls() {
 
 /// "flags TOO_HOT and throttles at 74-75 C within 40 s of random read; warn_temp_time counts".
 #[test]
-fn the_600p_gets_too_hot_within_forty_seconds() {
+fn the_600p_throttles_within_forty_seconds() {
     let mut drive = drive("intel-600p", DriveOptions::default());
     let job = Job {
         op: Op::Read,

@@ -18,7 +18,7 @@ fn options(settings: &[(&str, &str)]) -> DriveOptions {
 }
 
 #[test]
-fn blocks_change_their_size_and_commands_must_follow() {
+fn commands_must_match_a_changed_block_size() {
     let mut drive = drive("samsung-951", DriveOptions::default());
     assert!(
         !drive.set_logical_block_bytes(8192)
@@ -37,7 +37,7 @@ fn blocks_change_their_size_and_commands_must_follow() {
 }
 
 #[test]
-fn a_host_chooses_when_the_drive_sleeps() {
+fn a_host_sets_the_autonomous_transitions() {
     let mut drive = drive("samsung-951", DriveOptions::default());
     assert_eq!(drive.autonomous_transitions(), []);
     // State 2 is operational and 9 does not exist: neither is accepted.
@@ -69,7 +69,7 @@ fn a_host_chooses_when_the_drive_sleeps() {
 }
 
 #[test]
-fn coalescing_is_handed_over() {
+fn coalescing_settings_are_kept_by_the_drive() {
     let read = || command(0, Op::Read, 0, 4096);
     let setting = options(&[("coalescing", "100us/4")]);
     let mut waiting = drive("samsung-951", setting.clone());
@@ -84,7 +84,7 @@ fn coalescing_is_handed_over() {
 
 /// Host controlled throttling keeps a drive that throttles at 80 C near 60 C, and is counted.
 #[test]
-fn a_host_throttles_the_drive_at_a_temperature_of_its_own() {
+fn host_thermal_management_throttles_the_drive() {
     let heat = |throttling: HostThrottling| {
         let mut profile = Profile::builtin("plextor-m8pe-g").unwrap();
         profile.thermal.time_constant_s.value = 5.0;
@@ -120,7 +120,7 @@ fn a_host_throttles_the_drive_at_a_temperature_of_its_own() {
 
 /// Setting thresholds after an idle minute does not change that minute.
 #[test]
-fn setting_temperatures_keeps_the_sleep_before() {
+fn setting_temperatures_keeps_earlier_idle_time() {
     let sleeper = drive("samsung-951", options(&[("apst", "on")]));
     let later = Nanos(60 * SECOND);
     let mut asked = sleeper.clone();
@@ -132,7 +132,7 @@ fn setting_temperatures_keeps_the_sleep_before() {
 }
 
 #[test]
-fn age_and_bad_media_can_be_asked_for() {
+fn age_and_bad_media_are_options() {
     let drive = drive(
         "samsung-951",
         options(&[

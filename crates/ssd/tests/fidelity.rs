@@ -86,7 +86,7 @@ fn error_pct(name: &str, cell: &ReadBandwidth) -> f64 {
 }
 
 #[test]
-fn read_bandwidths_are_as_near_as_they_have_been() {
+fn read_bandwidth_errors_do_not_grow() {
     for reached in &REACHED {
         let name = reached.name;
         let mut random = Vec::new();
@@ -219,7 +219,7 @@ fn near(what: &str, value: f64, published: f64, share: f64) {
 
 /// "62 C (second sensor 88 C), full speed"; "81 C, not flagged, not throttled"; "slow ramp to 72 C, no throttling".
 #[test]
-fn unthrottled_drives_settle_at_the_published_temperature() {
+fn unthrottled_drives_reach_the_published_temperature() {
     for (name, seconds, celsius, second_sensor) in [
         ("samsung-960-evo", 200, 62, Some(88)),
         ("toshiba-rd400", 200, 81, None),

@@ -117,7 +117,7 @@ proptest! {
 
     /// One command at a time, data against a plain array.
     #[test]
-    fn data_is_where_it_was_put(filled: bool, steps in prop::collection::vec(step(), 1..60)) {
+    fn data_is_read_where_it_was_written(filled: bool, steps in prop::collection::vec(step(), 1..60)) {
         let mut drive = drive("samsung-951", DriveOptions {
             keep_data: true,
             state: if filled { InitialState::Filled } else { InitialState::Fresh },
@@ -160,7 +160,7 @@ proptest! {
 
 /// Completions appear at their time, however many starts were deferred.
 #[test]
-fn every_completion_comes_at_an_event_that_was_named() {
+fn every_completion_occurs_at_an_announced_event() {
     for name in ["samsung-951", "intel-600p", "intel-optane-p4800x"] {
         let mut drive = drive(name, DriveOptions::default());
         let mut rng = Rng::new(5);
@@ -217,7 +217,7 @@ fn stream_hash(seed: u64) -> u64 {
 /// The pinned hash changes with model or profile only: not from run to run, with the optimisation level, or
 /// between machines.
 #[test]
-fn the_same_seed_gives_the_same_completions_for_ever() {
+fn the_same_seed_gives_the_pinned_completions() {
     assert_eq!(stream_hash(7), stream_hash(7));
     assert_ne!(stream_hash(7), stream_hash(8));
     assert_eq!(stream_hash(7), PINNED, "got {:#x}", stream_hash(7));
@@ -226,7 +226,7 @@ fn the_same_seed_gives_the_same_completions_for_ever() {
 const PINNED: u64 = 0x5004_e180_96bf_99c4;
 
 #[test]
-fn planned_faults_spoil_exactly_what_they_name() {
+fn planned_faults_affect_only_their_targets() {
     let fault = |kind, ordinal| Fault { kind, ordinal };
     let mut drive = drive(
         "samsung-951",
@@ -332,7 +332,7 @@ fn a_filled_drive_costs_no_memory_and_a_written_one_ten_bytes_per_unit() {
 }
 
 #[test]
-fn profiles_state_where_every_number_is_from() {
+fn profiles_have_a_source_for_every_number() {
     for name in Profile::names() {
         let text = Profile::builtin_text(name).unwrap();
         assert_eq!(Profile::builtin(name).unwrap().name, name);
@@ -395,7 +395,7 @@ fn impossible_profiles_are_refused_with_the_reason() {
 }
 
 #[test]
-fn data_class_zero_is_elided_only_where_the_profile_says_so() {
+fn zero_data_is_elided_only_if_the_profile_enables_it() {
     for (name, elides) in [("samsung-951", true), ("intel-600p", false)] {
         let mut drive = drive(name, DriveOptions::default());
         let mut io = command(0, Op::Write, 0, 131_072);

@@ -170,7 +170,7 @@ fn a_read_senses_the_map_page_that_is_absent_and_then_its_data() {
 }
 
 #[test]
-fn random_reads_are_quick_within_reach_and_near_half_as_many_beyond_it() {
+fn random_reads_beyond_the_map_cache_have_about_half_the_rate() {
     let mut near = Alone::new(paper());
     for page in 0..4 {
         near.run(Op::Read, page * REACH, 4096);
@@ -188,7 +188,7 @@ fn random_reads_are_quick_within_reach_and_near_half_as_many_beyond_it() {
 }
 
 #[test]
-fn sequential_reads_almost_do_not_care() {
+fn sequential_reads_hardly_depend_on_the_map_cache() {
     let span = 16 * REACH;
     let time = |options| {
         let mut host = Alone::new(made(DRIVE, options));
@@ -209,7 +209,7 @@ fn sequential_reads_almost_do_not_care() {
 }
 
 #[test]
-fn reads_that_want_the_same_page_wait_for_one_sense_of_it() {
+fn reads_of_one_page_share_one_sense() {
     let mut drive = paper();
     for tag in 0..4 {
         // Four different flash pages on different dies.
@@ -227,7 +227,7 @@ fn reads_that_want_the_same_page_wait_for_one_sense_of_it() {
 }
 
 #[test]
-fn dirty_pages_are_programmed_group_by_group_when_they_have_to_go() {
+fn dirty_pages_are_evicted_in_groups() {
     let written = |options| {
         let mut host = Alone::new(made(DRIVE, options));
         for page in 0..256 {
@@ -341,7 +341,7 @@ fn host_memory_takes_a_round_trip_for_each_entry() {
 }
 
 #[test]
-fn what_is_deallocated_needs_no_map_page() {
+fn deallocated_blocks_need_no_map_page() {
     let mut host = Alone::new(paper());
     host.run(Op::Discard, 0, 1 << 30);
     host.run(Op::Read, 512 << 20, 4096);
@@ -365,7 +365,7 @@ fn a_loss_of_power_empties_the_cache() {
 }
 
 #[test]
-fn the_option_gives_any_flash_drive_such_a_map() {
+fn the_option_adds_a_map_cache_to_any_flash_drive() {
     let options = |bytes| DriveOptions {
         map_cache_bytes: Some(bytes),
         ..DriveOptions::default()

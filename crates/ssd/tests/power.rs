@@ -23,7 +23,7 @@ fn read(drive: &mut Drive, at: Nanos, place: u64) -> Nanos {
 }
 
 #[test]
-fn the_first_command_after_a_pause_pays_the_exit_latency() {
+fn the_first_command_after_idle_time_has_the_exit_latency() {
     // The 951 leaves state 3 in 5 ms and state 4 in 22 ms. The flash's own read time varies by its jitter.
     let near = |latency: Nanos, expected_ms: u64| {
         let more = latency.0.checked_sub(expected_ms * 1_000_000);
@@ -46,7 +46,7 @@ fn the_first_command_after_a_pause_pays_the_exit_latency() {
 }
 
 #[test]
-fn every_state_idles_at_its_own_power() {
+fn every_power_state_has_its_idle_power() {
     for (state, idle_mw) in [(0, 1_700), (2, 1_700), (3, 70), (4, 5)] {
         let mut drive = with("samsung-951", &[("ps", &state.to_string())]);
         let before = drive.telemetry(SECOND);
@@ -116,7 +116,7 @@ fn governed(name: &str, state: &str, op: Op, seconds: u64) -> (u64, u64) {
 }
 
 #[test]
-fn a_lower_power_state_caps_power_and_costs_speed() {
+fn a_lower_power_state_caps_power_and_reduces_speed() {
     for op in [Op::Read, Op::Write] {
         let (free_mw, free) = governed("samsung-951", "0", op, 2);
         let (first_mw, first) = governed("samsung-951", "1", op, 2);

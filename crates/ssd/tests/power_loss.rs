@@ -74,7 +74,7 @@ fn a_rejected_deallocation_makes_no_write_durable() {
 }
 
 #[test]
-fn a_dropped_flush_shows_at_power_loss() {
+fn a_dropped_flush_is_visible_after_power_loss() {
     let mut drive = keeping(&[("state", "fresh"), ("fault", "drop-flush@1")], false);
     let written = write(&mut drive, Nanos::ZERO, 3, 1, 7).at;
     let flushed = one(&mut drive, written, command(0, Op::Flush, 0, 0));
@@ -85,7 +85,7 @@ fn a_dropped_flush_shows_at_power_loss() {
 }
 
 #[test]
-fn commands_in_flight_end_with_the_power_and_the_drive_works_on() {
+fn commands_in_flight_are_aborted_at_power_loss_and_the_drive_continues() {
     let mut drive = keeping(&[("state", "fresh"), ("fault", "power-loss@5")], false);
     for tag in 0..4 {
         drive.submit(
@@ -197,7 +197,7 @@ proptest! {
     /// After power loss every unit is what some write left, no older than the last flushed one (acknowledged
     /// one, with power-loss protection), never a mixture. Commands may be in flight on several queues.
     #[test]
-    fn power_loss_leaves_old_or_new_and_what_was_flushed(protected: bool, fresh: bool, steps in prop::collection::vec(step(), 1..150)) {
+    fn after_power_loss_data_is_old_or_new_and_flushed_data_is_new(protected: bool, fresh: bool, steps in prop::collection::vec(step(), 1..150)) {
         let mut drive = keeping(&[("state", if fresh { "fresh" } else { "filled" })], protected);
         let whole = command(0, Op::Read, 0, (UNITS * 4096) as u32);
         let mut content = vec![0; (UNITS * 4096) as usize];
@@ -288,7 +288,7 @@ proptest! {
 }
 
 #[test]
-fn a_drive_whose_power_stays_loses_nothing() {
+fn no_data_is_lost_without_power_loss() {
     let mut profile = Profile::builtin("samsung-951").expect("a built-in profile");
     profile.buffer.power_loss_protected = None;
     let options = DriveOptions {

@@ -53,7 +53,7 @@ fn hardware_alone_reads_one_block() {
 }
 
 #[test]
-fn a_read_that_is_divided_among_dies_costs_more_once() {
+fn a_read_striped_over_dies_has_one_extra_cost() {
     let plain = profile();
     let mut split = plain.clone();
     let mut cost = split.firmware.read_page_ns.clone();
@@ -120,7 +120,7 @@ fn a_saturated_data_path_is_slower_by_one_setup_per_command() {
 }
 
 #[test]
-fn nothing_is_set_up_where_there_is_no_flash_to_read() {
+fn no_setup_cost_without_flash_reads() {
     let mut plain = profile();
     plain.ftl.skip_unmapped.value = true;
     for len in [4096, 65_536] {

@@ -58,7 +58,7 @@ fn line_ends(journal: &[u8]) -> Vec<usize> {
 }
 
 #[test]
-fn killed_at_every_byte_a_run_keeps_all_but_the_torn_line() {
+fn a_run_truncated_at_any_byte_loses_only_the_torn_line() {
     let (_dir, path, journal) = tiny();
     let journal_path = path.join(JOURNAL_FILE);
     let ends = line_ends(&journal);
@@ -90,7 +90,7 @@ fn killed_at_every_byte_a_run_keeps_all_but_the_torn_line() {
 }
 
 #[test]
-fn resumed_after_a_kill_at_any_byte_it_continues_cleanly() {
+fn a_run_truncated_at_any_byte_is_resumable() {
     let (_dir, path, journal) = tiny();
     let journal_path = path.join(JOURNAL_FILE);
     let ends = line_ends(&journal);
@@ -122,7 +122,7 @@ fn resumed_after_a_kill_at_any_byte_it_continues_cleanly() {
 }
 
 #[test]
-fn a_flipped_bit_costs_its_line_and_no_other() {
+fn a_flipped_bit_invalidates_only_its_line() {
     let (_dir, path, journal) = small();
     let journal_path = path.join(JOURNAL_FILE);
     let ends = line_ends(&journal);
@@ -165,7 +165,7 @@ fn a_flipped_bit_costs_its_line_and_no_other() {
 }
 
 #[test]
-fn bytes_changed_anyhow_never_panic() {
+fn arbitrary_changes_never_panic() {
     let (_dir, path, journal) = small();
     let journal_path = path.join(JOURNAL_FILE);
     let mut rng = Rng::new(12);
@@ -253,7 +253,7 @@ fn hostile_but_well_formed_events_are_left_out() {
 }
 
 #[test]
-fn counts_beyond_64_bits_are_refused_not_wrapped() {
+fn counts_beyond_64_bits_are_refused() {
     let (_dir, path, journal) = small();
     let id = Run::open(&path).unwrap().manifest.cells[0].id.clone();
     let huge = |index: u32, ios: u64, bytes: u64| {
@@ -342,7 +342,7 @@ fn base64(bytes: &[u8]) -> String {
 }
 
 #[test]
-fn an_overlong_line_is_passed_over_without_being_held() {
+fn an_overlong_line_is_skipped_in_bounded_memory() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join(JOURNAL_FILE);
     let mut bytes = vec![b'x'; (16 << 20) + 70_000];
@@ -365,7 +365,7 @@ fn an_overlong_line_is_passed_over_without_being_held() {
 }
 
 #[test]
-fn a_huge_torn_tail_is_cut_off() {
+fn a_huge_torn_tail_is_truncated() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join(JOURNAL_FILE);
     let mut bytes = proven("{\"event\":\"start\",\"at\":\"\",\"resumed\":0}");

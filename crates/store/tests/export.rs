@@ -190,7 +190,7 @@ fn same(field: &str, json: Option<&Value>, what: &str) {
 }
 
 #[test]
-fn parquet_says_what_it_is() {
+fn parquet_has_its_metadata() {
     let dir = tempfile::tempdir().unwrap();
     let path = fixtures::make(dir.path(), SMALL);
     let files = export(&path, ExportFormat::Parquet, &dir.path().join("out")).unwrap();
@@ -465,7 +465,7 @@ fn formats_have_their_names() {
 }
 
 #[test]
-fn outputs_that_cannot_be_written_name_themselves() {
+fn errors_name_the_output_that_cannot_be_written() {
     let dir = tempfile::tempdir().unwrap();
     let path = fixtures::make(dir.path(), SMALL);
     let blocked = dir.path().join("file");

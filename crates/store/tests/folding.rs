@@ -112,7 +112,7 @@ fn interval(cell: &str, index: u32, ramp: bool, op: Op, latencies: &[u64]) -> In
 }
 
 #[test]
-fn an_unfinished_cell_is_exactly_what_was_measured_up_to_the_kill() {
+fn an_unfinished_cell_has_the_intervals_before_the_kill() {
     let mut bench = Bench::new();
     bench.start();
     bench.interval(0, true, Op::Read, &[9; 50]);
@@ -260,7 +260,7 @@ fn an_inspection_has_no_intervals_to_trace_to() {
 }
 
 #[test]
-fn a_failed_cell_keeps_its_reason_and_what_it_measured() {
+fn a_failed_cell_keeps_its_reason_and_intervals() {
     let mut bench = Bench::new();
     bench.start();
     bench.interval(0, false, Op::Read, &[100]);

@@ -12,7 +12,7 @@ use fixtures::SMALL;
 
 /// Hours of per-second intervals need memory for figures, not for histograms (264 KiB each).
 #[test]
-fn a_long_run_is_folded_in_modest_memory() {
+fn a_long_run_is_folded_in_bounded_memory() {
     let dir = tempfile::tempdir().unwrap();
     let manifest = fixtures::manifest(SMALL);
     let at = manifest

@@ -27,7 +27,7 @@ fn start(resumed: u32) -> Entry {
 }
 
 #[test]
-fn the_fixture_reads_back_whole() {
+fn the_fixture_is_read_back_completely() {
     let dir = tempfile::tempdir().unwrap();
     let path = fixtures::fixture(dir.path());
     assert_eq!(path.file_name().unwrap(), fixtures::RUN_ID);
@@ -205,7 +205,7 @@ fn a_plan_that_contradicts_itself_is_refused() {
 }
 
 #[test]
-fn what_is_not_a_run_is_refused_with_advice() {
+fn folders_that_are_not_runs_are_refused_with_advice() {
     let dir = tempfile::tempdir().unwrap();
     for path in [dir.path().to_owned(), dir.path().join("missing")] {
         let error = Run::open(&path).unwrap_err();
@@ -286,7 +286,7 @@ fn an_interrupted_run_is_resumed_and_completed() {
 }
 
 #[test]
-fn a_run_killed_between_its_last_line_and_its_checksums_gets_them() {
+fn missing_checksums_of_a_complete_run_are_written() {
     let dir = tempfile::tempdir().unwrap();
     let path = fixtures::make(dir.path(), SMALL);
     fs::remove_file(path.join(CHECKSUM_FILE)).unwrap();
@@ -330,7 +330,7 @@ fn two_writers_of_one_run_are_refused() {
 }
 
 #[test]
-fn a_manifest_that_was_exchanged_stops_the_resume() {
+fn a_replaced_manifest_prevents_the_resume() {
     let dir = tempfile::tempdir().unwrap();
     let writer = RunWriter::create(&under(dir.path()), &fixtures::manifest(SMALL)).unwrap();
     let path = writer.path().to_owned();
@@ -345,7 +345,7 @@ fn a_manifest_that_was_exchanged_stops_the_resume() {
 }
 
 #[test]
-fn a_figure_that_is_not_a_number_cannot_spoil_the_journal() {
+fn nan_figures_keep_the_journal_valid() {
     let dir = tempfile::tempdir().unwrap();
     let manifest = fixtures::manifest(SMALL);
     let mut writer = RunWriter::create(&under(dir.path()), &manifest).unwrap();
@@ -408,7 +408,7 @@ fn kinds_lists_every_event() {
 
 /// A tiny file system that fills up, or a message why there is none.
 #[test]
-fn a_full_disk_loses_nothing_before_it() {
+fn a_full_disk_keeps_earlier_events() {
     let dir = tempfile::tempdir().unwrap();
     let mounted = Command::new("mount")
         .args(["-t", "tmpfs", "-o", "size=128k", "assay-store-test"])

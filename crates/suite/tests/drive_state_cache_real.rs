@@ -104,7 +104,7 @@ fn sees_others_on(fixture: &InterlockFixture, device: &Path, counts_discards: bo
 }
 
 #[test]
-fn others_writing_to_a_loop_device_is_seen() {
+fn foreign_writes_to_a_loop_device_are_detected() {
     let Some(mut fixture) = InterlockFixture::new() else {
         return;
     };
@@ -125,7 +125,7 @@ fn others_writing_to_a_loop_device_is_seen() {
 }
 
 #[test]
-fn others_writing_to_zram_is_seen() {
+fn foreign_writes_to_zram_are_detected() {
     let Some(mut fixture) = InterlockFixture::new() else {
         return;
     };

@@ -61,7 +61,7 @@ fn abouts(verdict: &Verdict) -> Vec<&str> {
 }
 
 #[test]
-fn rules_are_for_the_price_class_that_the_facts_give_and_facts_turn_a_verdict() {
+fn rules_follow_the_price_class_and_facts_change_the_verdict() {
     let (_, run, _folder) = run(&text(READS), &["sim:samsung-951"]);
     let subject = VerdictSubject::of(&run, 0);
     let by = |policy: &str| evaluate(&VerdictRules::parse("mine", policy).unwrap(), &subject);
@@ -101,7 +101,7 @@ fn rules_are_for_the_price_class_that_the_facts_give_and_facts_turn_a_verdict() 
 
 /// An unused drive has no errors; that alone does not recommend it.
 #[test]
-fn a_drive_of_which_nothing_is_known_is_not_recommended_for_its_errors() {
+fn a_drive_with_errors_and_without_facts_is_not_recommended() {
     const RULES: &str = r#"
 [[rule]]
 about = "reads"

@@ -64,7 +64,7 @@ fn rounds_end_in_steady_state() {
 
 /// A fresh drive whose write cache fills during the rounds: no steady window.
 #[test]
-fn rounds_that_never_come_to_rest_are_said_not_to() {
+fn rounds_without_steady_state_are_reported() {
     let suite = ROUNDS
         .replace("[100, 0]", "[0]")
         .replace(
@@ -124,7 +124,7 @@ job = { rw = "randread", size = "64MiB", runtime = "20ms" }
 "#;
 
 #[test]
-fn a_step_that_wants_a_state_is_skipped_without_it_and_no_state_is_made_twice() {
+fn a_step_is_skipped_without_its_required_state_and_states_are_prepared_once() {
     let (ending, run, _folder) = run(&text(STATES), &["sim:samsung-951"]);
     assert_eq!(ending.failed_cells, 0);
     let state = |step: &str| cells(&run, step)[0].state.clone();
@@ -140,7 +140,7 @@ fn a_step_that_wants_a_state_is_skipped_without_it_and_no_state_is_made_twice() 
 }
 
 #[test]
-fn a_load_is_a_share_of_what_was_reached() {
+fn a_load_is_a_share_of_the_reached_rate() {
     let suite = r#"
 [[step]]
 id = "most"
@@ -180,7 +180,7 @@ matrix = { load_pct = [20, 50] }
 }
 
 #[test]
-fn a_soak_ends_when_the_drive_has_settled_and_a_rest_cools_it() {
+fn a_soak_ends_in_steady_state_and_idle_time_cools_the_drive() {
     let suite = r#"
 [[step]]
 id = "soak"
@@ -213,7 +213,7 @@ job = { runtime = "5m" }
 
 /// AnandTech PBlaze5: the drive is limited to 10 W in a lower power state, and recovers in the next one.
 #[test]
-fn cells_run_in_the_power_state_they_ask_for() {
+fn cells_run_in_their_power_state() {
     let suite = r#"
 [[step]]
 id = "read"
@@ -589,7 +589,7 @@ fn invalid_streams_and_repeats_are_refused() {
 
 /// Without a tracked combination, rounds would run to the limit without an evaluation.
 #[test]
-fn rounds_without_what_they_are_judged_by_are_refused() {
+fn rounds_without_a_tracking_variable_are_refused() {
     for (suite, set, wanted) in [
         ("snia-iops", ("blocks", "8k,16k"), "bs=4k"),
         ("snia-latency", ("mixes", "100,65"), "rwmixread=0"),
@@ -623,7 +623,7 @@ job = { rw = "randwrite", bs = "4k", size = "1m", runtime = "10ms" }
 "#;
 
 #[test]
-fn where_nothing_was_measured_a_warning_says_so() {
+fn a_cell_without_results_has_a_warning() {
     let (_, run, _folder) = run(&text(RAMP_ONLY), &["sim:samsung-951"]);
     let told: Vec<_> = run
         .warnings

@@ -97,7 +97,7 @@ fn bandwidth_has_the_cells_of_the_dragonfly_tests() {
 }
 
 #[test]
-fn scale_and_parameters_change_what_they_say() {
+fn scale_and_parameters_change_the_plan() {
     let of = |set: &[(&str, &str)], scale| {
         let plan = plan("bandwidth", &["sim:samsung-951"], set, scale).unwrap();
         plan.cells
@@ -155,7 +155,7 @@ fn scale_and_parameters_change_what_they_say() {
 }
 
 #[test]
-fn a_quick_look_is_under_a_minute() {
+fn the_quick_suite_takes_less_than_a_minute() {
     let plan = plan("quick", &["null:"], &[], 1.0).unwrap();
     let total: Nanos = plan.cells.iter().filter_map(Cell::planned_span).sum();
     assert!(total < Nanos::from_secs(60), "{total}");
@@ -167,7 +167,7 @@ fn a_quick_look_is_under_a_minute() {
 }
 
 #[test]
-fn what_a_file_may_not_do_is_skipped_with_its_reason() {
+fn cells_that_a_file_does_not_permit_are_skipped_with_a_reason() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("disk.img");
     std::fs::write(&path, vec![1; 8 << 20]).unwrap();
@@ -188,7 +188,7 @@ fn what_a_file_may_not_do_is_skipped_with_its_reason() {
 }
 
 #[test]
-fn a_run_records_what_it_did_and_judges_by_its_rules() {
+fn a_run_records_its_actions_and_evaluates_its_rules() {
     let suite = text(
         r#"
 [[step]]
@@ -256,7 +256,7 @@ advice = "broken"
 }
 
 #[test]
-fn a_drive_that_errors_is_told_by_its_errors() {
+fn io_errors_of_a_drive_are_reported() {
     let suite = text(
         r#"
 [[step]]

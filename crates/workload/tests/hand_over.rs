@@ -132,7 +132,7 @@ fn the_loop_allocates_nothing_per_interval() {
 
 /// Reads, because filling write buffers reads the clock again anyway.
 #[test]
-fn the_time_of_the_hand_over_is_no_latency() {
+fn the_hand_over_time_is_not_latency() {
     let (sink, _) = run("randread", 50);
     let latency = sink.totals.summary(Op::Read).latency_ns;
     assert_eq!((latency.min, latency.max), (LATENCY.0, LATENCY.0));

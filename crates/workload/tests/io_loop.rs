@@ -229,7 +229,7 @@ fn queueing_in_the_drive_counts() {
 
 /// Offered half of what the drive serves: the open loop holds its rate and sees the service time.
 #[test]
-fn open_loop_below_the_knee_sees_the_service_time() {
+fn open_loop_latency_below_the_knee_is_the_service_time() {
     let mut target = Clockwork::new(LATENCY, 1);
     let options = JobOptions {
         iodepth: Some(32),
@@ -246,7 +246,7 @@ fn open_loop_below_the_knee_sees_the_service_time() {
 
 /// M/D/1 at 50 % load: the mean wait is rho / (2 (1 - rho)) service times, by Pollaczek and Khinchine.
 #[test]
-fn poisson_arrivals_queue_as_theory_says() {
+fn poisson_queueing_matches_theory() {
     let mut target = Clockwork::new(LATENCY, 1);
     let options = JobOptions {
         iodepth: Some(256),
@@ -266,7 +266,7 @@ fn poisson_arrivals_queue_as_theory_says() {
 /// Offered twice what the drive serves: a closed loop would show 100 us for ever. The open loop shows the queue growing, and
 /// keeps service and waiting apart.
 #[test]
-fn open_loop_beyond_the_knee_shows_the_backlog() {
+fn open_loop_latency_beyond_the_knee_includes_the_backlog() {
     let mut target = Clockwork::new(LATENCY, 1);
     let options = JobOptions {
         iodepth: Some(1),
@@ -369,7 +369,7 @@ fn a_mix_is_mixed_as_asked() {
 }
 
 #[test]
-fn the_ramp_is_seen_and_not_counted() {
+fn the_ramp_is_observed_and_not_counted() {
     let mut target = Clockwork::new(LATENCY, 1);
     let collected = go(
         &mut target,
@@ -430,7 +430,7 @@ fn errors_are_counted_and_have_no_latency() {
 
 /// A drive that stops answering ends with its I/Os counted when it is told to stop, not with a hang.
 #[test]
-fn unanswered_ios_are_given_up_after_the_grace() {
+fn unanswered_ios_are_abandoned_after_the_grace_period() {
     let mut target = Clockwork::new(LATENCY, 8);
     target.hang_after = 100;
     let stop_after_three = Collected {
@@ -461,7 +461,7 @@ fn unanswered_ios_are_given_up_after_the_grace() {
 
 /// A drive that swallows I/Os ends the loop without anybody's stop, long after its runtime if need be, and what was measured is kept.
 #[test]
-fn a_drive_that_stops_answering_is_given_up() {
+fn an_unresponsive_drive_ends_the_loop() {
     let patience = Nanos::from_secs(20);
     for (hang_after, swallowed) in [(100, 8), (0, 8)] {
         let mut target = Clockwork::new(LATENCY, 8);
@@ -490,7 +490,7 @@ fn a_drive_that_stops_answering_is_given_up() {
 
 /// Slow is not silent.
 #[test]
-fn a_slow_drive_is_waited_for() {
+fn a_slow_drive_does_not_end_the_loop() {
     let patience = Nanos::from_secs(20);
     let mut slow = Clockwork::new(Nanos::from_secs(19), 1);
     let (collected, end) = run_for(&mut slow, &reading("100s"), Collected::default(), patience);
@@ -511,7 +511,7 @@ fn a_slow_drive_is_waited_for() {
 
 /// A real drive is not waited for without end, and for longer than the kernel does; a simulated one is.
 #[test]
-fn only_real_drives_have_to_answer_in_time() {
+fn the_timeout_applies_only_to_real_drives() {
     let of = |kind| {
         let facts = TargetProperties {
             name: "drive".to_owned(),
@@ -528,7 +528,7 @@ fn only_real_drives_have_to_answer_in_time() {
 
 /// A drive that is gone and says so at once: the loop ends when it has said so often enough, however long it was to run.
 #[test]
-fn a_drive_that_fails_at_everything_is_given_up() {
+fn a_drive_that_fails_every_io_ends_the_loop() {
     let mut target = Clockwork::new(Nanos::from_micros(1), 4);
     target.fail_from = 1001;
     let options = JobOptions {
@@ -550,7 +550,7 @@ fn a_drive_that_fails_at_everything_is_given_up() {
 
 /// Slow errors: ten seconds with nothing else, and at least eight.
 #[test]
-fn slow_errors_are_given_up_by_time_and_after_a_few_tries() {
+fn slow_errors_end_the_loop_by_time_and_count() {
     let mut target = Clockwork::new(Nanos::from_millis(100), 1);
     target.fail_from = 11;
     let (_, end) = run(&mut target, &reading("1000s"), Collected::default());
@@ -565,7 +565,7 @@ fn slow_errors_are_given_up_by_time_and_after_a_few_tries() {
 
 /// One success in a thousand is enough to go on: its latency is worth having.
 #[test]
-fn a_drive_that_works_now_and_then_is_not_given_up() {
+fn an_intermittently_failing_drive_does_not_end_the_loop() {
     let mut target = Clockwork::new(Nanos::from_micros(100), 1);
     (target.fail_from, target.works_every) = (1, 1000);
     let (collected, end) = run(&mut target, &reading("60s"), Collected::default());
@@ -581,7 +581,7 @@ fn a_drive_that_works_now_and_then_is_not_given_up() {
 
 /// Loops of one workload end as one.
 #[test]
-fn ends_of_threads_add_up() {
+fn end_reasons_of_threads_are_combined() {
     let span = Nanos::from_secs(3);
     let gave_up = Some(GaveUp { errors: 5, span });
     let mut all = LoopEnd::default();
@@ -605,7 +605,7 @@ fn ends_of_threads_add_up() {
 }
 
 #[test]
-fn a_stop_waits_for_what_is_in_flight_and_for_no_more() {
+fn a_stop_waits_only_for_ios_in_flight() {
     let mut target = Clockwork::new(LATENCY, 8);
     let stop_after_two = Collected {
         stop_after_intervals: Some(2),

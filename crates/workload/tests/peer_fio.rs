@@ -95,7 +95,7 @@ fn by_place(ios: &[(u64, u32)]) -> Vec<u64> {
 }
 
 #[test]
-fn zones_are_visited_as_fio_visits_them() {
+fn zones_are_visited_as_by_fio() {
     let law = "zoned:50/5:30/15:20/80";
     let argument = format!("--random_distribution={law}");
     let Some(theirs) = by_fio(&["--bs=4k", &argument]) else {
@@ -112,7 +112,7 @@ fn zones_are_visited_as_fio_visits_them() {
 
 /// JESD219's sizes, with and without its alignment of what is 4 KiB or more.
 #[test]
-fn a_mix_of_odd_sizes_starts_where_fio_starts_it() {
+fn a_mix_of_odd_sizes_has_the_offsets_of_fio() {
     let sizes = "512/4:1k/1:1536/1:2k/1:2560/1:3k/1:3584/1:4k/67:8k/10:16k/7:32k/3:64k/3";
     let mix = format!("--bssplit={sizes}");
     for (align, argument) in [(512, "--blockalign=512"), (4096, "--blockalign=4k")] {

@@ -57,7 +57,7 @@ fn defaults_are_fios() {
 }
 
 #[test]
-fn the_engine_follows_from_depth_and_drive() {
+fn the_default_engine_depends_on_depth_and_drive() {
     assert_eq!(plan("iodepth=1").unwrap().engine, Engine::Sync);
     assert_eq!(plan("iodepth=2").unwrap().engine, Engine::Uring);
     assert_eq!(
@@ -110,7 +110,7 @@ fn runtime_bytes_and_ramp() {
 }
 
 #[test]
-fn verifying_threads_keep_apart() {
+fn verifying_threads_have_disjoint_areas() {
     let w = plan("rw=randwrite verify=true numjobs=2").unwrap();
     assert!(w.split);
     assert_eq!(w.verify_bytes, Some(4096));
@@ -124,7 +124,7 @@ fn verifying_threads_keep_apart() {
 }
 
 #[test]
-fn what_does_not_fit_says_what_would() {
+fn errors_name_a_valid_value() {
     for (words, says) in [
         ("rw=trim", "read, write, randread"),
         ("bs=1000", "512"),

@@ -59,7 +59,7 @@ fn hot_cycle() -> ObservedCell {
 }
 
 #[test]
-fn nothing_comes_of_nothing() {
+fn no_intervals_have_no_phases() {
     assert!(phases(&ObservedCell::default()).is_empty());
     let one = phases(&observed(&[5.0], true, true));
     assert_eq!((one.len(), one[0].cause), (1, Cause::Steady));
@@ -70,7 +70,7 @@ fn nothing_comes_of_nothing() {
 }
 
 #[test]
-fn an_even_rate_is_steady_and_a_change_without_evidence_unexplained() {
+fn a_constant_rate_is_steady_and_an_unsupported_change_is_unexplained() {
     assert_eq!(
         causes(&observed(&levels(&[(500.0, 60)]), false, true)),
         [(0.0, "steady")]
@@ -91,7 +91,7 @@ fn an_even_rate_is_steady_and_a_change_without_evidence_unexplained() {
 }
 
 #[test]
-fn a_cycle_of_heat_has_its_onset_duty_and_period() {
+fn a_thermal_cycle_has_onset_duty_and_period() {
     let mut seen = hot_cycle();
     let check = |seen: &ObservedCell, onset: f64| {
         let found = phases(seen);
@@ -121,7 +121,7 @@ fn a_cycle_of_heat_has_its_onset_duty_and_period() {
 }
 
 #[test]
-fn a_fall_at_a_temperature_that_was_there_before_is_not_heat() {
+fn a_drop_at_an_earlier_temperature_is_not_thermal() {
     let mut seen = observed(&levels(&[(1400.0, 120), (700.0, 60)]), false, true);
     for (at, moment) in seen.intervals.iter_mut().enumerate() {
         moment.temperature_c = Some((40.0 + at as f64).min(75.0));
@@ -141,7 +141,7 @@ fn a_fall_at_a_temperature_that_was_there_before_is_not_heat() {
 }
 
 #[test]
-fn a_cache_is_a_step_that_stays_and_has_a_size() {
+fn slc_exhaustion_is_a_permanent_step_with_a_size() {
     let rates = levels(&[(1000.0, 20), (600.0, 1), (200.0, 79)]);
     let found = phases(&observed(&rates, true, false));
     assert_eq!(found[0].cause, Cause::Fresh);
@@ -154,7 +154,7 @@ fn a_cache_is_a_step_that_stays_and_has_a_size() {
 }
 
 #[test]
-fn a_write_rate_that_falls_at_a_new_high_temperature_has_no_certain_cause() {
+fn a_write_drop_at_a_new_maximum_temperature_is_ambiguous() {
     let mut seen = observed(&levels(&[(1000.0, 20), (200.0, 80)]), true, false);
     for (at, moment) in seen.intervals.iter_mut().enumerate() {
         moment.temperature_c = Some((55.0 + at as f64).min(75.0));
@@ -182,7 +182,7 @@ fn collecting() -> ObservedCell {
 }
 
 #[test]
-fn collection_declines_to_a_plateau() {
+fn garbage_collection_declines_to_a_plateau() {
     let found = phases(&collecting());
     let words: Vec<&str> = found.iter().map(|phase| phase.cause.label()).collect();
     assert_eq!(
@@ -200,7 +200,7 @@ fn collection_declines_to_a_plateau() {
 
 /// As measured on zram, on a restless machine: rates of a device that has nothing to collect.
 #[test]
-fn unrest_is_not_collection() {
+fn variation_is_not_garbage_collection() {
     let iops = [
         64_620, 117_600, 109_505, 129_020, 87_340, 79_670, 91_715, 85_985, 82_435, 79_730, 74_250,
         89_460, 94_780, 93_855, 48_720, 103_195, 75_890, 88_135, 76_920, 67_690,
@@ -212,7 +212,7 @@ fn unrest_is_not_collection() {
 }
 
 #[test]
-fn collection_cannot_begin_on_flash_that_is_not_yet_written() {
+fn garbage_collection_cannot_begin_on_unwritten_flash() {
     let mut seen = collecting();
     seen.context.written_before_bytes = Some(0);
     // 30 s at 1000 MiB/s are a third of the drive.
@@ -224,7 +224,7 @@ fn collection_cannot_begin_on_flash_that_is_not_yet_written() {
 }
 
 #[test]
-fn amplification_shows_collection_without_any_change() {
+fn write_amplification_indicates_garbage_collection_at_a_constant_rate() {
     let mut seen = observed(&[300.0; 60], true, true);
     for moment in &mut seen.intervals {
         moment.nand_bytes = Some(moment.sample.write.bytes * 3);
@@ -245,7 +245,7 @@ fn amplification_shows_collection_without_any_change() {
 }
 
 #[test]
-fn a_purged_drive_that_was_not_written_over_is_fresh() {
+fn a_purged_drive_without_overwrites_is_fresh() {
     let mut seen = observed(&[300.0; 60], true, true);
     seen.context.written_before_bytes = Some(0);
     assert_eq!(causes(&seen), [(0.0, "fresh")]);
@@ -254,7 +254,7 @@ fn a_purged_drive_that_was_not_written_over_is_fresh() {
 }
 
 #[test]
-fn a_host_without_time_is_the_cause_before_anything_that_writing_does() {
+fn host_limits_take_precedence_over_write_causes() {
     let mut seen = observed(&levels(&[(1000.0, 20), (200.0, 80)]), true, false);
     for moment in &mut seen.intervals {
         moment.busiest_thread_pct = Some(99.0);

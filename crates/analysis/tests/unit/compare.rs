@@ -68,7 +68,7 @@ fn two_drives() {
 }
 
 #[test]
-fn repeated_runs_of_a_drive_stand_on_one_side() {
+fn repeated_runs_of_a_drive_form_one_side() {
     let runs = [
         run("sim:a", 100e3, 1),
         run("sim:b,seed=1", 120e3, 2),
@@ -122,7 +122,7 @@ fn runs_of_one_drive_are_before_and_after() {
 }
 
 #[test]
-fn real_drives_are_known_by_their_serials() {
+fn real_drives_are_identified_by_serial() {
     let real = |path: &str, serial: &str| {
         let mut r = run("x", 100e3, 1);
         let d = &mut r.manifest.drives[0];
@@ -143,7 +143,7 @@ fn real_drives_are_known_by_their_serials() {
 }
 
 #[test]
-fn what_one_side_has_alone_is_counted_and_scales_are_told() {
+fn unmatched_cells_are_counted_and_scales_reported() {
     let mut b = run("sim:b", 100e3, 2);
     b.manifest.scale = 0.1;
     b.cells[1].plan.workload.bs_bytes = 16384;
@@ -170,7 +170,7 @@ fn what_one_side_has_alone_is_counted_and_scales_are_told() {
 
 /// Of seven rounds with a window of five, the first two (fast, fresh) do not count.
 #[test]
-fn of_rounds_the_last_window_counts() {
+fn only_the_last_window_of_rounds_counts() {
     let rounds = |spec: &str, level: f64| {
         let mut run = fixtures::run(vec![fixtures::drive(spec)]);
         for number in 1..=7 {
@@ -246,7 +246,7 @@ fn streams_are_compared_length_by_length() {
 
 /// The same largest block, another mix; the same job, held to a rate: other workloads.
 #[test]
-fn what_is_asked_for_otherwise_is_not_compared() {
+fn different_workloads_are_not_compared() {
     let job = |options: &str, seed: u64| {
         let mut run = fixtures::run(vec![fixtures::drive("sim:a")]);
         let mut plan = fixtures::plan("job", fixtures::reads(65_536, 8, 1));

@@ -102,7 +102,7 @@ fn short_series_have_no_interval_and_sparse_ones_no_p99() {
 }
 
 #[test]
-fn rounds_are_strung_together() {
+fn rounds_are_concatenated() {
     let round = |from: u64| {
         let series = (1..9).map(|i| point(i, Op::Read, from, 1e5)).collect();
         drive(series, 8)

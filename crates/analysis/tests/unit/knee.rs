@@ -5,7 +5,7 @@ use crate::fixtures;
 
 /// A depth sweep of random reads, by threads, and one of another block size that saturates earlier.
 #[test]
-fn one_knee_per_sort_of_workload() {
+fn one_knee_per_kind_of_workload() {
     let mut run = fixtures::run(vec![fixtures::drive("sim:a")]);
     for (bs, rates) in [
         (4096, [10e3, 20e3, 40e3, 79e3, 98e3, 100e3]),

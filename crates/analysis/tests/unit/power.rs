@@ -21,7 +21,7 @@ fn part(readings_mw: &[u64]) -> CellDrive {
 }
 
 #[test]
-fn the_mean_of_what_a_drive_says_and_none_of_a_drive_that_says_nothing() {
+fn mean_power_requires_power_readings() {
     assert_eq!(mean_watts(&part(&[])), None);
     assert_eq!(mean_watts(&part(&[0, 0])), None);
     assert_eq!(mean_watts(&part(&[2000, 4000])), Some(3.0));

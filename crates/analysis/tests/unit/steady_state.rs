@@ -16,7 +16,7 @@ fn alternating(seconds: u32, phase: u32) -> Vec<f64> {
 }
 
 #[test]
-fn alternation_and_outliers_are_no_drift_and_a_slow_fall_is() {
+fn alternation_and_outliers_are_not_drift_and_a_slow_decline_is() {
     for phase in 0..40 {
         assert_eq!(drifts(&alternating(400, phase)), None, "{phase}");
     }
@@ -42,7 +42,7 @@ fn alternation_and_outliers_are_no_drift_and_a_slow_fall_is() {
 }
 
 #[test]
-fn a_level_that_was_another_before_is_no_rest() {
+fn a_changed_level_is_not_steady() {
     let hour = |level: fn(u32) -> f64| -> Vec<(f64, f64, f64)> {
         (0..60)
             .map(|i| (f64::from(i), f64::from(i + 1), level(i)))
@@ -54,7 +54,7 @@ fn a_level_that_was_another_before_is_no_rest() {
 }
 
 #[test]
-fn only_what_is_said_to_be_steady_is_tested() {
+fn only_cells_declared_steady_are_tested() {
     let mut run = fixtures::run(vec![fixtures::drive("sim:x")]);
     let cell = fixtures::cell(
         fixtures::plan("s", fixtures::reads(4096, 1, 1)),

@@ -41,7 +41,7 @@ fn of(cells: &[(CellPlan, CellResult)]) -> Vec<Stream> {
 }
 
 #[test]
-fn the_published_sweep_has_the_cliffs_that_its_report_speaks_of() {
+fn the_published_sweep_has_the_reported_cliffs() {
     let mut all = cells(Op::Read, &published("read"));
     all.extend(cells(Op::Write, &published("write")));
     let streams = of(&all);
@@ -66,7 +66,7 @@ fn the_published_sweep_has_the_cliffs_that_its_report_speaks_of() {
 }
 
 #[test]
-fn one_cliff_however_slowly_the_mean_follows_and_none_that_heals() {
+fn one_cliff_for_a_slow_mean_and_none_for_a_recovered_one() {
     // A cache of 4 chunks at 8 times the rate of what is behind it.
     let time = |n: u64| n.min(4) * 100 + n.saturating_sub(4) * 800;
     let slow: Vec<(u64, u64)> = (0..8).map(|n| (1 << n, time(1 << n))).collect();

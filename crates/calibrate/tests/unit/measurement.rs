@@ -38,7 +38,7 @@ fn a_tolerance_is_relative_or_in_kelvin() {
 }
 
 #[test]
-fn keys_tell_workloads_apart() {
+fn keys_distinguish_workloads() {
     let base = ReferenceWorkload::read(AccessPattern::Random, 16, 4096);
     let mut keys = std::collections::BTreeSet::new();
     let variants = [

@@ -48,7 +48,7 @@ fn free_numbers_are_spelled_in_four_ways() {
 }
 
 #[test]
-fn what_was_fitted_is_free_unless_it_is_structure() {
+fn fitted_parameters_are_free_unless_structural() {
     let names: Vec<String> = free_by_default(text())
         .expect("a profile")
         .iter()
@@ -88,7 +88,7 @@ fn writing_the_start_changes_no_number_and_no_comment() {
 }
 
 #[test]
-fn a_moved_number_is_replaced_in_place_and_marked() {
+fn a_changed_number_is_replaced_in_place_and_marked() {
     let space = ParameterSpace::new(
         text(),
         &free(&["nand.erase_ns=1000000..4000000", "nand.read_ns[1]"]),
@@ -133,7 +133,7 @@ fn a_range_beside_the_number_bounds_it() {
 }
 
 #[test]
-fn numbers_that_cannot_move_are_refused() {
+fn numbers_that_cannot_change_are_refused() {
     for (word, expected) in [
         ("nand.nothing", "no such number"),
         ("nand.cache_read", "not a number"),

@@ -16,7 +16,7 @@ fn residual(value: f64, simulated: Option<f64>, metric: ReferenceMetric, role: R
 }
 
 #[test]
-fn roles_are_summed_up_apart_and_kelvin_are_no_per_cent() {
+fn roles_are_summarised_separately_and_kelvin_is_not_a_percentage() {
     let all = Residuals(vec![
         residual(100.0, Some(103.0), ReferenceMetric::MibPerS, Role::Target),
         residual(100.0, Some(88.0), ReferenceMetric::MibPerS, Role::Target),

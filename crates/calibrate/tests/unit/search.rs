@@ -30,7 +30,7 @@ fn eigenvectors_diagonalise() {
 }
 
 #[test]
-fn a_narrow_curved_valley_is_followed_to_its_end() {
+fn a_narrow_curved_valley_converges() {
     // Rosenbrock's function in four dimensions, its minimum at 0.6 of the box.
     let cost = |p: &[f64]| {
         let x: Vec<f64> = p.iter().map(|u| 1.0 + (u - 0.6) * 4.0).collect();
@@ -44,7 +44,7 @@ fn a_narrow_curved_valley_is_followed_to_its_end() {
 }
 
 #[test]
-fn the_start_is_never_lost_and_the_box_never_left() {
+fn the_result_is_no_worse_than_the_start_and_inside_the_bounds() {
     let at = std::cell::Cell::new(0);
     let found = search(&[0.5; 3], 300, |p| {
         at.set(at.get() + 1);
@@ -56,14 +56,14 @@ fn the_start_is_never_lost_and_the_box_never_left() {
 }
 
 #[test]
-fn a_minimum_on_the_side_of_the_box_is_found() {
+fn a_minimum_on_the_bounds_is_found() {
     let found = search(&[0.5, 0.5], 600, |p| p[0] + (p[1] - 0.3).abs());
     assert!(found.best()[0] < 0.002, "{:?}", found.best());
     assert!((found.best()[1] - 0.3).abs() < 0.01);
 }
 
 #[test]
-fn not_a_number_is_the_worst_and_no_dimension_is_no_trouble() {
+fn nan_is_the_worst_value_and_zero_dimensions_are_accepted() {
     let found = search(&[0.9], 200, |p| if p[0] > 0.5 { f64::NAN } else { p[0] });
     assert!(found.best()[0] < 0.01);
     let mut nothing = CmaEs::new(&[], Rng::new(1));

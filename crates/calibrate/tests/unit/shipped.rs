@@ -3,7 +3,7 @@ use crate::parameter::ParameterSpace;
 use assay_ssd::Profile;
 
 #[test]
-fn what_was_compared_is_what_is_published_now() {
+fn compared_figures_are_the_current_publications() {
     assert_eq!(FIDELITY.lines().next(), Some(FIDELITY_HEADING));
     let names: Vec<&str> = FIDELITY
         .lines()
@@ -35,7 +35,7 @@ fn every_recipe_fits_its_profile() {
 }
 
 #[test]
-fn a_damaged_recipe_is_named_with_its_line() {
+fn errors_in_a_recipe_name_the_line() {
     let error = recipes("fits.toml", "[a]\nseed = 1\nevaluations = 5\ncolour = 3\n")
         .expect_err("an unknown key")
         .to_string();

@@ -46,7 +46,7 @@ fn other_procedures_have_their_own_metric() {
 }
 
 #[test]
-fn errors_name_file_line_column_and_what_would_be_right() {
+fn errors_name_file_line_column_and_a_valid_value() {
     for (text, line, expected) in [
         ("", 1, "no heading"),
         ("value,value\n", 1, "is repeated"),
@@ -89,12 +89,12 @@ fn errors_name_file_line_column_and_what_would_be_right() {
 
 proptest! {
     #[test]
-    fn no_text_panics(text in "\\PC{0,200}", heading in prop::sample::select(vec!["value\n", "value,rw\n", "value,block,area\n", ""])) {
+    fn arbitrary_text_never_panics(text in "\\PC{0,200}", heading in prop::sample::select(vec!["value\n", "value,rw\n", "value,block,area\n", ""])) {
         let _ = measurements("m.csv", &format!("{heading}{text}"));
     }
 
     #[test]
-    fn no_fields_panic(fields in prop::collection::vec("[-0-9a-z.,\"]{0,8}", 3), column in prop::sample::select(COLUMNS.split(", ").collect::<Vec<_>>())) {
+    fn arbitrary_fields_never_panic(fields in prop::collection::vec("[-0-9a-z.,\"]{0,8}", 3), column in prop::sample::select(COLUMNS.split(", ").collect::<Vec<_>>())) {
         let _ = measurements("m.csv", &format!("value,{column},source\n{}\n", fields.join(",")));
     }
 }

@@ -52,7 +52,7 @@ fn check_operation(operation: &Value) {
 }
 
 #[test]
-fn job_json_has_the_contracts_names() {
+fn job_json_has_the_documented_keys() {
     let fixture = Fixture::on_disk();
     fixture.noise("disk", 1 << 20);
     for (drive, simulated) in [
@@ -85,7 +85,7 @@ fn job_json_has_the_contracts_names() {
 }
 
 #[test]
-fn run_json_has_the_contracts_names() {
+fn run_json_has_the_documented_keys() {
     let fixture = Fixture::on_disk();
     let run = fixture.json("run quick sim:samsung-951 null: --scale 0.002 --out run");
     assert_eq!(run["suite"], "quick");

@@ -44,7 +44,7 @@ fn workloads_on_a_loop_device_reach_the_file_under_it() {
 }
 
 #[test]
-fn workloads_on_zram_and_compressibility_as_the_device_sees_it() {
+fn workloads_and_compressibility_on_zram() {
     let Some(mut devices) = BlockDevices::new() else {
         return;
     };
@@ -100,7 +100,7 @@ fn workloads_on_zram_and_compressibility_as_the_device_sees_it() {
 }
 
 #[test]
-fn a_drive_in_use_is_refused_whatever_is_said_and_keeps_its_bytes() {
+fn a_drive_in_use_is_refused_and_unchanged() {
     let Some(mut devices) = BlockDevices::new() else {
         return;
     };

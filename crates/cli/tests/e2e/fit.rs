@@ -83,7 +83,7 @@ fn a_custom_profile_predicts_held_out_cells() {
 }
 
 #[test]
-fn a_table_of_measurements_is_fitted_to_and_the_same_command_gives_the_same_profile() {
+fn fits_to_a_table_are_deterministic() {
     let fixture = Fixture::on_disk();
     fixture.write(
         "m.csv",

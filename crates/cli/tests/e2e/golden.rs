@@ -104,7 +104,7 @@ fn the_m8pe_gn_alternates_as_published_and_counts_as_steady() {
 
 /// AnandTech PBlaze5: the C916 reads slightly faster than the C900, both below the rated million. Steady writes measured for seconds are refused.
 #[test]
-fn the_c916_beats_the_c900_slightly_and_short_writes_are_no_steady_ones() {
+fn the_c916_is_slightly_faster_than_the_c900_and_short_writes_are_not_steady() {
     let fixture = Fixture::on_disk();
     let run = fixture.json(
         "run enterprise sim:memblaze-pblaze5-c916 sim:memblaze-pblaze5-c900 --set area=1% --set threads=128,256,512 --set readers=1 \

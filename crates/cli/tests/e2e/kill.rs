@@ -140,12 +140,12 @@ fn cut_off_and_resume(drive: &str, permission: &str, scale: &str, seed: u64) {
 }
 
 #[test]
-fn a_run_on_a_file_survives_being_killed() {
+fn a_killed_run_on_a_file_is_resumed() {
     cut_off_and_resume("disk", "--destroy disk", "", 1);
 }
 
 #[test]
-fn a_simulated_run_survives_being_killed() {
+fn a_killed_simulated_run_is_resumed() {
     cut_off_and_resume("sim:samsung-951", "", "--scale 100", 2);
     let fixture = Fixture::on_disk();
     fixture.write("mine.toml", STEPS);

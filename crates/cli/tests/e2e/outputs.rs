@@ -182,7 +182,7 @@ fn runs_are_compared() {
 
 /// Two drives measured long enough for a significant result; and one drive against itself.
 #[test]
-fn comparisons_answer_faster_slower_or_cannot_tell() {
+fn comparisons_report_faster_slower_or_inconclusive() {
     let fixture = Fixture::on_disk();
     for (drive, out) in [
         ("samsung-951", "a"),

@@ -80,7 +80,7 @@ fn open_loop_latency_counts_from_the_intended_start_and_closed_loop_latency_does
 }
 
 #[test]
-fn an_offered_rate_that_is_not_reached_is_told() {
+fn an_unreached_offered_rate_is_reported() {
     let fixture = Fixture::on_disk();
     let codes = |rate: &str| {
         let job = fixture.json(&format!(

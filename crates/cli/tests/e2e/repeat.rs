@@ -67,7 +67,7 @@ fn mixed_random_jobs_repeat_to_the_bit() {
 }
 
 #[test]
-fn the_drives_seed_matters_too() {
+fn the_seed_of_the_drive_changes_the_results() {
     let fixture = Fixture::on_disk();
     let run = |seed: u32| {
         fixture.json(&format!(

@@ -49,7 +49,7 @@ fn writing_jobs_are_refused_without_destroy_and_with_a_wrong_one() {
 }
 
 #[test]
-fn a_destroy_that_names_nothing_given_is_a_mistake_to_be_told() {
+fn a_destroy_of_an_absent_drive_is_rejected() {
     let fixture = Fixture::on_disk();
     let before = fixture.noise("disk", MIB);
     fixture
@@ -63,7 +63,7 @@ fn a_destroy_that_names_nothing_given_is_a_mistake_to_be_told() {
 }
 
 #[test]
-fn a_suite_without_destroy_skips_what_writes_and_says_why() {
+fn a_suite_without_destroy_skips_writes_with_a_reason() {
     let fixture = Fixture::on_disk();
     let before = fixture.noise("disk", 4 * MIB);
     let modified = fs::metadata(fixture.path("disk"))
@@ -223,7 +223,7 @@ fn meddled(fixture: &Fixture, meddle: impl FnOnce()) -> Done {
 }
 
 #[test]
-fn a_file_put_in_the_place_of_the_permitted_one_is_not_written() {
+fn a_replaced_file_is_not_written() {
     let fixture = Fixture::on_disk();
     let other = noise(77, 4 * MIB);
     fixture.write("other", &other);
@@ -242,7 +242,7 @@ fn a_file_put_in_the_place_of_the_permitted_one_is_not_written() {
 }
 
 #[test]
-fn a_file_that_goes_away_leaves_the_cells_that_need_it_and_keeps_the_others() {
+fn a_removed_file_fails_only_the_cells_that_need_it() {
     let fixture = Fixture::on_disk();
     let done = meddled(&fixture, || fs::remove_file(fixture.path("disk")).unwrap());
     let run = done.expect(1).json();
@@ -266,7 +266,7 @@ fn lost_drive(run: &Value) -> String {
 }
 
 #[test]
-fn a_file_that_shrinks_ends_in_errors_and_not_in_figures() {
+fn a_truncated_file_gives_errors_and_no_figures() {
     let fixture = Fixture::on_disk();
     let done = meddled(&fixture, || {
         fs::File::options()

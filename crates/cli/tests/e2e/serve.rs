@@ -49,7 +49,7 @@ fn fio(fixture: &Fixture, uri: &str, options: &str, fails: bool) -> (Value, Stri
 }
 
 #[test]
-fn it_reports_its_uri_and_ends_cleanly() {
+fn serve_reports_its_uri_and_stops_cleanly() {
     let fixture = Fixture::in_memory();
     for (signal, address) in [
         (Signal::INT, "unix:drive.sock"),
@@ -144,7 +144,7 @@ fn invalid_arguments_are_rejected() {
 }
 
 #[test]
-fn a_function_waits_for_a_virtual_machine_and_ends_cleanly() {
+fn a_vfio_user_server_waits_for_a_client_and_stops_cleanly() {
     let fixture = Fixture::in_memory();
     for signal in [Signal::INT, Signal::TERM] {
         let mut serving = ServeProcess::start(&fixture, "sim:samsung-951 --vfio-user nvme.sock");
@@ -238,7 +238,7 @@ fn faults_reach_fio_as_errors_and_corrupt_data() {
 }
 
 #[test]
-fn nbd_tools_see_and_copy_it() {
+fn nbd_tools_list_and_copy_the_drive() {
     if !has(&["nbdinfo", "nbdcopy"]) {
         return;
     }

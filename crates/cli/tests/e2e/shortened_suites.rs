@@ -146,7 +146,7 @@ fn capacity_and_saturation_run_on_zram() {
 
 /// Without write permission no figure of an unpreconditioned drive is reported.
 #[test]
-fn a_drive_that_may_not_be_written_is_not_measured_as_if_it_were_steady() {
+fn a_read_only_drive_is_not_measured_as_steady() {
     let fixture = Fixture::in_memory();
     let before = fixture.noise("disk", 16 * MIB);
     let run = fixture.json("run client disk --scale 0.001 --out run");

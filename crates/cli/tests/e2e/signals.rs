@@ -33,7 +33,7 @@ fn interrupted(
 }
 
 #[test]
-fn a_job_keeps_and_shows_what_it_measured() {
+fn an_interrupted_job_keeps_and_prints_its_results() {
     let fixture = Fixture::in_memory();
     fixture.noise("disk", 4 * MIB);
     for (drive, way, signal) in [
@@ -87,7 +87,7 @@ fn a_command_under_nohup_ignores_sighup() {
 }
 
 #[test]
-fn a_job_without_a_run_folder_shows_what_it_measured_and_leaves_nothing_behind() {
+fn an_interrupted_job_without_a_run_folder_prints_its_results_and_leaves_no_files() {
     let fixture = Fixture::in_memory();
     fixture.noise("disk", 4 * MIB);
     let temporary = fixture.path("tmp");
@@ -120,7 +120,7 @@ fn a_job_without_a_run_folder_shows_what_it_measured_and_leaves_nothing_behind()
 }
 
 #[test]
-fn a_suite_keeps_finished_cells_and_can_be_resumed() {
+fn an_interrupted_suite_keeps_finished_cells_and_is_resumable() {
     for (drive, scale) in [("disk", "0.3"), ("sim:samsung-951", "100")] {
         let fixture = Fixture::in_memory();
         fixture.noise("disk", 4 * MIB);

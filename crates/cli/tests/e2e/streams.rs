@@ -39,7 +39,7 @@ fn replayed(fixture: &Fixture, words: &str) -> Vec<u8> {
 }
 
 #[test]
-fn a_stream_comes_back_to_the_byte_and_is_described() {
+fn a_stream_is_replayed_exactly_and_described() {
     let fixture = Fixture::on_disk();
     disk(&fixture, "disk", 8 * MIB);
     let stream = fixture.noise("stream", 5 * MIB + 12_345);
@@ -162,7 +162,7 @@ fn output_of(words: &str, child: &mut Child) -> Done {
 }
 
 #[test]
-fn bad_input_is_refused_and_loses_nothing() {
+fn invalid_input_is_refused_and_loses_no_data() {
     let fixture = Fixture::on_disk();
     disk(&fixture, "disk", 4 * MIB);
     let before = fixture.read("disk");
@@ -287,7 +287,7 @@ fn a_stream_too_long_for_the_drive_fills_it_and_fails() {
 }
 
 #[test]
-fn a_reader_that_goes_away_is_no_failure() {
+fn a_disconnected_reader_is_not_a_failure() {
     let fixture = Fixture::on_disk();
     disk(&fixture, "disk", 8 * MIB);
     let script =
@@ -296,7 +296,7 @@ fn a_reader_that_goes_away_is_no_failure() {
 }
 
 #[test]
-fn an_abort_keeps_and_flushes_what_came_and_a_stop_does_not_flush() {
+fn an_abort_flushes_received_data_and_a_stop_does_not_flush() {
     for (signal, bit) in [
         (Signal::INT, "aborted"),
         (Signal::HUP, "aborted"),
@@ -347,7 +347,7 @@ fn an_abort_keeps_and_flushes_what_came_and_a_stop_does_not_flush() {
 }
 
 #[test]
-fn a_flush_can_be_asked_for_while_the_stream_goes_on() {
+fn a_flush_can_be_requested_during_a_recording() {
     let fixture = Fixture::on_disk();
     disk(&fixture, "disk", 8 * MIB);
     let stream = fixture.noise("stream", MIB);
@@ -401,7 +401,7 @@ fn several_drives_share_a_stream() {
 /// What a killed recorder had called durable is there, and nothing that is there is wrong. Killed after so many words of it, not at a
 /// time, so that a fast machine and a slow one are cut off alike.
 #[test]
-fn fifty_kills_lose_nothing_that_was_durable() {
+fn fifty_kills_lose_no_durable_data() {
     let fixture = Fixture::on_disk();
     disk(&fixture, "disk", 40 * MIB);
     let mut rng = Rng::new(5);
@@ -468,7 +468,7 @@ fn fifty_kills_lose_nothing_that_was_durable() {
 }
 
 #[test]
-fn a_rate_that_is_too_much_for_a_drive_is_told_with_what_it_would_bear() {
+fn an_excessive_source_rate_is_reported_with_the_sustainable_one() {
     let fixture = Fixture::in_memory();
     // The drive of MLE NVMe Streamer: 2.5 GiB/s into its cache of 8 MiB, some 1 GiB/s beyond.
     let drive = "sim:mle-brief-960gb --length 1g";

@@ -24,7 +24,7 @@ fn spoil(fixture: &Fixture, at: usize) {
 }
 
 #[test]
-fn a_damaged_index_costs_nothing_while_one_copy_is_good_and_is_told_when_none_is() {
+fn a_damaged_index_is_reported_when_no_copy_is_valid() {
     let fixture = Fixture::on_disk();
     recorded(&fixture, "64k");
     // The newest header's place is not known; either of them says it all.
@@ -54,7 +54,7 @@ fn a_damaged_index_costs_nothing_while_one_copy_is_good_and_is_told_when_none_is
 }
 
 #[test]
-fn a_recording_knows_its_own_chunks() {
+fn chunks_of_an_earlier_recording_are_distinguished() {
     for (chunk, options) in [
         ("1m", ""),
         ("4m", " --engine sync --iodepth 2"),
@@ -72,7 +72,7 @@ fn a_recording_knows_its_own_chunks() {
 }
 
 #[test]
-fn a_bad_chunk_of_a_recording_that_was_stopped_is_told() {
+fn a_bad_chunk_of_a_stopped_recording_is_reported() {
     let fixture = Fixture::on_disk();
     fixture.write("disk", noise(99, 32 * MIB));
     let mut recorder = fixture
@@ -103,7 +103,7 @@ fn a_bad_chunk_of_a_recording_that_was_stopped_is_told() {
 }
 
 #[test]
-fn a_replay_that_is_ended_in_its_last_chunk_says_so() {
+fn a_replay_stopped_in_its_last_chunk_is_reported_as_stopped() {
     let fixture = Fixture::on_disk();
     fixture.write("disk", noise(99, 8 * MIB));
     // As much as a pipe takes that nobody reads from, and half a chunk.
@@ -127,7 +127,7 @@ fn a_replay_that_is_ended_in_its_last_chunk_says_so() {
 }
 
 #[test]
-fn a_flush_is_not_held_up_by_a_source_that_drips() {
+fn a_flush_does_not_wait_for_a_slow_source() {
     let fixture = Fixture::on_disk();
     fixture.write("disk", noise(99, 8 * MIB));
     let stream = fixture.noise("stream", MIB);
@@ -160,7 +160,7 @@ fn a_flush_is_not_held_up_by_a_source_that_drips() {
 }
 
 #[test]
-fn one_signal_ends_who_waits_for_a_visitor() {
+fn one_signal_ends_a_wait_for_a_connection() {
     let fixture = Fixture::on_disk();
     recorded(&fixture, "128k");
     fixture.tool("mkfifo", &[fixture.path("pipe").to_str().unwrap()]);

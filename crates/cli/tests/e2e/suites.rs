@@ -99,7 +99,7 @@ fn all_aboard(fixture: &Fixture, drives: &str) {
 }
 
 #[test]
-fn all_aboard_on_two_files() {
+fn two_files_are_measured_concurrently() {
     let fixture = Fixture::in_memory();
     let (one, two) = (
         fixture.noise("one", 8 * MIB),
@@ -110,7 +110,7 @@ fn all_aboard_on_two_files() {
 }
 
 #[test]
-fn all_aboard_on_two_simulated_drives() {
+fn two_simulated_drives_are_measured_concurrently() {
     let fixture = Fixture::on_disk();
     all_aboard(&fixture, "sim:samsung-951 sim:intel-600p");
     // Two drives of one profile have different labels.
@@ -141,7 +141,7 @@ fn real_and_simulated_drives_are_not_measured_concurrently() {
 }
 
 #[test]
-fn a_suite_makes_its_own_folder_and_says_which() {
+fn a_suite_creates_its_run_folder_and_reports_the_path() {
     let fixture = Fixture::on_disk();
     let done = fixture.ok("run quick sim:samsung-951 --scale 0.001");
     let folders: Vec<_> = std::fs::read_dir(fixture.path("assay-runs"))
@@ -174,7 +174,7 @@ fn a_suite_makes_its_own_folder_and_says_which() {
 }
 
 #[test]
-fn a_drive_too_small_for_a_cell_skips_it_and_says_why() {
+fn a_drive_too_small_for_a_cell_skips_it_with_a_reason() {
     let fixture = Fixture::in_memory();
     fixture.noise("disk", 64 * 1024);
     let run = fixture.json("run quick disk --scale 0.005 --out run");

@@ -19,7 +19,7 @@ fn results(document: &Value) -> String {
 }
 
 #[test]
-fn the_document_has_the_contracts_names() {
+fn json_has_the_documented_keys() {
     let fixture = Fixture::on_disk();
     fixture.noise("disk", 4 * MIB);
     for (drive, expected, simulated) in [
@@ -45,7 +45,7 @@ fn the_document_has_the_contracts_names() {
 }
 
 #[test]
-fn the_log_has_a_line_per_test_and_the_word_simulated() {
+fn the_log_has_a_line_per_test_and_marks_simulated_drives() {
     let fixture = Fixture::on_disk();
     let done = fixture.ok(&format!("testbench sim:intel-600p {QUICK}"));
     for id in 0..12 {
@@ -66,7 +66,7 @@ fn the_log_has_a_line_per_test_and_the_word_simulated() {
 }
 
 #[test]
-fn a_fault_is_found_and_is_status_1() {
+fn a_detected_fault_gives_status_1() {
     let fixture = Fixture::on_disk();
     let bench = fixture.json_status(
         &format!("testbench sim:samsung-951,fault=wrap:2m {QUICK}"),
@@ -89,7 +89,7 @@ fn a_fault_is_found_and_is_status_1() {
 }
 
 #[test]
-fn nothing_is_written_without_leave_and_bad_input_is_told() {
+fn nothing_is_written_without_permission_and_invalid_input_is_rejected() {
     let fixture = Fixture::on_disk();
     let before = fixture.noise("disk", 4 * MIB);
     let refuses = |words: &str, status: i32, said: &[&str]| {
@@ -117,7 +117,7 @@ fn nothing_is_written_without_leave_and_bad_input_is_told() {
 }
 
 #[test]
-fn ctrl_c_ends_it_with_what_it_has() {
+fn ctrl_c_ends_the_testbench_with_partial_results() {
     let fixture = Fixture::on_disk();
     fixture.noise("disk", 64 * MIB);
     let words = "testbench disk --destroy disk --chunk 4k --iodepth 1 --json";

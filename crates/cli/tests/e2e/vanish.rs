@@ -16,7 +16,7 @@ fn codes(document: &Value) -> Vec<&str> {
 }
 
 #[test]
-fn a_simulated_drive_that_vanishes_is_given_up() {
+fn a_job_ends_after_surprise_removal_of_a_simulated_drive() {
     let fixture = Fixture::on_disk();
     let job = fixture.json_status(
         "job sim:samsung-951,fault=vanish@5001 --rw randread --iodepth 4 --runtime 1000s",
@@ -32,7 +32,7 @@ fn a_simulated_drive_that_vanishes_is_given_up() {
 
 /// Errors during the ramp appear only in the warning; the drive has failed nevertheless.
 #[test]
-fn a_drive_that_vanishes_before_it_is_measured_has_failed() {
+fn a_drive_removed_before_its_measurement_has_failed() {
     let fixture = Fixture::on_disk();
     let job = fixture.json_status(
         "job sim:samsung-951,fault=vanish@50 --rw randread --ramp_time 100s --runtime 100s",
@@ -66,7 +66,7 @@ fn cut_off(states: &[(String, f64)]) -> usize {
 }
 
 #[test]
-fn a_suite_goes_on_without_a_drive_that_is_gone_and_is_resumed_when_it_is_back() {
+fn a_suite_continues_without_a_removed_drive_and_resumes_after_its_return() {
     let fixture = Fixture::on_disk();
     // More I/Os than the largest cell, fewer than all: the fault recurs in each process.
     let drive = "sim:samsung-951,fault=vanish@150000";
@@ -221,7 +221,7 @@ fn pulled_and_plugged_in_again(
 }
 
 #[test]
-fn a_suite_on_a_file_that_is_truncated_is_resumed_when_it_is_whole() {
+fn a_suite_on_a_truncated_file_resumes_after_its_restoration() {
     let fixture = Fixture::on_disk();
     let content = fixture.noise("disk", 8 * MIB);
     let (pull, back) = (
@@ -232,7 +232,7 @@ fn a_suite_on_a_file_that_is_truncated_is_resumed_when_it_is_whole() {
 }
 
 #[test]
-fn a_suite_on_a_file_that_is_removed_between_cells_is_resumed_when_it_is_there() {
+fn a_suite_on_a_file_removed_between_cells_resumes_after_its_return() {
     let fixture = Fixture::on_disk();
     let content = fixture.noise("disk", 8 * MIB);
     fixture.write("mine.toml", TWO_READS.replace("1000s", "1s"));
@@ -254,7 +254,7 @@ fn a_suite_on_a_file_that_is_removed_between_cells_is_resumed_when_it_is_there()
 }
 
 #[test]
-fn a_suite_on_a_loop_device_is_resumed_when_its_file_is_back() {
+fn a_suite_on_a_loop_device_resumes_after_the_return_of_its_file() {
     let Some(mut devices) = BlockDevices::new() else {
         return;
     };
@@ -309,7 +309,7 @@ fn truncate(path: &std::path::Path) {
 }
 
 #[test]
-fn a_file_that_is_truncated_is_given_up() {
+fn a_job_ends_when_its_file_is_truncated() {
     for engine in ["--engine sync --numjobs 2", "--engine uring --iodepth 8"] {
         let fixture = Fixture::on_disk();
         fixture.noise("disk", 4 * MIB);
@@ -319,7 +319,7 @@ fn a_file_that_is_truncated_is_given_up() {
 }
 
 #[test]
-fn a_loop_device_whose_file_is_gone_is_given_up() {
+fn a_job_ends_when_the_file_of_a_loop_device_is_truncated() {
     let Some(mut devices) = BlockDevices::new() else {
         return;
     };

@@ -29,7 +29,7 @@ fn one(name: &str, count: u64) -> Vec<(String, u64)> {
 const SEQUENTIAL: &str = "--rw write --bs 16k --size 4m";
 
 #[test]
-fn a_sound_drive_is_not_accused() {
+fn a_correct_drive_has_no_findings() {
     for state in ["", ",state=fresh"] {
         for workload in [
             SEQUENTIAL,
@@ -52,7 +52,7 @@ fn a_sound_drive_is_not_accused() {
 }
 
 #[test]
-fn a_flipped_bit_is_corruption_and_its_place_is_told() {
+fn a_flipped_bit_is_corruption_at_a_reported_offset() {
     let (found, job) = verified(",fault=corrupt-write@5", SEQUENTIAL, 1);
     assert_eq!(found, one("corrupt", 1));
     let example = job["jobs"][0]["verify"]["examples"][0].as_str().unwrap();
@@ -96,7 +96,7 @@ fn a_dropped_overwrite_is_stale() {
 }
 
 #[test]
-fn a_misdirected_write_is_misplaced_where_it_went_and_lost_where_it_should_be() {
+fn a_misdirected_write_is_misplaced_at_its_target_and_lost_at_its_address() {
     let workload = "--rw randwrite --random_distribution cover --bs 16k --size 4m";
     let mut both = 0;
     for ordinal in [200, 220, 240, 250] {
@@ -186,7 +186,7 @@ fn several_faults_on_one_drive_are_all_found() {
 }
 
 #[test]
-fn what_was_found_is_shown_in_text_and_exports_too() {
+fn findings_are_in_text_and_exports() {
     let fixture = Fixture::on_disk();
     let drive = "sim:samsung-951,fault=corrupt-write@5,fault=drop-write@9";
     let done = fixture

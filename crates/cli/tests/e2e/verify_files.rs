@@ -140,7 +140,7 @@ fn an_older_version_of_a_block() {
 }
 
 #[test]
-fn a_block_half_old_and_half_new_is_torn_or_corrupt_but_never_passed() {
+fn a_mixed_block_is_torn_or_corrupt() {
     let fixture = Fixture::in_memory();
     fixture.write("disk", noise(9, MIB));
     let older = written(&fixture, "");
@@ -163,7 +163,7 @@ fn a_block_half_old_and_half_new_is_torn_or_corrupt_but_never_passed() {
 }
 
 #[test]
-fn a_second_run_over_the_first_ones_data_raises_no_false_alarm() {
+fn overwriting_an_earlier_run_raises_no_false_alarm() {
     let fixture = Fixture::on_disk();
     fixture.noise("disk", 4 * MIB);
     for round in 0..3 {
@@ -199,7 +199,7 @@ fn a_second_run_over_the_first_ones_data_raises_no_false_alarm() {
 }
 
 #[test]
-fn any_way_of_reading_verifies_what_any_way_of_writing_wrote() {
+fn every_engine_verifies_the_writes_of_every_other() {
     let fixture = Fixture::in_memory();
     fixture.write("disk", noise(9, 4 * MIB));
     for write in [
@@ -242,7 +242,7 @@ fn the_seed_reported_is_the_seed_to_verify_with() {
 }
 
 #[test]
-fn a_file_nobody_wrote_verified_blocks_to_is_all_lost() {
+fn a_file_without_verified_blocks_is_all_lost() {
     let fixture = Fixture::on_disk();
     fixture.noise("disk", MIB);
     assert_eq!(

@@ -12,7 +12,7 @@ const WAYS: [&str; 4] = [
 
 /// A program that prints watts is the power meter; its readings are in the result, and a silent one is an error.
 #[test]
-fn a_power_meter_of_the_users() {
+fn an_external_power_meter_is_recorded() {
     let fixture = Fixture::in_memory();
     fixture.noise("disk", 4 * MIB);
     fixture.noise("other", 4 * MIB);
@@ -62,7 +62,7 @@ fn writes_stay_inside_their_area_and_fill_it() {
 }
 
 #[test]
-fn small_blocks_at_the_very_end_of_an_odd_file_are_reached_and_nothing_beyond() {
+fn the_last_small_blocks_of_an_unaligned_file_are_reached() {
     let fixture = Fixture::on_disk();
     // 1 MiB and one and a half sectors: the last half cannot be addressed under O_DIRECT.
     let before = fixture.noise("disk", MIB + 768);
@@ -100,7 +100,7 @@ fn reading_changes_nothing_and_counts_exactly() {
 }
 
 #[test]
-fn data_are_what_they_are_said_to_be() {
+fn data_patterns_have_their_properties() {
     let fixture = Fixture::in_memory();
     for way in WAYS {
         for (data, least, most) in [
@@ -192,7 +192,7 @@ fn mixes_have_their_proportions() {
 }
 
 #[test]
-fn threads_work_where_they_are_told() {
+fn threads_use_their_areas() {
     let fixture = Fixture::in_memory();
     let before = fixture.noise("disk", 8 * MIB);
     let job = fixture.json(
@@ -226,7 +226,7 @@ fn strided_zones_leave_the_gaps_alone() {
 }
 
 #[test]
-fn random_laws_spread_as_they_say() {
+fn random_distributions_have_their_shape() {
     let fixture = Fixture::in_memory();
     let touched = |law: &str| {
         let before = fixture.noise("disk", 8 * MIB);
@@ -270,7 +270,7 @@ fn a_percentage_is_a_share_of_the_drive() {
 }
 
 #[test]
-fn both_spellings_of_an_option_are_one() {
+fn both_spellings_of_an_option_are_equivalent() {
     let fixture = Fixture::on_disk();
     let ios = |words: &str| {
         number(

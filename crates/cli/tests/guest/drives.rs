@@ -6,7 +6,7 @@ use crate::fixture::{MIB, number};
 use crate::guest::{Guest, Setup};
 
 #[test]
-fn a_drive_is_listed_and_probed_as_what_it_is() {
+fn list_and_probe_agree_with_nvme_cli() {
     let Some(setup) = Setup::new() else { return };
     let mut guest = setup
         .tools(&["nvme"])

@@ -12,7 +12,7 @@ fn told_of(job: &Value, words: &str) -> bool {
 }
 
 #[test]
-fn errors_of_the_controller_are_reported_as_what_they_are() {
+fn controller_errors_are_reported_by_cause() {
     let Some(setup) = Setup::new() else { return };
     // Between the controller and the image: the sector at 8 MiB cannot be read, the one at 16 MiB cannot be written.
     let rule = |kind: &str, at: usize| {

@@ -6,7 +6,7 @@ use crate::fixture::{MIB, number};
 use crate::guest::Setup;
 
 #[test]
-fn health_is_told_as_it_changes_and_states_that_are_not_there_are_refused() {
+fn health_changes_are_reported_and_missing_power_states_refused() {
     let Some(setup) = Setup::new() else { return };
     let mut guest = setup.drive("disk", "GUEST-0001", "one", 64 * MIB).boot();
     let device = &guest.device("GUEST-0001");

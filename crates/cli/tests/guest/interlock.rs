@@ -4,7 +4,7 @@ use crate::fixture::{Done, MIB, number};
 use crate::guest::Setup;
 
 #[test]
-fn a_namespace_in_use_is_refused_whatever_is_said() {
+fn a_namespace_in_use_is_always_refused() {
     let Some(setup) = Setup::new() else { return };
     let mut guest = setup
         .tools(&["mkfs.ext4", "fsck.ext4"])

@@ -7,7 +7,7 @@ use crate::guest::Setup;
 use crate::serving::ServeProcess;
 
 #[test]
-fn a_simulated_drive_lies_under_qemus_controller() {
+fn a_simulated_drive_backs_qemus_controller() {
     let Some(setup) = Setup::new() else { return };
     // Socket paths are limited to 107 bytes.
     let sockets = tempfile::TempDir::new().unwrap();

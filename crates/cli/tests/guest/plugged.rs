@@ -8,7 +8,7 @@ use crate::guest::{Guest, Setup};
 use crate::serving::ServeProcess;
 
 #[test]
-fn a_guest_takes_a_simulated_drive_for_a_real_one() {
+fn a_guest_uses_a_simulated_nvme_drive() {
     let Some(setup) = Setup::new() else { return };
     // Socket paths are limited to 107 bytes.
     let sockets = tempfile::TempDir::new().unwrap();
@@ -97,7 +97,7 @@ fn a_guest_takes_a_simulated_drive_for_a_real_one() {
 
 /// Completions are paced by the wall clock: a command of 400 ms takes no less in the guest. The server reports its lateness.
 #[test]
-fn the_guest_sees_the_models_latencies() {
+fn guest_latencies_follow_the_model() {
     let Some(setup) = Setup::new() else { return };
     let sockets = tempfile::TempDir::new().unwrap();
     let socket = sockets.path().join("nvme");
@@ -130,7 +130,7 @@ fn the_guest_sees_the_models_latencies() {
 
 /// An aborted run restores the initial power state.
 #[test]
-fn a_run_that_is_cut_off_gives_the_power_state_back() {
+fn an_aborted_run_restores_the_power_state() {
     let Some(setup) = Setup::new() else { return };
     let sockets = tempfile::TempDir::new().unwrap();
     let socket = sockets.path().join("nvme");

@@ -6,7 +6,7 @@ use crate::fixture::{MIB, noise, number};
 use crate::guest::Setup;
 
 #[test]
-fn a_stream_comes_back_and_the_testbench_passes() {
+fn a_stream_is_replayed_and_the_testbench_passes() {
     let Some(setup) = Setup::new() else { return };
     let mut guest = setup.drive("first", "GUEST-0001", "one", 64 * MIB).boot();
     let device = &guest.device("GUEST-0001");

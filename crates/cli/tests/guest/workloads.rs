@@ -6,7 +6,7 @@ use crate::fixture::{MIB, changed_blocks, number};
 use crate::guest::Setup;
 
 #[test]
-fn jobs_and_suites_do_what_they_say() {
+fn jobs_and_suites_on_a_namespace() {
     let Some(setup) = Setup::new() else { return };
     let mut guest = setup.drive("first", "GUEST-0001", "one", 64 * MIB).boot();
     let device = &guest.device("GUEST-0001");

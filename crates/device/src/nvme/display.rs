@@ -226,7 +226,11 @@ fn power_state(state: &PowerState) -> String {
     let mut words = format!(
         "at most {}, {}, enter {}, leave {}",
         watts(state.max_mw),
-        if state.operational { "operational" } else { "non-operational" },
+        if state.operational {
+            "operational"
+        } else {
+            "non-operational"
+        },
         micros(state.entry_us),
         micros(state.exit_us)
     );

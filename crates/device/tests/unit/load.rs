@@ -1,7 +1,7 @@
 use super::*;
 
 #[test]
-fn a_busy_thread_shows() {
+fn a_busy_thread_is_measured() {
     let clock = Clock::monotonic();
     let mut sampler = HostSampler::start();
     let (process, thread) = (process_cpu_time(), thread_cpu_time());

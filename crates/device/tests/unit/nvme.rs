@@ -215,7 +215,7 @@ fn told() -> Told {
 }
 
 #[test]
-fn a_probe_tells_what_the_controller_says_and_leaves_out_what_it_refuses() {
+fn a_probe_reports_supported_fields_and_omits_rejected_ones() {
     let mut port = told();
     let found = probe(&mut port, &ControllerContext::default()).unwrap();
     assert_eq!(
@@ -260,7 +260,7 @@ fn a_probe_tells_what_the_controller_says_and_leaves_out_what_it_refuses() {
 }
 
 #[test]
-fn health_is_in_units_of_people_and_becomes_telemetry() {
+fn health_is_converted_to_si_units_and_telemetry() {
     let health = health::read(&mut told()).unwrap();
     assert_eq!((health.composite_c, health.written_bytes), (40, 5_120_000));
     let telemetry = health.telemetry();
@@ -276,7 +276,7 @@ fn health_is_in_units_of_people_and_becomes_telemetry() {
 
 /// Each of them its own number, so that none can stand for another.
 #[test]
-fn everything_in_the_health_log_arrives_in_its_own_unit() {
+fn health_log_fields_have_their_units() {
     let mut port = told();
     port.smart
         .set_composite_kelvin(273 + 81)
@@ -349,7 +349,7 @@ fn everything_in_the_health_log_arrives_in_its_own_unit() {
 }
 
 #[test]
-fn interrupt_coalescing_is_told_in_microseconds_and_completions() {
+fn interrupt_coalescing_is_reported_in_microseconds_and_completions() {
     let mut port = told();
     // 3 x 100 us, 5 completions and one (the number counts from 0).
     port.features
@@ -370,7 +370,7 @@ fn interrupt_coalescing_is_told_in_microseconds_and_completions() {
 }
 
 #[test]
-fn another_drives_controller_is_told_by_its_serial() {
+fn another_drives_controller_is_detected_by_its_serial() {
     let mut info = DriveInfo::new(DriveKind::Block, "/dev/nvme9n1", "nvme9n1", 1 << 30);
     for (of_drive, of_controller, is_it) in [
         ("S1", "S1", true),

@@ -31,7 +31,7 @@ fn ext_words(compat: u32, incompat: u32, ro_compat: u32) -> Vec<String> {
 }
 
 #[test]
-fn nothing_in_zeros_ones_or_nothing() {
+fn no_signature_in_zeros_ones_or_an_empty_image() {
     assert_eq!(words(&[]), Vec::<String>::new());
     assert_eq!(detect(&Window::of(&vec![0xFF; IMAGE_BYTES])), []);
     assert_eq!(detect(&Window::of(&[])), []);
@@ -55,7 +55,7 @@ fn the_ext_family() {
 }
 
 #[test]
-fn fixed_marks_each_at_its_place() {
+fn fixed_signatures_at_their_offsets() {
     let cases: &[(&str, usize, &[u8])] = &[
         ("xfs", 0, b"XFSB"),
         ("btrfs", 65_600, b"_BHRfS_M"),
@@ -148,7 +148,7 @@ fn fixed_marks_each_at_its_place() {
 }
 
 #[test]
-fn boot_sectors_are_told_apart() {
+fn boot_sectors_are_distinguished() {
     let end: (usize, &[u8]) = (510, &[0x55, 0xAA]);
     assert_eq!(words(&[end]), ["dos"], "an empty table is one");
     assert_eq!(words(&[end, (0x1BE, &[0x80, 1, 1, 0, 0x83])]), ["dos"]);
@@ -244,13 +244,13 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(300))]
 
     #[test]
-    fn no_bytes_make_it_panic(bytes in proptest::collection::vec(any::<u8>(), 0..20_000)) {
+    fn arbitrary_bytes_never_panic(bytes in proptest::collection::vec(any::<u8>(), 0..20_000)) {
         detect(&Window::of(&bytes));
     }
 
     /// Marks cut off by the end, at any size of image.
     #[test]
-    fn no_truncated_mark_makes_it_panic(size in 0usize..70_000, offset in 0usize..70_000, mark in prop::sample::select(vec![
+    fn truncated_signatures_never_panic(size in 0usize..70_000, offset in 0usize..70_000, mark in prop::sample::select(vec![
         &b"LABELONE"[..], b"EFI PART", b"SKUL\xBA\xBE", b"LUKS\xBA\xBE", b"\xFC\x4E\x2B\xA9\x01", b"\x53\xEF", b"\x55\xAA", b"SWAPSPACE2",
     ])) {
         let mut image = vec![0u8; size];
@@ -262,7 +262,7 @@ proptest! {
 
     /// The lab's own random fills must not look like somebody's data.
     #[test]
-    fn random_fills_hold_nothing(seed in any::<u64>()) {
+    fn random_fills_have_no_signature(seed in any::<u64>()) {
         let mut rng = assay_units::Rng::new(seed);
         let mut image = vec![0u8; 1 << 20];
         rng.fill(&mut image);

@@ -96,7 +96,7 @@ fn paths_and_nvme_generic() {
 
 proptest! {
     #[test]
-    fn display_gives_back_the_text(text in "\\PC{0,40}", prefix in prop::sample::select(vec!["", "sim:", "null:", "/dev/"])) {
+    fn display_round_trips(text in "\\PC{0,40}", prefix in prop::sample::select(vec!["", "sim:", "null:", "/dev/"])) {
         let text = format!("{prefix}{text}");
         if let Ok(spec) = DriveSpec::parse(&text) {
             prop_assert_eq!(spec.to_string(), text);

@@ -2,7 +2,7 @@ use super::*;
 use crate::identity::DriveKind;
 
 #[test]
-fn a_drive_that_tells_nothing_gives_no_reading() {
+fn a_drive_without_telemetry_gives_no_reading() {
     let info = DriveInfo::new(DriveKind::File, "disk", "disk", 1 << 20);
     let watch = TelemetryMonitor::start(&info, None);
     assert_eq!(watch.telemetry(), None);
@@ -10,7 +10,7 @@ fn a_drive_that_tells_nothing_gives_no_reading() {
 
 /// A drive without a health log has the kernel's sensors; one with a health log keeps its own word on heat.
 #[test]
-fn the_kernels_sensors_stand_in_for_a_health_log() {
+fn kernel_sensors_replace_a_missing_health_log() {
     let dir = tempfile::TempDir::new().unwrap();
     let at = |path: &str| dir.path().join(path);
     let device = "sys/devices/ata1/0:0:0:0";
@@ -64,7 +64,7 @@ fn the_kernels_sensors_stand_in_for_a_health_log() {
 }
 
 #[test]
-fn a_meters_watts_are_a_reading_of_their_own() {
+fn meter_power_is_a_separate_reading() {
     let info = DriveInfo::new(DriveKind::File, "disk", "disk", 1 << 20);
     let meter = Arc::new(PowerMeter::start("while echo 3.25 W; do sleep 0.01; done").unwrap());
     let watch = TelemetryMonitor::start(&info, Some(Arc::clone(&meter)));

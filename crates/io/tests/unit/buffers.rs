@@ -16,7 +16,7 @@ fn slots_are_aligned_disjoint_and_zeroed() {
 
 #[test]
 #[should_panic(expected = "in flight")]
-fn a_lent_slot_cannot_be_borrowed() {
+fn a_slot_in_flight_cannot_be_borrowed() {
     let mut buffers = Buffers::new(1, 4096).unwrap();
     buffers.mark_in_flight(0);
     let _ = buffers.slot(0);
@@ -24,14 +24,14 @@ fn a_lent_slot_cannot_be_borrowed() {
 
 #[test]
 #[should_panic(expected = "submitted twice")]
-fn a_lent_slot_cannot_be_lent_again() {
+fn a_slot_in_flight_cannot_be_submitted_again() {
     let mut buffers = Buffers::new(1, 4096).unwrap();
     buffers.mark_in_flight(0);
     buffers.mark_in_flight(0);
 }
 
 #[test]
-fn more_memory_than_there_is_is_an_error() {
+fn unavailable_memory_is_an_error() {
     assert!(matches!(
         Buffers::new(u32::MAX, u32::MAX),
         Err(TargetError::Buffers { .. })

@@ -1,7 +1,7 @@
 use super::*;
 
 #[test]
-fn agrees_with_the_kernel_and_never_goes_back() {
+fn the_clock_agrees_with_the_kernel_and_is_monotonic() {
     let clock = Clock::monotonic();
     let mut last = clock.now();
     for _ in 0..100_000 {

@@ -1,7 +1,7 @@
 use super::*;
 
 #[test]
-fn lists_are_read_as_taskset_reads_them() {
+fn cpu_lists_are_parsed_as_by_taskset() {
     for (text, shown) in [
         ("0", "0"),
         ("3,1,2", "1-3"),
@@ -17,7 +17,7 @@ fn lists_are_read_as_taskset_reads_them() {
 }
 
 #[test]
-fn a_thread_stays_where_it_is_put() {
+fn a_pinned_thread_stays_on_its_cpu() {
     let allowed = CpuList::allowed();
     allowed.check().unwrap();
     let last = CpuList(vec![*allowed.0.last().unwrap()]);
@@ -34,7 +34,7 @@ fn a_thread_stays_where_it_is_put() {
 }
 
 #[test]
-fn a_processor_that_is_not_there_is_named() {
+fn a_missing_cpu_is_named() {
     let error = "0-1023".parse::<CpuList>().unwrap().check().unwrap_err();
     assert!(error.to_string().contains("may use: "), "{error}");
 }

@@ -3,7 +3,7 @@ use assay_nvme_spec::nvm::Read;
 use super::*;
 
 #[test]
-fn a_command_lies_in_memory_as_the_kernel_has_it() {
+fn commands_have_the_kernel_layout() {
     let mut entry = Read::of(7, 11 << 32 | 10, 13).entry();
     entry.set_cdw2(2).set_cdw3(3).set_cdw15(15);
     let command = KernelCommand::of(&entry, 0x1122_3344_5566_7788, 4096);

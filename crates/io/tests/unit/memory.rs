@@ -1,7 +1,7 @@
 use super::*;
 
 #[test]
-fn advice_leaves_tables_as_they_are() {
+fn advice_does_not_change_tables() {
     for len in [
         0,
         1,

@@ -1,7 +1,7 @@
 use super::*;
 
 #[test]
-fn statuses_become_the_errors_that_the_block_layer_gives() {
+fn statuses_map_to_block_layer_errors() {
     let result = |status: u16| NvmeCommands::decode(3 | 512 << 32, i32::from(status)).result;
     assert_eq!(result(0), 512);
     assert_eq!(result(StatusCode::UNRECOVERED_READ_ERROR.0), -libc::ENODATA);
@@ -14,7 +14,7 @@ fn statuses_become_the_errors_that_the_block_layer_gives() {
 }
 
 #[test]
-fn ranges_of_commands_that_were_given_up_are_never_freed() {
+fn ranges_of_abandoned_commands_are_never_freed() {
     let mut commands = NvmeCommands {
         _node: Arc::new(Ok(PassthruNode {
             path: "/dev/null".into(),

@@ -59,7 +59,7 @@ const READ: Io = Io {
 };
 
 #[test]
-fn what_was_answered_is_freed_and_what_was_given_up_is_not() {
+fn completed_buffers_are_freed_and_abandoned_ones_are_not() {
     let (mut target, mut writer, abandoned) = reads();
     target.submit(&[READ]).unwrap();
     writer.write_all(&[7; 8]).unwrap();

@@ -2,7 +2,7 @@ use super::*;
 use std::os::unix::fs::FileExt;
 
 #[test]
-fn both_sides_see_what_the_other_wrote() {
+fn writes_are_visible_to_both_sides() {
     let file = tempfile::tempfile().unwrap();
     file.set_len(3 * 4096).unwrap();
     let mut memory = SharedMemory::map(&file, 4096, 8192, true).unwrap();

@@ -43,7 +43,7 @@ pub(super) fn page() -> FidelityPage {
 }
 
 #[test]
-fn sums_leave_kelvin_out_of_per_cents() {
+fn summaries_exclude_kelvin_from_percentages() {
     let page = page();
     let sum = page.drives[0].statistics(|_| true);
     assert_eq!((sum.count, sum.met), (5, 4));
@@ -52,7 +52,7 @@ fn sums_leave_kelvin_out_of_per_cents() {
 }
 
 #[test]
-fn both_forms_name_every_figure_and_what_misses() {
+fn both_forms_list_every_figure_and_the_misses() {
     let page = page();
     let text = markdown(&page);
     assert!(text.contains("| some-drive | 4 | 2.3 | 20.0 |"), "{text}");

@@ -10,6 +10,6 @@ fn hostile_text_is_escaped_and_without_control_characters() {
 }
 
 #[test]
-fn no_runs_no_page() {
+fn no_page_without_runs() {
     assert!(matches!(render(&[]), Err(ReportError::NoRuns)));
 }

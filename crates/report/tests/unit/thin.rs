@@ -3,7 +3,7 @@ use proptest::prelude::*;
 
 proptest! {
     #[test]
-    fn extremes_and_ends_survive(values in prop::collection::vec(-1e9..1e9f64, 0..5000), most in 4usize..1200) {
+    fn extremes_and_ends_are_kept(values in prop::collection::vec(-1e9..1e9f64, 0..5000), most in 4usize..1200) {
         let kept = min_max(&values, most);
         prop_assert!(kept.len() <= most.max(values.len().min(most)));
         prop_assert!(kept.windows(2).all(|w| w[0] < w[1]));
@@ -58,13 +58,13 @@ proptest! {
 }
 
 #[test]
-fn what_is_not_on_a_logarithmic_axis_is_not_drawn() {
+fn non_positive_values_are_not_drawn_on_a_logarithmic_axis() {
     assert_eq!(cloud(&[(0.0, 5.0), (1.0, 0.0)], 10, 10, true), vec![0]);
     assert_eq!(cloud(&[(0.0, 5.0), (1.0, 0.0)], 10, 10, false), vec![0, 1]);
 }
 
 #[test]
-fn short_series_stay_whole() {
+fn short_series_are_unchanged() {
     assert_eq!(min_max(&[3.0, 1.0, 2.0], 1000), vec![0, 1, 2]);
     assert_eq!(min_max(&[0.0; 1001], 1000).len(), 501);
 }

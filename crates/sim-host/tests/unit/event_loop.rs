@@ -4,7 +4,7 @@ use proptest::prelude::*;
 proptest! {
     /// As a stable sort by arrival has it, however adding and popping alternate.
     #[test]
-    fn arrivals_come_in_order_of_time_and_then_of_ties(
+    fn events_are_ordered_by_time_and_then_by_tie(
         steps in prop::collection::vec((0_u64..50, 0_u32..20, any::<bool>()), 0..200),
         by_slot in any::<bool>(),
     ) {

@@ -13,7 +13,7 @@ fn processors(cores: Option<u16>, threads: u32) -> HostProcessors {
 }
 
 #[test]
-fn threads_with_processors_of_their_own_do_not_wait_for_each_other() {
+fn threads_on_separate_cpus_do_not_wait_for_each_other() {
     for cores in [None, Some(4)] {
         let mut own = processors(cores, 4);
         let served = [0, 1, 2, 3].map(|thread| own.submit(thread, 0, Nanos(100)));
@@ -25,7 +25,7 @@ fn threads_with_processors_of_their_own_do_not_wait_for_each_other() {
 }
 
 #[test]
-fn threads_that_share_processors_come_out_as_these_are_done() {
+fn threads_on_shared_cpus_match_the_reference_schedule() {
     let mut shared = processors(Some(2), 4);
     for thread in 0..2 {
         assert_eq!(shared.submit(thread, 7 + thread, Nanos(100)), None);

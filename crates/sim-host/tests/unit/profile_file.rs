@@ -1,7 +1,7 @@
 use super::*;
 
 #[test]
-fn profiles_come_by_name_or_from_a_file() {
+fn profiles_are_loaded_by_name_or_from_a_file() {
     let (text, profile) = load("samsung-951").unwrap();
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("custom.toml");

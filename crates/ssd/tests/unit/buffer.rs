@@ -16,7 +16,7 @@ fn a_full_buffer_makes_data_wait_for_the_oldest_program() {
 
 /// When waiting data takes the first slot of a program's, the others are free at that program's end too, and not before.
 #[test]
-fn slots_that_come_back_together_are_free_at_the_same_time() {
+fn slots_released_together_are_free_at_the_same_time() {
     let mut buffer = WriteBuffer::new(4);
     for _ in 0..4 {
         assert_eq!(buffer.acquire(0), Some(0));
@@ -32,7 +32,7 @@ fn slots_that_come_back_together_are_free_at_the_same_time() {
 
 /// Four slots, of which two are used after the buffer was full, until nothing was in it for 50 ns.
 #[test]
-fn a_buffer_that_overflows_is_written_out_and_then_used_in_part_until_a_pause() {
+fn an_overflowed_buffer_is_drained_and_partly_used_until_idle_time() {
     let mut buffer = WriteBuffer::with_overflow(4, 2, 50);
     for _ in 0..4 {
         assert_eq!(buffer.acquire(0), Some(0));
@@ -56,7 +56,7 @@ fn a_buffer_that_overflows_is_written_out_and_then_used_in_part_until_a_pause() 
 
 /// Slots granted ahead are not durable before their time; those behind a late one wait for it.
 #[test]
-fn data_is_safe_when_its_slot_has_truly_come_back() {
+fn data_is_durable_when_its_slot_is_free() {
     let mut buffer = WriteBuffer::new(2);
     buffer.track();
     assert_eq!(buffer.acquire_run(0, 2), Some(0));
@@ -68,7 +68,7 @@ fn data_is_safe_when_its_slot_has_truly_come_back() {
 }
 
 #[test]
-fn slots_are_taken_together_or_not_at_all() {
+fn slots_are_allocated_atomically() {
     let mut buffer = WriteBuffer::new(4);
     assert_eq!(buffer.acquire_run(0, 3), Some(0));
     assert_eq!(buffer.acquire_run(0, 2), None);

@@ -25,7 +25,7 @@ fn delivered(out: &[Completion]) -> Vec<(u32, u64)> {
 
 /// 100 us and 4 entries (DragonFly NVMe tests): three wait, the fourth raises the interrupt for all.
 #[test]
-fn an_interrupt_comes_with_the_last_entry_of_the_threshold() {
+fn the_threshold_entry_raises_an_interrupt() {
     let mut vectors = coalescer(1, 3, 1);
     let mut out = Vec::new();
     for (tag, at) in [(1, 1000), (2, 2000), (3, 3000)] {
@@ -42,7 +42,7 @@ fn an_interrupt_comes_with_the_last_entry_of_the_threshold() {
 }
 
 #[test]
-fn an_interrupt_comes_with_the_time_of_the_first_entry_and_queues_wait_apart() {
+fn the_aggregation_time_starts_with_the_first_entry_of_each_queue() {
     let mut vectors = coalescer(1, 3, 2);
     let mut out = Vec::new();
     vectors.add(1, entry(1, 5000), &mut out);

@@ -1,7 +1,7 @@
 use super::*;
 
 #[test]
-fn the_last_writer_of_a_true_page_is_in_it() {
+fn a_physical_page_holds_its_last_write() {
     let mut aliases = AddressAliases::new(1000);
     assert_eq!((aliases.find(7), aliases.find(2007)), (7, 7), "as it came");
     assert_eq!(aliases.take(7), None);
@@ -15,7 +15,7 @@ fn the_last_writer_of_a_true_page_is_in_it() {
 }
 
 #[test]
-fn what_is_forgotten_is_as_it_came() {
+fn discarded_pages_are_in_their_initial_state() {
     let mut aliases = AddressAliases::new(1000);
     for page in [1255, 1256, 2999, 3] {
         aliases.take(page);

@@ -58,7 +58,7 @@ proptest! {
 }
 
 #[test]
-fn stale_reads_give_the_content_before_the_last_write() {
+fn stale_reads_return_the_previous_content() {
     let mut store = DataStore::new(1, InitialState::Fresh, true);
     store.write(4096, &[1; 4096]);
     store.write(4096, &[2; 4096]);
@@ -70,7 +70,7 @@ fn stale_reads_give_the_content_before_the_last_write() {
 }
 
 #[test]
-fn a_whole_drive_is_forgotten_without_memory() {
+fn discarding_a_whole_drive_needs_no_memory() {
     let mut store = DataStore::new(1, InitialState::Filled, false);
     store.write(1 << 30, &[7; 4096]);
     store.discard(0, 1 << 40);

@@ -3,7 +3,7 @@ use assay_units::Nanos;
 use super::*;
 
 #[test]
-fn faults_strike_their_ordinal_only() {
+fn faults_affect_only_their_ordinal() {
     let fault = |kind, ordinal| Fault { kind, ordinal };
     let mut plan = FaultPlan::new(
         vec![
@@ -34,7 +34,7 @@ fn faults_strike_their_ordinal_only() {
 }
 
 #[test]
-fn bad_media_is_bad_until_it_is_written() {
+fn bad_media_fails_until_rewritten() {
     let kind = FaultKind::MediaError {
         offset_bytes: 1000,
         len_bytes: 100,

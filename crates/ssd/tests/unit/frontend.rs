@@ -44,7 +44,7 @@ proptest! {
 }
 
 #[test]
-fn serves_queues_in_turn_and_in_order_within_one() {
+fn queues_are_served_round_robin_and_in_order() {
     let mut front = Frontend::new(3, 1);
     for n in 0..3 {
         front.push(0, 0, n);
@@ -60,7 +60,7 @@ fn serves_queues_in_turn_and_in_order_within_one() {
 }
 
 #[test]
-fn an_idle_core_takes_at_once_what_it_would_have_taken_from_the_queue() {
+fn an_idle_core_starts_a_command_at_once() {
     let mut queued = Frontend::new(3, 2);
     let mut direct = Frontend::new(3, 2);
     for (queue, arrival) in [(4, 5), (0, 6), (1, 7), (2, 30), (2, 30), (7, 90)] {
@@ -86,7 +86,7 @@ fn an_idle_core_takes_at_once_what_it_would_have_taken_from_the_queue() {
 }
 
 #[test]
-fn cores_work_side_by_side_and_nothing_starts_before_it_arrived() {
+fn cores_work_in_parallel_and_no_command_starts_before_its_arrival() {
     let mut front = Frontend::new(1, 2);
     for (number, arrival) in (0..).zip([5, 5, 5, 100]) {
         front.push(0, arrival, number);

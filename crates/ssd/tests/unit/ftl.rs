@@ -96,7 +96,7 @@ fn fill_in_order(slc: bool, pages_per_block: u32, rounds: u32) -> Ftl {
 }
 
 #[test]
-fn what_is_written_in_order_takes_no_tables() {
+fn sequential_writes_need_no_tables() {
     // Superblocks of several chunks of the map.
     let ftl = fill_in_order(false, 512, 1);
     // A bit per unit of the superblocks that were opened, and no table at all.
@@ -114,7 +114,7 @@ fn what_is_written_in_order_takes_no_tables() {
 }
 
 #[test]
-fn nothing_is_lost_through_garbage_collection() {
+fn no_data_is_lost_in_garbage_collection() {
     let ftl = overwrite(false, true, 4);
     assert!(ftl.counters.relocated_units > 0);
     assert!(ftl.counters.erased_superblocks > 100);
@@ -122,14 +122,14 @@ fn nothing_is_lost_through_garbage_collection() {
 }
 
 #[test]
-fn nothing_is_lost_through_the_slc_cache() {
+fn no_data_is_lost_in_the_slc_cache() {
     let ftl = overwrite(true, true, 2);
     assert!(ftl.counters.relocated_units > 0);
 }
 
 /// Sequential overwriting invalidates whole superblocks in order: no victim has valid units.
 #[test]
-fn sequential_overwriting_amplifies_nothing() {
+fn sequential_overwrites_have_no_write_amplification() {
     let profile = small(false);
     let (geometry, _) = geometries(&profile.nand);
     let user_units = geometry.superblock_units * 62;
@@ -183,7 +183,7 @@ fn small_borrowing(own_bytes: u64, overflow: SlcOverflow) -> Profile {
 }
 
 #[test]
-fn nothing_is_lost_through_a_cache_that_borrows_and_overflows() {
+fn no_data_is_lost_in_a_dynamic_slc_cache_that_overflows() {
     for (own_bytes, overflow) in [
         (0, SlcOverflow::Direct),
         (5 << 19, SlcOverflow::Direct),
@@ -237,7 +237,7 @@ fn the_borrowed_part_of_a_cache_shrinks_as_the_drive_fills() {
 }
 
 #[test]
-fn flash_without_spare_area_is_refused() {
+fn flash_without_over_provisioning_is_refused() {
     let profile = small(false);
     let (geometry, _) = geometries(&profile.nand);
     let error = Ftl::new(&profile, geometry.superblock_units * 76, true, 1).unwrap_err();
@@ -247,7 +247,7 @@ fn flash_without_spare_area_is_refused() {
 /// Runs equal single writes: same slots, addresses and flash times, through garbage collection, trim, flush and
 /// fold.
 #[test]
-fn a_run_is_its_units_one_by_one() {
+fn a_run_equals_its_single_units() {
     for slc in [false, true] {
         let profile = small(slc);
         let (geometry, _) = geometries(&profile.nand);
@@ -298,7 +298,7 @@ fn a_run_is_its_units_one_by_one() {
 
 /// Deferring map updates changes nothing, even for units being collected.
 #[test]
-fn settling_late_is_settling_at_once() {
+fn deferred_and_immediate_background_work_are_equal() {
     for slc in [false, true] {
         let profile = small(slc);
         let (geometry, _) = geometries(&profile.nand);
@@ -416,7 +416,7 @@ fn free_over_time(profile: &Profile) -> Vec<usize> {
 }
 
 #[test]
-fn a_surplus_piles_up_to_the_high_mark_and_is_then_used_up() {
+fn free_superblocks_accumulate_to_the_high_watermark() {
     let even = free_over_time(&collecting(|_| {}));
     assert!(even.iter().all(|free| (1..=3).contains(free)));
     let profile = collecting(|of| {
@@ -432,7 +432,7 @@ fn a_surplus_piles_up_to_the_high_mark_and_is_then_used_up() {
 }
 
 #[test]
-fn bursts_go_from_the_low_mark_to_the_high_one() {
+fn gc_bursts_run_from_the_low_to_the_high_watermark() {
     let profile = collecting(|of| {
         of.high_superblocks = Some(assumed(8));
         of.pace = Some(assumed(GcPace::Burst));
@@ -444,7 +444,7 @@ fn bursts_go_from_the_low_mark_to_the_high_one() {
 }
 
 #[test]
-fn moving_takes_the_firmware_its_time() {
+fn relocation_has_a_firmware_cost() {
     let profile = collecting(|of| of.unit_ns = Some(assumed(700)));
     let mut ftl = overwrite_on(&profile, true, 3);
     assert_eq!(
@@ -456,7 +456,7 @@ fn moving_takes_the_firmware_its_time() {
 }
 
 #[test]
-fn an_idle_drive_collects_up_to_its_high_mark() {
+fn idle_gc_runs_up_to_the_high_watermark() {
     let profile = collecting(|of| {
         of.high_superblocks = Some(assumed(9));
         of.idle_after_ns = Some(assumed(1_000_000_000));
@@ -485,7 +485,7 @@ proptest::proptest! {
     /// An idle period polled at once or in pieces gives the same tasks at the same times and the same flash
     /// state: for folding, collecting, and both.
     #[test]
-    fn an_idle_time_is_the_same_in_pieces(
+    fn idle_time_is_additive(
         folds: bool, collects: bool, writes in 2_000_u32..12_000, seed: u64,
         pieces in proptest::collection::vec(1_u64..700, 1..60),
     ) {

@@ -23,7 +23,7 @@ fn media() -> InPlace {
 }
 
 #[test]
-fn reads_of_one_lane_queue_and_of_two_do_not() {
+fn reads_of_one_lane_are_serialised_and_of_two_are_not() {
     let mut media = media();
     assert_eq!(media.read(0, 0, 0), 6100);
     assert_eq!(media.read(0, 0, 1), 6100);
@@ -32,7 +32,7 @@ fn reads_of_one_lane_queue_and_of_two_do_not() {
 }
 
 #[test]
-fn writes_share_the_current_and_a_thousandth_write_is_like_the_first() {
+fn writes_share_the_current_budget_and_have_no_history() {
     let mut media = media();
     assert_eq!(media.write(0, 0, 4096, 0, 0), 100 + 2000 + 1000 + 3000);
     let mut now = 1_000_000;
@@ -44,7 +44,7 @@ fn writes_share_the_current_and_a_thousandth_write_is_like_the_first() {
 }
 
 #[test]
-fn a_long_write_begins_before_its_last_unit_is_there() {
+fn a_long_write_starts_before_its_last_unit_arrives() {
     let mut media = media();
     // Units arrive at 7000, 8000, 9000 and 10000; the current serves them from 7100 on.
     let end = media.write(0, 0, 16_384, 10_000, 1000);
@@ -52,7 +52,7 @@ fn a_long_write_begins_before_its_last_unit_is_there() {
 }
 
 #[test]
-fn part_of_a_granule_costs_a_read_and_a_write_one_after_the_other() {
+fn a_partial_granule_needs_a_read_then_a_write() {
     let mut media = media();
     let whole = media.write(0, 0, 4096, 0, 0);
     let part = media.write(1_000_000, 0, 512, 1_000_000, 0) - 1_000_000;
@@ -68,7 +68,7 @@ fn part_of_a_granule_costs_a_read_and_a_write_one_after_the_other() {
 
 /// The ends of an unaligned write are merged before and after the rest.
 #[test]
-fn an_unaligned_write_is_two_merges_longer() {
+fn an_unaligned_write_needs_two_merges() {
     let mut media = media();
     let middle = media.write(0, 4096, 12_288, 0, 0);
     let merge = 6100 + 700 + 100 + 2000 + 1000 + 3000;

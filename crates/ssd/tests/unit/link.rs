@@ -2,7 +2,7 @@ use super::*;
 use crate::Profile;
 
 #[test]
-fn generation_3_x4_lies_in_the_published_range() {
+fn generation_3_x4_bandwidth_is_in_the_published_range() {
     let mut link = Profile::builtin("samsung-951").unwrap().link;
     link.generation.value = 3;
     link.lanes.value = 4;
@@ -19,7 +19,7 @@ fn generation_3_x4_lies_in_the_published_range() {
 }
 
 #[test]
-fn directions_do_not_share_and_long_commands_are_staged() {
+fn link_directions_are_independent_and_long_commands_are_staged() {
     let profile = Profile::builtin("samsung-951").unwrap();
     let mut link = Link::new(&profile.link, &profile.data_path);
     let up = link.to_host(0, 0, 1 << 20);

@@ -21,7 +21,7 @@ fn small() -> NandProfile {
 }
 
 #[test]
-fn consecutive_groups_lie_on_consecutive_dies_and_rows_alternate_page_types() {
+fn consecutive_groups_use_consecutive_dies_and_rows_alternate_page_types() {
     let nand = Nand::new(&small(), None, u32::MAX, 0);
     assert_eq!(nand.locate(0).die, 0);
     assert_eq!(nand.locate(7), nand.locate(0));
@@ -62,7 +62,7 @@ fn a_program_moves_its_pages_and_holds_the_die() {
 
 /// Two programs wait on die 0 from 80 us on: lower page to 580, upper page to 2080.
 #[test]
-fn reads_go_before_programs_that_wait_and_put_them_off() {
+fn reads_precede_queued_programs() {
     let mut nand = Nand::new(&small(), None, u32::MAX, 0);
     nand.program(0, 0, 0);
     nand.program(0, 0, 0);
@@ -80,7 +80,7 @@ fn reads_go_before_programs_that_wait_and_put_them_off() {
 }
 
 #[test]
-fn a_read_waits_for_an_erase_that_is_under_way() {
+fn a_read_waits_for_a_running_erase() {
     let mut nand = Nand::new(&small(), None, u32::MAX, 0);
     let erase_ns = nand.erase_ns;
     nand.erase(1_000);
@@ -112,7 +112,7 @@ fn a_read_of_a_die_that_programs_waits_for_the_suspension_where_there_is_one() {
 }
 
 #[test]
-fn old_flash_is_read_again_more_often() {
+fn old_flash_needs_more_read_retries() {
     let mut profile = small();
     profile.retry = Some(crate::profile::RetryProfile {
         probability_ppm: assumed(vec![10_000]),

@@ -17,7 +17,7 @@ fn changes(states: &mut PowerStates) -> Vec<(u64, u32)> {
 }
 
 #[test]
-fn an_idle_drive_sinks_state_by_state_and_wakes_with_the_exit_latency() {
+fn an_idle_drive_enters_lower_states_in_order_and_has_the_exit_latency() {
     let mut states = states(true);
     states.busy_until(10 * MS);
     states.observe(284 * MS);
@@ -42,7 +42,7 @@ fn an_idle_drive_sinks_state_by_state_and_wakes_with_the_exit_latency() {
 }
 
 #[test]
-fn waiting_commands_keep_the_drive_awake_and_without_transitions_it_never_sleeps() {
+fn queued_commands_and_disabled_transitions_prevent_idle_states() {
     let mut awake = states(true);
     assert_eq!(awake.wake(10_000 * MS, true), 10_000 * MS);
     let mut never = states(false);
@@ -52,7 +52,7 @@ fn waiting_commands_keep_the_drive_awake_and_without_transitions_it_never_sleeps
 }
 
 #[test]
-fn a_host_chooses_states_and_commands_return_to_the_last_operational_one() {
+fn commands_return_to_the_last_operational_state() {
     let mut states = states(false);
     assert!(!states.set(0, 5), "the 951 has five");
     assert!(states.set(MS, 2));
@@ -101,7 +101,7 @@ proptest! {
 
     /// Changes of idle power are in order, and a command never starts before it arrives.
     #[test]
-    fn changes_come_in_order(steps in prop::collection::vec((0_u64..3_000, 0_u64..5, any::<bool>()), 1..60)) {
+    fn state_changes_are_in_order_of_time(steps in prop::collection::vec((0_u64..3_000, 0_u64..5, any::<bool>()), 1..60)) {
         let mut states = states(true);
         let mut now = 0;
         let mut seen = Vec::new();

@@ -1,7 +1,7 @@
 use super::*;
 
 #[test]
-fn a_stream_is_found_followed_and_kept_ahead_of() {
+fn a_sequential_stream_is_detected_and_prefetched() {
     let mut ahead = Prefetcher::new(256, 2, 2);
     assert_eq!(ahead.lookup(1000, 64), None, "new");
     assert_eq!(
@@ -22,7 +22,7 @@ fn a_stream_is_found_followed_and_kept_ahead_of() {
 
 /// A stream that replaces one further up the drive is unaffected by it.
 #[test]
-fn a_stream_lower_down_is_read_ahead_too() {
+fn a_second_stream_at_lower_addresses_is_prefetched() {
     let mut ahead = Prefetcher::new(256, 1, 1);
     for start in [1 << 40, 0] {
         assert_eq!(ahead.lookup(start, 64), None);

@@ -1,7 +1,7 @@
 use super::*;
 
 #[test]
-fn every_line_is_a_figure() {
+fn every_row_is_a_figure() {
     for (text, random) in [(RANDOM_READ, true), (SEQUENTIAL_READ, false)] {
         let mut lines = text.lines();
         assert_eq!(lines.next(), Some("drive,threads,block_bytes,mib_per_s"));

@@ -35,7 +35,7 @@ fn kept() -> Regenerated {
 }
 
 #[test]
-fn what_can_be_made_again_is_kept_as_a_number() {
+fn regenerable_pages_are_stored_as_a_number() {
     let mut kept = kept();
     let mut seen = [9; PAGE];
     for page in 0..512 {
@@ -53,7 +53,7 @@ fn what_can_be_made_again_is_kept_as_a_number() {
 }
 
 #[test]
-fn anything_else_is_not_kept_here() {
+fn other_pages_are_not_stored() {
     let mut kept = kept();
     for bit in [0, 64, 128, 4095 * 8, 2000 * 8 + 3] {
         let mut content = made(3, 1, 8);
@@ -75,7 +75,7 @@ fn anything_else_is_not_kept_here() {
 }
 
 #[test]
-fn families_are_counted_and_their_places_used_again() {
+fn families_are_counted_and_their_entries_reused() {
     let mut kept = kept();
     for family in 0..254 {
         assert!(kept.put(family, &made(family, 1, family)));

@@ -40,7 +40,7 @@ fn shares_double_with_wear_and_with_retention() {
 }
 
 #[test]
-fn levels_come_as_often_as_they_should() {
+fn retry_levels_have_their_probability() {
     let profile = levels(&[20_000, 500], &[40_000, 2_000_000]);
     let mut retry = ReadRetry::new(&profile, Age::default(), 1);
     let mut counts = [0_u32; 3];
@@ -58,7 +58,7 @@ fn levels_come_as_often_as_they_should() {
 }
 
 #[test]
-fn the_last_level_goes_before_the_others_when_a_drive_is_worn_out() {
+fn the_last_retry_level_displaces_the_others_at_high_wear() {
     let old = Age {
         cycles: 1_000_000,
         retention_hours: 0,

@@ -17,7 +17,7 @@ fn sata() -> LinkProfile {
 }
 
 #[test]
-fn a_transfer_pays_for_its_frames_and_both_directions_share_the_wire() {
+fn a_transfer_includes_frame_overhead_and_directions_share_the_link() {
     assert_eq!(payload_bytes_per_second(&sata()), 600_000_000);
     let data_path = Profile::builtin("samsung-951").unwrap().data_path;
     let mut link = Link::new(&sata(), &data_path);

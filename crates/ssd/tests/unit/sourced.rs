@@ -6,7 +6,7 @@ struct One {
 }
 
 #[test]
-fn reads_the_compact_spelling() {
+fn the_compact_spelling_is_parsed() {
     let one: One = toml::from_str(r#"x = { value = 7, fitted = "table A" }"#).unwrap();
     assert_eq!(one.x.value, 7);
     assert_eq!(one.x.provenance, Provenance::Fitted);
@@ -16,7 +16,7 @@ fn reads_the_compact_spelling() {
 }
 
 #[test]
-fn refuses_a_number_without_exactly_one_source() {
+fn a_number_needs_exactly_one_source() {
     for text in [
         "x = 7",
         "x = { value = 7 }",

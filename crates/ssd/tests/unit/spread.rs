@@ -19,7 +19,7 @@ fn mean_deviation_and_range_are_those_of_the_distribution() {
 }
 
 #[test]
-fn a_spread_of_nothing_changes_nothing_and_times_stay_positive() {
+fn a_zero_spread_changes_nothing_and_times_are_positive() {
     assert_eq!(ReadTimeSpread::new(0, 1).around_ns(777), 777);
     let mut wide = ReadTimeSpread::new(u64::MAX, 1);
     assert!((0..1000).all(|_| wide.around_ns(1000) >= 500));

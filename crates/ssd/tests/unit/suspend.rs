@@ -12,7 +12,7 @@ fn profile(limit: u16) -> SuspendProfile {
 }
 
 #[test]
-fn an_operation_is_suspended_so_often_wherever_its_end_moves() {
+fn the_number_of_suspensions_is_limited() {
     let mut dies = Suspender::new(&profile(2), 1);
     assert_eq!(dies.interrupt(0, 100, 1000), Some(120));
     dies.put_off(0, 75);
@@ -24,7 +24,7 @@ fn an_operation_is_suspended_so_often_wherever_its_end_moves() {
 }
 
 #[test]
-fn what_ends_sooner_than_it_suspends_goes_on() {
+fn an_operation_that_ends_before_the_suspension_continues() {
     let mut dies = Suspender::new(&profile(9), 1);
     assert_eq!(dies.interrupt(0, 980, 1000), None);
     assert_eq!(dies.interrupt(0, 979, 1000), Some(999));

@@ -32,7 +32,7 @@ fn follows_the_exponential() {
 }
 
 #[test]
-fn throttles_between_its_two_points_and_counts() {
+fn throttling_has_hysteresis_and_is_counted() {
     let mut heat = with(60.0, 55.0);
     let (mut went_on, mut went_off) = (None, None);
     for step in 1..=4000_u64 {
@@ -55,7 +55,7 @@ fn throttles_between_its_two_points_and_counts() {
 
 /// Two levels: the duty of each is met to a step, and both are left on the way down.
 #[test]
-fn levels_are_entered_and_left_in_turn_and_keep_their_duty() {
+fn throttle_levels_change_in_order_and_keep_their_duty_cycle() {
     let sourced = |value| Sourced {
         value,
         provenance: Provenance::Assumed,
@@ -100,7 +100,7 @@ fn levels_are_entered_and_left_in_turn_and_keep_their_duty() {
 }
 
 #[test]
-fn a_jittering_sensor_is_off_while_the_drive_idles_and_only_then() {
+fn sensor_jitter_is_disabled_only_when_idle() {
     let mut heat = with(0.0, 0.0);
     heat.idle_jitter_k = 3.0;
     let mut readings: Vec<f64> = Vec::new();
@@ -120,7 +120,7 @@ fn a_jittering_sensor_is_off_while_the_drive_idles_and_only_then() {
 }
 
 #[test]
-fn a_long_sleep_ends_cold_at_once() {
+fn a_long_idle_time_cools_to_ambient() {
     let mut heat = with(0.0, 0.0);
     heat.add_energy(1000 * STEP_NS);
     heat.advance(STEP_NS);
@@ -132,7 +132,7 @@ fn a_long_sleep_ends_cold_at_once() {
 
 /// Health log times continue through a skipped idle period.
 #[test]
-fn times_are_counted_through_a_long_sleep() {
+fn throttle_times_are_counted_through_idle_time() {
     let hot = |heat: &mut Thermal| {
         // 35 C idle; everything at or below that is reached for good.
         (heat.warning_celsius, heat.critical_celsius) = (30.0, 34.0);
@@ -163,7 +163,7 @@ fn times_are_counted_through_a_long_sleep() {
 proptest! {
     /// Energy of background work is accounted completely when it is spent, independent of polling.
     #[test]
-    fn work_is_spent_in_its_time(works in prop::collection::vec((0_u64..400, 0_u64..300, 0_u64..1 << 40), 1..30), looks in prop::collection::vec(any::<bool>(), 30)) {
+    fn work_energy_is_spent_in_its_interval(works in prop::collection::vec((0_u64..400, 0_u64..300, 0_u64..1 << 40), 1..30), looks in prop::collection::vec(any::<bool>(), 30)) {
         let (mut seen, mut alone) = (with(60.0, 55.0), with(60.0, 55.0));
         let (mut from_ms, mut end_ms, mut energy_nj) = (0, 0, 0);
         for ((wait_ms, span_ms, nj), look) in works.into_iter().zip(looks) {

@@ -14,7 +14,7 @@ fn fills_gaps_and_joins_neighbours() {
 }
 
 #[test]
-fn joining_two_near_the_front_leaves_nothing_behind() {
+fn joining_the_first_intervals_leaves_no_remainder() {
     let mut line = Timeline::new();
     for n in 0..14 {
         assert_eq!(line.reserve(0, 100 + 20 * n, 10), 110 + 20 * n);
@@ -25,7 +25,7 @@ fn joining_two_near_the_front_leaves_nothing_behind() {
 }
 
 #[test]
-fn there_is_always_room_before_the_first() {
+fn there_is_always_a_gap_before_the_first_interval() {
     // Each before all others without touching: the slack before the first is used up repeatedly.
     let mut line = Timeline::new();
     for n in 0..3 * SLACK as u64 {
@@ -63,7 +63,7 @@ proptest! {
 
     /// A train is its pieces one after the other, on a line long and crowded enough to use both of its ends.
     #[test]
-    fn a_train_is_its_pieces(
+    fn a_train_equals_its_pieces(
         requests in prop::collection::vec((0_u64..30, 0_u64..4000, 1_u64..9, 1_u64..6), 1..400),
     ) {
         let mut line = Timeline::new();
@@ -91,7 +91,7 @@ proptest! {
     /// Downstream reservation equals plain reservation, for equal and unequal items and with other sources
     /// between.
     #[test]
-    fn a_follower_is_a_timeline(
+    fn a_downstream_timeline_is_a_timeline(
         equal: bool,
         requests in prop::collection::vec((0_u64..60, 0_u64..200, 1_u64..12, 1_u64..12, 0_u32..40), 1..400),
     ) {

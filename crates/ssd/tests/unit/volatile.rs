@@ -24,7 +24,7 @@ fn written() -> UndoJournal {
 }
 
 #[test]
-fn units_return_to_what_the_last_safe_write_left() {
+fn units_revert_to_the_last_durable_write() {
     assert_eq!(lost(&mut written(), 0, false), [(5, 0), (6, 9)]);
     assert_eq!(lost(&mut written(), 1, false), [(5, 1), (6, 9)]);
     assert_eq!(lost(&mut written(), 2, false), [(5, 1)], "torn");
@@ -35,7 +35,7 @@ fn units_return_to_what_the_last_safe_write_left() {
 }
 
 #[test]
-fn what_is_safe_is_dropped_and_what_follows_stays() {
+fn durable_writes_are_dropped_and_later_ones_kept() {
     let mut journal = written();
     journal.prune(2);
     assert_eq!(journal.entries, 2);
@@ -54,7 +54,7 @@ fn an_earlier_write_does_not_undo_a_later_one() {
 }
 
 #[test]
-fn deallocated_units_stay_so_and_bookkeeping_follows() {
+fn deallocated_units_stay_deallocated() {
     let mut journal = written();
     journal.drop_range(0, 6);
     assert_eq!(journal.entries, 1);
@@ -64,7 +64,7 @@ fn deallocated_units_stay_so_and_bookkeeping_follows() {
 }
 
 #[test]
-fn early_takes_of_writes_without_bytes_are_forgotten() {
+fn dataless_writes_are_removed_early() {
     let mut journal = UndoJournal::new();
     journal.accept(1, 5, Some(0));
     journal.catch_up();

@@ -7,7 +7,7 @@ fn causes(results: &[i32]) -> ErrorCauses {
 }
 
 #[test]
-fn each_is_named_with_its_count_the_most_frequent_first() {
+fn causes_are_listed_by_frequency() {
     let all = causes(&[-5, -61, 512, -61, -61, -4321, i32::MIN, -5]);
     assert_eq!(
         all.text(),
@@ -21,7 +21,7 @@ fn each_is_named_with_its_count_the_most_frequent_first() {
 }
 
 #[test]
-fn the_record_has_names_and_comes_back_the_same() {
+fn the_record_round_trips() {
     let mut all = causes(&[-61, -4321, 0]);
     all.merge(&causes(&[-61, -95]));
     let json = serde_json::to_value(&all).unwrap();

@@ -37,14 +37,14 @@ fn a_step_is_found_at_its_place_with_both_levels() {
 }
 
 #[test]
-fn single_odd_seconds_are_no_change() {
+fn single_outliers_are_not_a_change() {
     let mut rates = made(&[(22_000.0, 300)], 0.01, 2);
     (rates[70], rates[150], rates[151]) = (110_000.0, 90_000.0, 2_000.0);
     assert_eq!(bounds(&segments(&rates)), [(0, 300)]);
 }
 
 #[test]
-fn a_small_difference_is_none() {
+fn a_small_difference_is_not_a_change() {
     assert_eq!(
         segments(&made(&[(100.0, 500), (103.0, 500)], 0.005, 3)).len(),
         1
@@ -56,7 +56,7 @@ fn a_small_difference_is_none() {
 }
 
 #[test]
-fn nothing_and_next_to_nothing() {
+fn empty_and_very_short_series() {
     assert!(segments(&[]).is_empty());
     assert_eq!(bounds(&segments(&[5.0])), [(0, 1)]);
     assert_eq!(bounds(&segments(&[0.0; 9])), [(0, 9)]);
@@ -82,7 +82,7 @@ fn a_step_has_two_segments_in_99_of_100_series() {
 }
 
 #[test]
-fn the_slope_of_a_decline_is_told() {
+fn the_slope_of_a_decline_is_reported() {
     // 1 % less at each point: in a single segment when it is short.
     let rates: Vec<f64> = (0..4).map(|n| 1000.0 * 0.99f64.powi(n)).collect();
     let found = describe(&rates, &logarithms(&rates), 0, 4);

@@ -56,7 +56,7 @@ fn two_runs_a_side_by_hand() {
 }
 
 #[test]
-fn one_run_each_rests_on_what_is_within_it() {
+fn single_runs_use_the_variation_within_the_run() {
     let mut rng = Rng::new(1);
     let (a, b) = (run(&mut rng, 0.5, 100.0), run(&mut rng, 0.5, 105.0));
     let c = more(&[a], &[b]);
@@ -74,7 +74,7 @@ fn one_run_each_rests_on_what_is_within_it() {
 
 /// Long runs agree within themselves and not with each other: the spread between them must win.
 #[test]
-fn repeated_runs_that_disagree_take_the_answer_back() {
+fn disagreeing_repetitions_make_the_result_inconclusive() {
     let mut rng = Rng::new(2);
     let mut at = |level: f64| run(&mut rng, 0.0, level);
     let (a, b) = ([at(100.0), at(104.0)], [at(103.0), at(108.0)]);
@@ -90,7 +90,7 @@ fn repeated_runs_that_disagree_take_the_answer_back() {
 }
 
 #[test]
-fn what_does_not_matter_is_the_same() {
+fn irrelevant_differences_are_equal() {
     let constant = |value: f64| RunValue::from(confidence::mean(&[value; 60], LEVEL).unwrap());
     let same = more(&[constant(100.0)], &[constant(100.5)]);
     assert_eq!((same.answer, same.effect_size), (Difference::Same, None));
@@ -179,7 +179,7 @@ fn no_difference_is_rarely_found_where_there_is_none() {
 /// What one run per side cannot know: runs that differ by 2 % from each other look like different drives. Said in the documents, and the
 /// reason to repeat.
 #[test]
-fn a_single_run_knows_nothing_of_repetition() {
+fn a_single_run_has_no_variation_between_runs() {
     let (faster, slower) = shares("single runs that differ", (1, 1), 0.0, 0.02, 1.0);
     assert!(faster + slower > 0.5, "{faster} {slower}");
 }
@@ -223,7 +223,7 @@ fn real_differences_are_found() {
 proptest! {
     /// Turned over, faster is slower and the interval its reciprocal.
     #[test]
-    fn swapping_the_sides_turns_the_answer_over(
+    fn swapping_the_sides_inverts_the_result(
         a in prop::collection::vec(1.0_f64..1000.0, 1..5),
         b in prop::collection::vec(1.0_f64..1000.0, 1..5),
     ) {

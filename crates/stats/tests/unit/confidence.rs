@@ -38,7 +38,7 @@ fn coverage(phi: f64, n: usize) -> (f64, f64) {
 
 /// The promise at the module's head.
 #[test]
-fn intervals_hold_the_truth_as_often_as_they_say() {
+fn intervals_have_their_coverage() {
     for (phi, n, least) in [
         (0.0, 10, 0.95),
         (0.0, 60, 0.92),
@@ -58,7 +58,7 @@ fn intervals_hold_the_truth_as_often_as_they_say() {
 
 /// Why all this: the formula for independent values misses the truth two times in three.
 #[test]
-fn the_textbook_formula_does_not() {
+fn the_textbook_formula_lacks_coverage() {
     let (ours, textbook) = coverage(0.9, 600);
     assert!(textbook < 0.45, "{textbook}");
     assert!(ours > 0.9, "{ours}");
@@ -67,7 +67,7 @@ fn the_textbook_formula_does_not() {
 /// Width is no hiding place: at 3600 values the interval is that of the true long-run variance, (1 + phi) / (1 - phi) for a series of
 /// standard deviation 1.
 #[test]
-fn intervals_are_no_wider_than_they_must_be() {
+fn intervals_are_not_too_wide() {
     for phi in [0.0, 0.5, 0.9] {
         let mut rng = Rng::stream(12, "width");
         let width: f64 = (0..50)
@@ -87,7 +87,7 @@ fn intervals_are_no_wider_than_they_must_be() {
 }
 
 #[test]
-fn effective_samples_tell_how_much_a_series_is_worth() {
+fn effective_samples_follow_autocorrelation() {
     let mut rng = Rng::new(4);
     let independent = mean(&autoregressive(&mut rng, 0.0, 3600, 5.0), LEVEL).unwrap();
     let tied = mean(&autoregressive(&mut rng, 0.9, 3600, 5.0), LEVEL).unwrap();
@@ -168,7 +168,7 @@ proptest! {
 
     /// Another unit scales the interval, another zero shifts it.
     #[test]
-    fn units_do_not_matter(values in prop::collection::vec(10.0_f64..20.0, 10..60), unit in 0.01_f64..100.0) {
+    fn estimates_scale_with_the_unit(values in prop::collection::vec(10.0_f64..20.0, 10..60), unit in 0.01_f64..100.0) {
         let a = mean(&values, LEVEL).unwrap();
         let b = mean(&values.iter().map(|v| v * unit).collect::<Vec<_>>(), LEVEL).unwrap();
         prop_assert!((a.low * unit - b.low).abs() < 1e-6 * b.mean);

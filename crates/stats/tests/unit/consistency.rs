@@ -18,7 +18,7 @@ fn by_hand() {
 
 /// AnandTech M8Pe in small: one drive with a constant rate and rare outliers above, one with two alternating levels.
 #[test]
-fn rare_outliers_and_two_levels_are_told_apart() {
+fn rare_outliers_and_two_levels_are_distinguished() {
     let even: Vec<f64> = (0..400)
         .map(|i| {
             if i % 100 == 50 {

@@ -5,7 +5,7 @@ use proptest::prelude::*;
 
 proptest! {
     #[test]
-    fn keeps_the_ends_the_order_and_every_named_percentile(seed in any::<u64>(), values in 1_u32..60_000, spread in 1_u32..30) {
+    fn thinning_keeps_ends_order_and_named_percentiles(seed in any::<u64>(), values in 1_u32..60_000, spread in 1_u32..30) {
         let mut rng = Rng::new(seed);
         let mut histogram = Histogram::new();
         for _ in 0..values {
@@ -28,6 +28,6 @@ proptest! {
 }
 
 #[test]
-fn nothing_stays_nothing() {
+fn an_empty_series_stays_empty() {
     assert_eq!(thin(&[]), Vec::new());
 }

@@ -2,7 +2,7 @@ use super::*;
 use proptest::prelude::*;
 
 #[test]
-fn a_pause_needs_the_rate_times_the_pause() {
+fn buffer_size_is_rate_times_pause() {
     let mut buffer_table = BufferTable::new(Nanos::ZERO);
     // 1 GB/s in steps of 1 ms, a pause of 100 ms in the middle.
     for ms in (1..=1000).chain(1101..=2000) {
@@ -21,7 +21,7 @@ fn a_pause_needs_the_rate_times_the_pause() {
 proptest! {
     /// The recursion is the maximum over all pairs of times.
     #[test]
-    fn the_recursion_is_its_definition(steps in prop::collection::vec((1_u64..50_000_000, 0_u64..100_000_000), 1..60)) {
+    fn the_recursion_matches_its_definition(steps in prop::collection::vec((1_u64..50_000_000, 0_u64..100_000_000), 1..60)) {
         let mut buffer_table = BufferTable::new(Nanos(7));
         let mut now = 7;
         let mut curve = vec![(now, 0_u64, 0_u64)];

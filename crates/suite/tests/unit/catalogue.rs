@@ -2,7 +2,7 @@ use super::*;
 use crate::schema::VerdictRules;
 
 #[test]
-fn every_built_in_suite_reads_and_is_called_what_it_is_called() {
+fn every_built_in_suite_parses_and_has_its_catalogue_name() {
     for name in names() {
         assert_eq!(load(name).unwrap().name, name);
     }
@@ -10,7 +10,7 @@ fn every_built_in_suite_reads_and_is_called_what_it_is_called() {
 
 /// A rule about a step that its suite does not have would never be measured.
 #[test]
-fn the_policy_speaks_of_steps_that_there_are() {
+fn the_policy_refers_to_existing_steps() {
     let rules = VerdictRules::parse(POLICY.0, POLICY.1).unwrap();
     for rule in &rules.rules {
         if let (Some(suite), Some(step)) = (&rule.suite, &rule.step) {

@@ -1,7 +1,7 @@
 use super::*;
 
 #[test]
-fn sizes_read_as_fio_reads_them() {
+fn sizes_are_parsed_as_by_fio() {
     for (text, bytes) in [
         ("512", 512),
         ("4k", 4096),
@@ -17,7 +17,7 @@ fn sizes_read_as_fio_reads_them() {
 }
 
 #[test]
-fn bad_sizes_say_what_is_wrong() {
+fn errors_of_sizes_name_the_cause() {
     assert!(matches!(parse_size(""), Err(ParseError::NoNumber { .. })));
     assert!(matches!(parse_size("k4"), Err(ParseError::NoNumber { .. })));
     assert!(matches!(
@@ -49,7 +49,7 @@ fn durations() {
 }
 
 #[test]
-fn sizes_print_readably() {
+fn sizes_are_formatted() {
     for (bytes, long, compact) in [
         (512, "512 B", "512"),
         (4096, "4 KiB", "4k"),

@@ -69,7 +69,7 @@ proptest! {
 
     /// Whatever the configuration: it is refused, or every I/O lies inside the region on the grid it should be on.
     #[test]
-    fn never_outside_and_always_aligned(config in configs(), offset in 0_u64..1000, size in 0_u64..200_000, seed: u64) {
+    fn addresses_are_in_the_area_and_aligned(config in configs(), offset in 0_u64..1000, size in 0_u64..200_000, seed: u64) {
         let area = region(offset * 512, size);
         let made = AddressGenerator::new(&config, area, seed, 1);
         if matches!(made, Err(AccessError::EmptyZone { .. })) {
@@ -232,7 +232,7 @@ fn uniform_is_uniform() {
 
 /// With a mix, each size is uniform over all places where it fits, up to the very end of the region.
 #[test]
-fn uniform_mix_reaches_the_last_place_of_each_size() {
+fn a_uniform_mix_reaches_the_last_offset_of_each_size() {
     let config = AccessConfig::new(AddressPattern::Uniform, "4k/50:16k/50".parse().unwrap());
     let mut generator = AddressGenerator::new(&config, region(0, 64 * KIB), 5, 0).unwrap();
     let mut last: BTreeMap<u32, u64> = BTreeMap::new();
@@ -282,7 +282,7 @@ fn zipf_blocks_have_their_shares_and_are_spread() {
 }
 
 #[test]
-fn workers_go_different_ways() {
+fn workers_have_different_sequences() {
     for pattern in [
         AddressPattern::Uniform,
         AddressPattern::Cover,
@@ -297,7 +297,7 @@ fn workers_go_different_ways() {
 }
 
 #[test]
-fn what_cannot_be_is_refused() {
+fn invalid_options_are_refused() {
     let make = |config: &AccessConfig, area| AddressGenerator::new(config, area, 0, 0).map(|_| ());
     let base = AccessConfig::new(AddressPattern::Sequential, single(4096));
     assert!(matches!(

@@ -76,7 +76,7 @@ proptest! {
 }
 
 #[test]
-fn workers_together_are_the_job() {
+fn workers_together_have_the_job_rate() {
     let mut all: Vec<u64> = Vec::new();
     for worker in 0..3 {
         let mut arrivals = Arrivals::constant(rate(7), worker, workers(3));
@@ -146,7 +146,7 @@ fn fractions_of_a_nanosecond_add_up() {
 }
 
 #[test]
-fn far_ends_saturate() {
+fn extreme_times_saturate() {
     let mut slow = Arrivals::constant(rate(1), u32::MAX - 1, workers(u32::MAX));
     for _ in 0..100 {
         let before = slow.next_due();

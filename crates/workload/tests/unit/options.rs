@@ -44,7 +44,7 @@ fn each_option_has_one_name_everywhere() {
 }
 
 #[test]
-fn the_documentation_has_each_option_as_it_is_defined() {
+fn the_documentation_lists_each_option() {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/suites.md");
     let documentation = std::fs::read_to_string(path).unwrap();
     for option in JOB_OPTIONS {

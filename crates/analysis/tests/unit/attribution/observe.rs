@@ -102,7 +102,7 @@ fn cached() -> Vec<u64> {
 }
 
 #[test]
-fn a_cell_is_seen_with_what_the_run_knows_of_it() {
+fn a_cell_is_observed_with_its_run_context() {
     let purge = cell("purge", CellKind::Purge, &[], 40.0);
     let first = cell("first", CellKind::Measure, &[100; 10], 40.0);
     let second = cell("second", CellKind::Measure, &cached(), 40.0);
@@ -127,7 +127,7 @@ fn a_cell_is_seen_with_what_the_run_knows_of_it() {
 }
 
 #[test]
-fn the_summary_has_the_cache_and_the_rates_around_its_end() {
+fn the_summary_has_the_cache_size_and_the_rates_around_its_end() {
     let run = run(vec![cell("fill", CellKind::Measure, &cached(), 40.0)]);
     let found = of_cell(&run, &run.cells[0], 0);
     assert_eq!(found.len(), 2, "{found:?}");
@@ -188,7 +188,7 @@ fn a_run_folder_without_the_busiest_thread_has_the_mean_of_all_threads() {
 }
 
 #[test]
-fn a_drive_at_the_most_that_its_power_state_allows_is_limited_by_it() {
+fn a_drive_at_the_power_cap_of_its_state_is_limited_by_it() {
     let limited = |shown: Option<u8>, asked: Option<u8>, power_mw: u64| {
         let mut capped = cell("capped", CellKind::Measure, &[300; 40], 40.0);
         capped.plan.workload.power_state = asked;

@@ -1,7 +1,7 @@
 use super::*;
 
 #[test]
-fn causes_say_what_they_are_with_their_figures() {
+fn causes_are_described_with_figures() {
     let slc = Cause::SlcCacheExhausted {
         cache_bytes: 8_500_000_000,
     };

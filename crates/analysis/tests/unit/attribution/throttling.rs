@@ -35,7 +35,7 @@ pub(crate) fn cached_then_hot_then_cool() -> ObservedCell {
 }
 
 #[test]
-fn what_heat_took_is_measured_against_the_phase_before_it() {
+fn the_throttling_loss_is_relative_to_the_preceding_phase() {
     let observed = cached_then_hot_then_cool();
     let phases = phases(&observed);
     let hot = throttling(&observed, &phases).unwrap();
@@ -68,7 +68,7 @@ fn what_heat_took_is_measured_against_the_phase_before_it() {
 }
 
 #[test]
-fn a_cell_that_begins_hot_has_nothing_before_it_and_a_cool_one_no_throttling() {
+fn a_cell_that_starts_hot_has_no_reference_rate_and_a_cool_one_no_throttling() {
     let mut observed = cached_then_hot_then_cool();
     observed
         .intervals

@@ -1,7 +1,7 @@
 use super::*;
 
 #[test]
-fn a_write_in_steady_state_is_cut_short_and_gives_the_same_figure() {
+fn a_steady_write_ends_early_with_the_same_figure() {
     let profile = Profile::builtin("wd-black").expect("built in");
     let (whole, short) = (
         run(&profile, false).expect("a write"),

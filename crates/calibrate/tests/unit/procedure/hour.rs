@@ -1,7 +1,7 @@
 use super::*;
 
 #[test]
-fn outliers_and_changing_seconds_move_neither_state() {
+fn outliers_and_transitions_do_not_shift_either_state() {
     let seconds: Vec<f64> = (0..3600)
         .map(|n| match n % 40 {
             7 if n % 400 == 7 => 150_000.0,

@@ -2,7 +2,7 @@ use super::*;
 use proptest::prelude::*;
 
 #[test]
-fn the_sum_line_is_taken_and_grouped() {
+fn the_cpu_total_line_is_parsed_and_grouped() {
     let times = CpuTimes::parse("cpu  10 1 20 300 4 5 6 7 8 9\ncpu0 1 1 1 1\nintr 5\n").unwrap();
     let expected = CpuTimes {
         user_ticks: 11,
@@ -66,7 +66,7 @@ fn work_shows_in_the_usage_of_this_process() {
 
 proptest! {
     #[test]
-    fn shares_add_up_to_a_hundred(ticks in proptest::array::uniform6(0u64..1_000_000), more in proptest::array::uniform6(0u64..1_000_000)) {
+    fn shares_sum_to_one_hundred_percent(ticks in proptest::array::uniform6(0u64..1_000_000), more in proptest::array::uniform6(0u64..1_000_000)) {
         let times = |t: [u64; 6]| CpuTimes {
             user_ticks: t[0], system_ticks: t[1], irq_ticks: t[2], iowait_ticks: t[3], idle_ticks: t[4], steal_ticks: t[5],
         };
@@ -77,7 +77,7 @@ proptest! {
     }
 
     #[test]
-    fn no_text_makes_it_panic(text in "(cpu )?[0-9a-z \n]{0,100}") {
+    fn arbitrary_text_never_panics(text in "(cpu )?[0-9a-z \n]{0,100}") {
         CpuTimes::parse(&text);
     }
 }

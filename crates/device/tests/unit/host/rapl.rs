@@ -1,7 +1,7 @@
 use super::*;
 
 #[test]
-fn packages_are_added_up_and_counters_begin_again() {
+fn packages_are_summed_and_counters_wrap() {
     let dir = tempfile::tempdir().unwrap();
     let zone = |name: &str, text: &str, energy: u64| {
         let path = dir.path().join(name);

@@ -1,7 +1,7 @@
 use super::*;
 
 #[test]
-fn names_are_counted_as_people_count() {
+fn names_are_sorted_in_natural_order() {
     let mut names = ["nvme10n1", "sda", "nvme2n1", "nvme2n10", "zram0", "nvme2n2"];
     names.sort_by_cached_key(|n| natural_key(n));
     assert_eq!(

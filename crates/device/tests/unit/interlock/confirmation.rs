@@ -26,7 +26,7 @@ fn strings(words: &[&str]) -> Vec<String> {
 }
 
 #[test]
-fn only_the_exact_serial_names_a_drive() {
+fn only_the_exact_serial_confirms_a_drive() {
     let info = drive("S5H9NX0R123");
     assert_eq!(missing(&info, &[], &strings(&["S5H9NX0R123"])), []);
     for (given, says) in [
@@ -72,7 +72,7 @@ fn every_signature_must_be_named() {
 }
 
 #[test]
-fn a_drive_called_like_its_filesystem_needs_the_word_twice() {
+fn a_drive_named_like_its_file_system_needs_two_confirmations() {
     let info = drive("ext4");
     let refusal = Refusal::new(&info, missing(&info, &[found("ext4")], &strings(&["ext4"])));
     assert_eq!(refusal.missing_words(), ["ext4"]);
@@ -85,7 +85,7 @@ fn a_drive_called_like_its_filesystem_needs_the_word_twice() {
 }
 
 #[test]
-fn words_are_printed_as_a_shell_needs_them() {
+fn confirmations_are_quoted_for_the_shell() {
     let refusal = Refusal::new(&drive("AB 12'3"), missing(&drive("AB 12'3"), &[], &[]));
     assert!(
         refusal.to_string().ends_with("--destroy 'AB 12'\\''3'"),
@@ -94,7 +94,7 @@ fn words_are_printed_as_a_shell_needs_them() {
 }
 
 #[test]
-fn nothing_is_offered_for_a_drive_in_use() {
+fn no_confirmation_is_offered_for_a_drive_in_use() {
     let info = drive("S1");
     let mut reasons = missing(&info, &[found("ext4")], &[]);
     reasons.push(Reason::Swap {

@@ -83,7 +83,7 @@ fn a_free_drive_has_no_reasons() {
 }
 
 #[test]
-fn a_mounted_partition_stands_for_its_drive_but_not_for_its_sister() {
+fn a_mounted_partition_blocks_its_drive_but_not_its_siblings() {
     for table in ["self/mountinfo", "mounts"] {
         let tree = Tree::new();
         let text = match table {
@@ -125,7 +125,7 @@ fn two_paths(wwid_of_the_second: &str, wwid_file: &str) -> Tree {
 }
 
 #[test]
-fn use_by_one_path_is_use_by_the_other() {
+fn use_through_one_path_blocks_the_other() {
     for wwid_file in ["wwid", "device/wwid"] {
         let tree = two_paths("eui.01\n", wwid_file);
         assert_eq!(tree.reasons(400), []);
@@ -172,7 +172,7 @@ fn use_by_one_path_is_use_by_the_other() {
 }
 
 #[test]
-fn what_is_permitted_is_claimed_by_every_path() {
+fn a_permit_claims_every_path() {
     let tree = two_paths("eui.01\n", "wwid");
     // The whole drive, or the partition at the same place: its sister is another matter.
     for (minor, beside) in [
@@ -226,7 +226,7 @@ fn what_is_permitted_is_claimed_by_every_path() {
 }
 
 #[test]
-fn another_drive_is_no_path() {
+fn other_drives_are_not_paths() {
     for wwid in ["eui.02\n", "\n"] {
         let tree = two_paths(wwid, "wwid");
         tree.file(
@@ -238,7 +238,7 @@ fn another_drive_is_no_path() {
 }
 
 #[test]
-fn a_filesystem_on_the_whole_drive_stands_for_its_partitions() {
+fn a_file_system_on_the_whole_drive_blocks_its_partitions() {
     let tree = Tree::new();
     // As btrfs shows itself: a number of its own, and the device as source.
     tree.file(
@@ -256,7 +256,7 @@ fn a_filesystem_on_the_whole_drive_stands_for_its_partitions() {
 }
 
 #[test]
-fn holders_are_named_for_what_they_are() {
+fn holders_are_named_by_kind() {
     let kinds = [
         ("md0", None, "a software RAID, md"),
         ("bcache0", None, "a bcache device"),
@@ -405,7 +405,7 @@ fn locks_and_swap_on_a_file() {
 }
 
 #[test]
-fn what_cannot_be_read_counts_against_the_drive() {
+fn unreadable_state_blocks_the_drive() {
     for missing in [
         "proc/self/mountinfo",
         "proc/mounts",

@@ -9,7 +9,7 @@ use super::super::purge::{EraseError, Method, erase, offers};
 use super::{Told, namespace, told};
 
 #[test]
-fn what_erasing_reaches_is_found_out_before_anything_is_sent() {
+fn the_scope_of_an_erase_is_determined_before_any_command() {
     let mut port = told();
     let only = |port: &mut Told| offers(port, 1).unwrap();
     let [format] = &only(&mut port)[..] else {
@@ -35,7 +35,7 @@ fn what_erasing_reaches_is_found_out_before_anything_is_sent() {
 }
 
 #[test]
-fn namespaces_that_only_other_controllers_show_are_reckoned_with() {
+fn namespaces_of_other_controllers_are_considered() {
     let all_of = |port: &mut Told| {
         port.controller
             .set_sanitize_capabilities(sanicap::BLOCK_ERASE);
@@ -79,7 +79,7 @@ fn namespaces_that_only_other_controllers_show_are_reckoned_with() {
 }
 
 #[test]
-fn a_format_keeps_the_format_and_does_without_a_secure_erase_that_is_refused() {
+fn a_format_keeps_the_lba_format_and_falls_back_without_secure_erase() {
     let mut port = told();
     let method = Method::Format(SecureErase::USER_DATA);
     let done = erase(&mut port, 1, method, &mut |_| true).unwrap();
@@ -128,7 +128,7 @@ fn a_format_keeps_metadata_and_protection() {
 }
 
 #[test]
-fn a_sanitize_is_waited_for_and_told_of() {
+fn a_sanitize_is_awaited_and_reported() {
     let method = Method::Sanitize(SanitizeAction::BLOCK_ERASE);
     let mut port = told();
     port.sanitize = vec![0x4000, 0x8000];

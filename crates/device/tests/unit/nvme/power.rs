@@ -7,7 +7,7 @@ use super::super::power::Found;
 use super::{Told, told};
 
 #[test]
-fn a_power_state_that_is_accepted_and_not_taken_is_an_error() {
+fn an_accepted_but_unapplied_power_state_is_an_error() {
     let mut port = told();
     Commands::to(&mut port).set_power_state(1).unwrap();
     assert_eq!(Commands::to(&mut port).power_state().unwrap(), 1);
@@ -18,7 +18,7 @@ fn a_power_state_that_is_accepted_and_not_taken_is_an_error() {
 }
 
 #[test]
-fn the_power_state_it_is_in_can_be_chosen_where_none_can_be_changed() {
+fn the_current_power_state_can_be_selected_without_support_for_changes() {
     let mut port = told();
     Commands::to(&mut port).set_power_state(1).unwrap();
     port.unchangeable = true;
@@ -32,7 +32,7 @@ fn the_power_state_it_is_in_can_be_chosen_where_none_can_be_changed() {
 }
 
 #[test]
-fn the_power_state_it_was_found_in_is_restored_and_an_operational_one_first() {
+fn the_initial_power_state_is_restored_through_an_operational_one() {
     let state = |port: &Told| port.features[&FeatureId::POWER_MANAGEMENT.0];
     // States 0 and 2 work, 1 and 3 doze.
     let mut port = told();
@@ -74,7 +74,7 @@ fn the_power_state_it_was_found_in_is_restored_and_an_operational_one_first() {
 
 /// The hint is in bits 7:5.
 #[test]
-fn the_workload_hint_outlives_a_choice_of_power_states() {
+fn the_workload_hint_is_kept_across_power_states() {
     let hint = 2 << 5;
     let state = |port: &Told| port.features[&FeatureId::POWER_MANAGEMENT.0];
     let mut port = told();

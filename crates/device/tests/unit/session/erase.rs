@@ -198,7 +198,7 @@ const ALONE: &str = "this namespace";
 const ALL: &str = "all namespaces of the drive";
 
 #[test]
-fn one_namespace_alone_is_sanitized() {
+fn a_single_namespace_is_sanitized() {
     let mut fixture = Fixture::new(&[1]);
     fixture.done(PurgeHow::Best, &[], "sanitize", ALONE);
     fixture.done(PurgeHow::Format, &[], "format 1", ALONE);
@@ -206,7 +206,7 @@ fn one_namespace_alone_is_sanitized() {
 }
 
 #[test]
-fn what_was_done_is_told_not_what_was_asked_for() {
+fn the_performed_erase_is_reported() {
     let mut fixture = Fixture::new(&[1]);
     let purged = fixture.purge(PurgeHow::Format, &[]).unwrap().unwrap();
     assert_eq!(
@@ -229,7 +229,7 @@ fn what_was_done_is_told_not_what_was_asked_for() {
 }
 
 #[test]
-fn a_controller_that_is_another_drives_by_now_is_left_alone() {
+fn a_controller_of_another_drive_is_not_erased() {
     let mut fixture = Fixture::new(&[1]);
     let other = *b"S2                  ";
     fixture.port.controller.set_serial_number(other);
@@ -240,7 +240,7 @@ fn a_controller_that_is_another_drives_by_now_is_left_alone() {
 }
 
 #[test]
-fn a_neighbour_is_erased_only_by_name_and_only_if_it_is_free() {
+fn other_namespaces_are_erased_only_if_named_and_unused() {
     let mut fixture = Fixture::new(&[1, 2]);
     // The best way is one that leaves it alone.
     fixture.done(PurgeHow::Best, &["S1"], "format 1", ALONE);
@@ -268,7 +268,7 @@ fn a_neighbour_is_erased_only_by_name_and_only_if_it_is_free() {
 }
 
 #[test]
-fn a_format_of_one_that_is_a_format_of_all_is_as_a_sanitize() {
+fn a_format_of_all_namespaces_needs_the_permissions_of_a_sanitize() {
     for attributes in [0b01, 0b10, 0b11] {
         let mut fixture = Fixture::new(&[1, 2]);
         fixture.port.controller.set_format_attributes(attributes);
@@ -285,7 +285,7 @@ fn a_format_of_one_that_is_a_format_of_all_is_as_a_sanitize() {
 }
 
 #[test]
-fn a_namespace_without_a_block_device_here_cannot_be_given_leave_for() {
+fn a_namespace_without_a_block_device_cannot_be_permitted() {
     // Attached elsewhere, or nowhere: in the controller's list and not in sysfs.
     let mut fixture = Fixture::new(&[1, 2]);
     fixture
@@ -317,7 +317,7 @@ fn a_namespace_without_a_block_device_here_cannot_be_given_leave_for() {
 }
 
 #[test]
-fn what_other_controllers_hold_alone_is_not_risked() {
+fn namespaces_private_to_other_controllers_are_not_erased() {
     let mut fixture = Fixture::new(&[1]);
     fixture.port.controller.set_cmic(cmic::CONTROLLERS);
     fixture.refused(
@@ -341,7 +341,7 @@ fn what_other_controllers_hold_alone_is_not_risked() {
 }
 
 #[test]
-fn a_command_that_is_not_there_is_said_to_be() {
+fn an_unsupported_command_is_reported() {
     let mut fixture = Fixture::new(&[1]);
     fixture
         .port

@@ -8,7 +8,7 @@ fn open(spec: &str) -> DriveSession {
 }
 
 #[test]
-fn a_drive_that_errs_answers_and_one_that_is_gone_does_not() {
+fn a_failing_drive_is_present_and_a_removed_one_is_not() {
     assert!(open("null:").is_present());
     assert!(open("sim:samsung-951").is_present());
     assert!(
@@ -21,7 +21,7 @@ fn a_drive_that_errs_answers_and_one_that_is_gone_does_not() {
 }
 
 #[test]
-fn a_file_answers_until_it_is_cut_off_or_removed() {
+fn a_file_is_present_until_truncated_or_removed() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("disk");
     std::fs::write(&path, vec![1; 1 << 20]).unwrap();

@@ -13,7 +13,7 @@ fn probed(name: &str, settings: &[(&str, &str)]) -> Option<Result<Box<Probe>, Se
 }
 
 #[test]
-fn every_shipped_controller_can_be_asked() {
+fn every_shipped_controller_answers_identify() {
     for name in Profile::names() {
         let profile = Profile::builtin(name).unwrap();
         let identity = &profile.identity;

@@ -12,7 +12,7 @@ fn the_first_number_of_a_line_is_watts() {
 }
 
 #[test]
-fn a_command_that_ends_is_run_again_and_readings_are_averaged() {
+fn an_ended_command_is_restarted_and_readings_are_averaged() {
     let meter = PowerMeter::start("echo 2; echo 4").unwrap();
     while meter.shared.lock().count < 2 {
         std::thread::yield_now();
@@ -22,7 +22,7 @@ fn a_command_that_ends_is_run_again_and_readings_are_averaged() {
 }
 
 #[test]
-fn a_command_that_says_no_more_and_stays_is_ended_and_run_again() {
+fn a_silent_command_is_killed_and_restarted() {
     let (sender, done) = std::sync::mpsc::channel();
     std::thread::spawn(move || {
         let meter = PowerMeter::start("echo 3; exec >/dev/null; sleep 1000").unwrap();
@@ -37,7 +37,7 @@ fn a_command_that_says_no_more_and_stays_is_ended_and_run_again() {
 }
 
 #[test]
-fn nothing_is_started_once_the_meter_has_ended() {
+fn no_command_is_started_after_the_meter_has_stopped() {
     let shared = Shared::default();
     shared.stop.store(true, Ordering::SeqCst);
     assert!(spawn("sleep 1000", &shared).is_err());
@@ -45,7 +45,7 @@ fn nothing_is_started_once_the_meter_has_ended() {
 }
 
 #[test]
-fn what_is_no_meter_is_refused() {
+fn invalid_meters_are_refused() {
     let error = PowerMeter::start("exec sleep 60");
     // Ten seconds: as long as a user would be left waiting.
     assert!(matches!(error, Err(MeterError::Silent { .. })), "{error:?}");

@@ -104,7 +104,7 @@ proptest! {
     }
 
     #[test]
-    fn there_and_back(a: u128, beats: u64, more in 0_u64..300) {
+    fn multiplication_and_inverse_round_trip(a: u128, beats: u64, more in 0_u64..300) {
         prop_assert_eq!(backward(forward(a, beats), beats), a);
         let stepped = (0..more).fold(forward(a, beats), |element, _| next_beat(element));
         prop_assert_eq!(stepped, forward(forward(a, beats), more));

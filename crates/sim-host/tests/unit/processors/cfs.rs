@@ -6,7 +6,7 @@ fn all(cfs: &mut CfsScheduler) -> Vec<(u64, u32)> {
 }
 
 #[test]
-fn the_thread_that_had_the_least_time_runs_first() {
+fn the_thread_with_the_least_runtime_runs_first() {
     let mut cfs = CfsScheduler::new(10, 1, 3);
     for io in 0..3 {
         cfs.submit(0, io, 0);
@@ -25,7 +25,7 @@ fn the_thread_that_had_the_least_time_runs_first() {
 
 /// A closed loop of several I/Os per thread gets no more than the processors have time for.
 #[test]
-fn no_more_is_submitted_than_there_is_time_for() {
+fn submissions_are_limited_by_cpu_time() {
     for (processors, threads, depth) in [(1, 4, 8), (2, 4, 16), (1, 2, 1), (3, 8, 2)] {
         let mut cfs = CfsScheduler::new(1000, processors, threads);
         let (mut back, mut order) = (BTreeSet::new(), 0);
@@ -58,7 +58,7 @@ fn no_more_is_submitted_than_there_is_time_for() {
 
 /// A thread that slept for long does not keep others out for as long.
 #[test]
-fn sleep_earns_half_a_scheduling_latency_at_most() {
+fn a_sleeper_credit_is_at_most_half_a_scheduling_latency() {
     let ms = 1_000_000;
     let mut cfs = CfsScheduler::new(ms, 1, 2);
     for io in 0..100 {
@@ -75,7 +75,7 @@ fn sleep_earns_half_a_scheduling_latency_at_most() {
 }
 
 #[test]
-fn who_finds_its_processor_idle_stays_there() {
+fn a_thread_with_an_idle_cpu_is_not_migrated() {
     let mut cfs = CfsScheduler::new(10, 4, 8);
     for round in 0..50 {
         for thread in 0..4 {

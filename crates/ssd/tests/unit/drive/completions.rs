@@ -4,7 +4,7 @@ use proptest::prelude::*;
 proptest! {
     /// Against a sorted list.
     #[test]
-    fn gives_back_in_order(
+    fn completions_are_returned_in_order(
         first: u64,
         // Close together; as from a drive; mostly beyond the wheel's turn.
         scale in prop_oneof![Just(1_u64), Just(700), Just(40_000)],

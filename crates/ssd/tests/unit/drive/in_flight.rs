@@ -1,7 +1,7 @@
 use super::*;
 
 #[test]
-fn numbers_are_used_again_and_never_twice_at_once() {
+fn identifiers_are_reused_and_unique_in_flight() {
     let sub = |seq| SubCommand {
         offset_bytes: 0,
         len_bytes: 4096,

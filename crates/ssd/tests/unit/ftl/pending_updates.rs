@@ -4,7 +4,7 @@ use proptest::prelude::*;
 proptest! {
     /// Members are always found, and none once all are removed.
     #[test]
-    fn holds_what_it_was_given_until_all_is_taken_out(units: Vec<u32>, other: u32) {
+    fn entries_are_kept_until_removed(units: Vec<u32>, other: u32) {
         let mut filter = UnitFilter::new();
         for &unit in &units {
             filter.insert(unit);
@@ -20,7 +20,7 @@ proptest! {
 }
 
 #[test]
-fn seldom_claims_what_it_does_not_hold() {
+fn false_positives_are_rare() {
     let mut filter = UnitFilter::new();
     for n in 0..64 {
         filter.insert(n * 7919);

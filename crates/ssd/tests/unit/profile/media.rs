@@ -37,7 +37,7 @@ fn sections_are_optional_and_checked() {
 }
 
 #[test]
-fn a_drive_has_one_kind_of_medium() {
+fn a_profile_has_exactly_one_medium() {
     let text = Profile::builtin_text("samsung-951").unwrap();
     let mut table: toml::Table = toml::from_str(text).unwrap();
     for section in ["nand", "buffer", "ftl"] {

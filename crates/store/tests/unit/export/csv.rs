@@ -1,7 +1,7 @@
 use super::*;
 
 #[test]
-fn fields_are_quoted_as_rfc_4180_has_it() {
+fn fields_are_quoted_by_rfc_4180() {
     let fields = ["plain", "a,b", "say \"hi\"", "two\nlines", "", " blank "];
     let columns: Vec<Column<[&'static str; 6]>> = (0..fields.len())
         .map(|at| Column {

@@ -25,7 +25,7 @@ fn seen(series: &[OpSample]) -> Vec<(u32, u64, u64, Op)> {
 }
 
 #[test]
-fn empty_intervals_and_gaps_are_points_of_nothing() {
+fn empty_intervals_and_gaps_are_zero_points() {
     let series = vec![point(0, Op::Read), point(1, Op::Read), point(5, Op::Write)];
     // 2 was handed over empty, 3 and 4 were not handed over, nor was anything after 6.
     let mut filled = fill_gaps(series, &spans(&[0, 1, 2, 5, 6]), SECOND);
@@ -49,7 +49,7 @@ fn empty_intervals_and_gaps_are_points_of_nothing() {
 }
 
 #[test]
-fn a_series_without_silence_stays_as_it_is() {
+fn a_series_without_gaps_is_unchanged() {
     let series: Vec<_> = (0..4)
         .flat_map(|n| [point(n, Op::Read), point(n, Op::Write)])
         .collect();
@@ -60,7 +60,7 @@ fn a_series_without_silence_stays_as_it_is() {
 }
 
 #[test]
-fn a_drive_that_did_nothing_first_or_at_all_has_what_there_is_to_tell() {
+fn leading_and_total_inactivity_are_represented() {
     let first = fill_gaps(vec![point(2, Op::Write)], &spans(&[0, 1, 2]), Nanos::ZERO);
     assert_eq!(first.len(), 3);
     assert_eq!((first[0].ios, first[0].op), (0, Op::Write));
@@ -71,7 +71,7 @@ fn a_drive_that_did_nothing_first_or_at_all_has_what_there_is_to_tell() {
 }
 
 #[test]
-fn a_damaged_index_makes_no_silence() {
+fn a_damaged_index_creates_no_gap() {
     let far = vec![point(1, Op::Read), point(4_000_000_000, Op::Read)];
     assert_eq!(
         fill_gaps(far, &spans(&[1, 4_000_000_000]), Nanos::ZERO).len(),

@@ -49,7 +49,7 @@ fn feed(seconds: impl Iterator<Item = (u64, Option<f64>)>) -> Option<(u64, StopR
 }
 
 #[test]
-fn it_stops_after_two_steady_windows() {
+fn a_cell_stops_after_two_steady_windows() {
     let flat = feed((0..100).map(|_| (1000, Some(50.0))));
     assert_eq!(flat, Some((20, StopReason::Steady)));
     assert_eq!(
@@ -60,7 +60,7 @@ fn it_stops_after_two_steady_windows() {
 }
 
 #[test]
-fn it_goes_on_while_the_drive_warms_or_the_rate_falls() {
+fn a_cell_continues_while_temperature_rises_or_rate_falls() {
     assert_eq!(
         feed((0..60).map(|s| (1000, Some(30.0 + s as f64 * 0.1)))),
         None
@@ -73,7 +73,7 @@ fn it_goes_on_while_the_drive_warms_or_the_rate_falls() {
 }
 
 #[test]
-fn it_ends_at_the_limit() {
+fn a_cell_ends_at_the_limit() {
     let rising = (0..100).map(|s| (1000, Some(60.0 + f64::from(s))));
     assert_eq!(feed(rising), Some((31, StopReason::TemperatureLimit)));
 }

@@ -40,7 +40,7 @@ fn done(preconditions: &mut Preconditions, cell: &Cell, well: bool) -> bool {
 }
 
 #[test]
-fn a_wanted_state_must_be_complete_and_not_purged() {
+fn a_required_state_must_be_complete_and_not_purged() {
     let mut c = Preconditions::new(1);
     assert!(c.skip_reason(&wanting()).is_some());
     assert!(!done(&mut c, &leaving(false), true));

@@ -9,7 +9,7 @@ fn a_depth_is_divided_evenly_among_the_most_threads() {
 }
 
 #[test]
-fn values_are_compared_by_what_they_mean() {
+fn values_are_compared_after_parsing() {
     assert!(same_value("4k", "4096") && same_value("zipf:1", "zipf:1"));
     assert!(!same_value("4k", "4000") && !same_value("as-it-is", "0"));
 }

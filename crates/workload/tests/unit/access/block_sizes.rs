@@ -15,7 +15,7 @@ fn frequencies(sizes: &BlockSizes, draws: u32) -> Vec<f64> {
 }
 
 #[test]
-fn fio_bssplit_is_read_with_its_rules() {
+fn fio_bssplit_is_parsed_by_its_rules() {
     let sizes: BlockSizes = "4k/60:64k/40".parse().unwrap();
     assert_eq!(
         sizes.entries().collect::<Vec<_>>(),

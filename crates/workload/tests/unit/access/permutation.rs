@@ -24,7 +24,7 @@ proptest! {
 /// Over many keys, each of 12 values must go to each place equally often: chi-squared over (12-1)^2 degrees of
 /// freedom of the 12 x 12 table.
 #[test]
-fn every_place_is_equally_likely() {
+fn every_position_is_equally_likely() {
     const N: usize = 12;
     const KEYS: usize = 24_000;
     let mut table = [[0_u32; N]; N];

@@ -5,7 +5,7 @@ fn shares(text: &str) -> ZoneShares {
 }
 
 #[test]
-fn reads_what_fio_reads() {
+fn fio_syntax_is_parsed() {
     let jesd219 = shares("50/5:30/15:20/80");
     assert_eq!(jesd219.entries(), [(50.0, 5.0), (30.0, 15.0), (20.0, 80.0)]);
     assert_eq!(shares("50/5:30/15:20/"), jesd219);
@@ -16,7 +16,7 @@ fn reads_what_fio_reads() {
 }
 
 #[test]
-fn what_does_not_add_up_is_refused_with_a_reason() {
+fn inconsistent_zones_are_refused_with_a_reason() {
     for (text, says) in [
         ("", "ACCESS/SIZE"),
         ("50", "ACCESS/SIZE"),
@@ -37,7 +37,7 @@ fn what_does_not_add_up_is_refused_with_a_reason() {
 }
 
 #[test]
-fn a_zone_without_a_place_is_refused() {
+fn a_zone_without_a_block_is_refused() {
     let law = |slots| ZoneSampler::new(&shares("50/5:50/95"), slots * 4096, 4096, slots);
     // 5 % of 20 blocks is one.
     assert_eq!(law(20).unwrap().zones[0].slots, 1);
