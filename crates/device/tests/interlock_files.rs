@@ -3,7 +3,7 @@
 //! What needs root or a program that is not installed prints why and passes.
 #![allow(
     clippy::unwrap_used,
-    reason = "a test whose world cannot be set up stops right there"
+    reason = "a test whose fixture cannot be set up panics"
 )]
 
 use std::fs::{self, File};

@@ -3,7 +3,7 @@
 //! Needs root; prints why and passes otherwise. Every refused drive is compared byte for byte with what it was.
 #![allow(
     clippy::unwrap_used,
-    reason = "a test whose world cannot be set up stops right there"
+    reason = "a test whose fixture cannot be set up panics"
 )]
 
 use std::fs::File;

@@ -1,7 +1,7 @@
 //! Identity and temperature from made-up sysfs trees: hardware that no test machine has all of.
 #![allow(
     clippy::unwrap_used,
-    reason = "a test whose world cannot be set up stops right there"
+    reason = "a test whose fixture cannot be set up panics"
 )]
 
 use std::fs;

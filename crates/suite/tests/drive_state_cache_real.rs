@@ -1,7 +1,7 @@
 //! Drive state cache on real block devices. Needs root; prints why and passes otherwise.
 #![allow(
     clippy::unwrap_used,
-    reason = "a test whose fixture cannot be set up stops right there"
+    reason = "a test whose fixture cannot be set up panics"
 )]
 
 use std::fs::{self, File};

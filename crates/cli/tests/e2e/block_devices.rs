@@ -1,4 +1,4 @@
-//! Real block devices for tests, taken down again whatever happens (also on panic).
+//! Real block devices for tests, removed on drop (also on panic).
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -6,10 +6,10 @@ use std::process::Command;
 
 use crate::fixture::Fixture;
 
-/// Serialises every test binary and person that uses block devices on this machine.
+/// Lock file that serialises the tests of all processes that use block devices.
 const LOCK: &str = "/tmp/assay-devices.lock";
 
-/// Whatever has been set up so far, undone in reverse order when dropped.
+/// Block devices, mounts and swap that are removed in reverse order on drop.
 pub struct BlockDevices {
     undo: Vec<Vec<String>>,
     pub fixture: Fixture,
@@ -56,7 +56,7 @@ impl BlockDevices {
         }
     }
 
-    /// A zram device of one's own.
+    /// Adds a zram device.
     pub fn zram(&mut self, mib: u64) -> Option<String> {
         let Ok(number) = fs::read_to_string("/sys/class/zram-control/hot_add") else {
             println!("skipped: no zram here");
@@ -66,7 +66,7 @@ impl BlockDevices {
         self.undo_with(&[
             "sh",
             "-c",
-            // Whoever looks at new devices may have it open for a moment.
+            // udev may briefly hold a new device open.
             &format!(
                 "for try in 1 2 3 4 5 6 7 8 9; do echo {number} > /sys/class/zram-control/hot_remove && exit; sleep 0.2; done"
             ),

@@ -1,4 +1,4 @@
-//! Block devices: workloads on loop and zram devices, and drives in use, as a user meets them.
+//! Block devices: workloads on loop and zram devices, refusals for drives in use.
 
 use std::fs;
 
@@ -39,7 +39,7 @@ fn workloads_on_a_loop_device_reach_the_file_under_it() {
     devices.undo_last();
     assert!(
         devices.fixture.read("image") == after,
-        "what the device said is what the file holds"
+        "the file holds the bytes of the device"
     );
 }
 
@@ -126,7 +126,7 @@ fn a_drive_in_use_is_refused_and_unchanged() {
     );
     assert!(
         !done.stderr.contains("add: --destroy"),
-        "nothing to type would help: {done}"
+        "a permanent refusal offers no option: {done}"
     );
     devices
         .fixture
@@ -150,7 +150,7 @@ fn a_drive_in_use_is_refused_and_unchanged() {
         .ok(&format!("job {device} --rw randread --io_size 1m"));
     devices.undo_last();
 
-    // Unmounted, the file system must still be named, and the refusal says how.
+    // Unmounted, the file system must still be named; the refusal states the option.
     let before = fs::read(&device).unwrap();
     let done = devices.fixture.run(&format!(
         "job {device} --rw write --size 1m --destroy {serial}"
@@ -175,7 +175,7 @@ fn swap_and_partition_tables_are_refused() {
         return;
     };
     devices.fixture.write("image", vec![0; 32 * MIB]);
-    // With -P the kernel forgets the partitions when the device is detached.
+    // With -P the kernel drops the partitions on detach.
     let Some(device) = devices.attach("image", &["-P"]) else {
         return;
     };
@@ -197,7 +197,7 @@ fn swap_and_partition_tables_are_refused() {
         .run(&format!("job {device} --rw write --destroy {serial}"))
         .refuses(3, &["gpt", "--destroy gpt"]);
     assert!(fs::read(&device).unwrap() == before);
-    // A quick look at such a drive is read-only and allowed.
+    // The suite `quick` is read-only and allowed.
     devices
         .fixture
         .ok(&format!("run quick {device} --scale 0.005 --out look"));

@@ -2,7 +2,7 @@
 
 use crate::fixture::Fixture;
 
-/// The hidden drive: the 951 with a slower controller, slower flash and a narrower data path.
+/// The measured profile: the 951 with a slower controller, slower flash and a narrower data path.
 fn hidden(fixture: &Fixture) {
     let text = include_str!("../../../../profiles/samsung-951.toml");
     let changed: Vec<String> = text
@@ -58,7 +58,7 @@ fn a_custom_profile_predicts_held_out_cells() {
     assert!(twin.contains("name = \"my-twin\"") && twin.contains("fitted = \"run "));
     assert!(!fixture.path("my-twin.toml.fit-state").exists());
 
-    // The twin is a drive like any other, and does what the hidden one does where nobody measured, short of the data path, which none of
+    // The fitted profile predicts the measured one outside of the fitted cells, except for the data path, which none of
     // the cells reaches.
     let iops = |drive: &str| {
         let done = fixture.json(&format!(

@@ -1,4 +1,4 @@
-//! What every end-to-end test needs: a folder of its own, files with known bytes, the real binary run in it, and checks that
+//! Fixture of the end-to-end tests: a separate folder, files with known bytes, commands of the real binary, and checks that
 //! hold for every command (no panic, one JSON document on stdout and nothing else when `--json` is given).
 
 use std::fs;
@@ -59,7 +59,7 @@ impl Fixture {
         fs::read_to_string(self.path(name)).unwrap()
     }
 
-    /// The command with these words, separated by spaces; nobody watches.
+    /// The command with these arguments, separated by spaces, without a terminal.
     pub fn command(&self, words: &str) -> Command {
         let mut command = Command::new(ASSAY);
         command
@@ -67,7 +67,7 @@ impl Fixture {
             .current_dir(self.dir.path())
             .env_remove("NO_COLOR")
             .env_remove("CLICOLOR_FORCE")
-            // What one test does to a drive is not to be remembered in another, nor at home.
+            // The drive state cache is separate for each test and from the user's.
             .env("ASSAY_STATE_DIR", self.path(".state"))
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
@@ -128,7 +128,7 @@ pub struct Done {
 }
 
 impl Done {
-    /// Wait for it. A panic, or death by a signal nobody sent, fails whatever the test is about.
+    /// Waits for the end; a panic fails the test.
     #[track_caller]
     pub fn of(words: &str, child: Child) -> Done {
         let output = child.wait_with_output().unwrap();
@@ -160,17 +160,17 @@ impl Done {
             .unwrap_or_else(|e| panic!("stdout is not one JSON document ({e}): {self}"))
     }
 
-    /// It failed with this status, said nothing on stdout, and said all of these on stderr.
+    /// Checks the status, an empty stdout, and these texts on stderr.
     #[track_caller]
     pub fn refuses(&self, status: i32, said: &[&str]) {
         assert!(self.status == status, "expected status {status}: {self}");
         assert!(self.stdout.is_empty(), "an error belongs on stderr: {self}");
-        assert!(self.stderr.contains("error:"), "no error was told: {self}");
+        assert!(
+            self.stderr.contains("error:"),
+            "stderr has no error: {self}"
+        );
         for part in said {
-            assert!(
-                self.stderr.contains(part),
-                "stderr does not say {part:?}: {self}"
-            );
+            assert!(self.stderr.contains(part), "stderr lacks {part:?}: {self}");
         }
     }
 }
@@ -211,7 +211,7 @@ pub fn changed_blocks(before: &[u8], after: &[u8], block: usize) -> Vec<usize> {
     pairs.filter(|(_, (b, a))| b != a).map(|(i, _)| i).collect()
 }
 
-/// How many times smaller zstd makes it.
+/// Compression ratio of zstd.
 pub fn zstd_ratio(bytes: &[u8]) -> f64 {
     bytes.len() as f64 / zstd::encode_all(bytes, 3).unwrap().len() as f64
 }
@@ -242,19 +242,19 @@ pub fn send(child: &Child, signal: rustix::process::Signal) {
     rustix::process::kill_process(pid, signal).unwrap();
 }
 
-/// Does a signal reach what is started here? Whoever started the tests may ignore SIGHUP, as nohup does, and so does then what they start.
+/// Whether child processes receive this signal; an ignored signal, such as SIGHUP under nohup, is inherited.
 pub fn is_heard(signal: rustix::process::Signal) -> bool {
     let status = std::fs::read_to_string("/proc/self/status").unwrap();
     let mask = status.lines().find_map(|l| l.strip_prefix("SigIgn:"));
     let mask = u64::from_str_radix(mask.unwrap().trim(), 16).unwrap();
     let heard = mask >> (signal.as_raw() - 1) & 1 == 0;
     if !heard {
-        println!("skipped: {signal:?}, which whoever started this test ignores (nohup?)");
+        println!("skipped: {signal:?} is ignored by the parent process (nohup?)");
     }
     heard
 }
 
-/// Wait a little. Tests of what happens to a running program have to let it run.
+/// Sleeps while the program under test runs.
 #[allow(
     clippy::disallowed_methods,
     reason = "the program under test runs meanwhile; nothing is measured here"

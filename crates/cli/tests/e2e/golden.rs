@@ -131,7 +131,7 @@ fn the_c916_is_slightly_faster_than_the_c900_and_short_writes_are_not_steady() {
 }
 
 /// AnandTech Optane Memory: the P4800X is saturated by sequential reads at depth 2, the MX300 nearly at depth 1; the P4800X answers single reads an order of magnitude sooner, as
-/// published beside it; and writes of 512 B are not for it: even the 960 EVO does better.
+/// published beside it; the 960 EVO is faster at writes of 512 B.
 #[test]
 fn the_p4800x_the_mx300_and_the_960_evo_keep_their_order() {
     let fixture = Fixture::on_disk();

@@ -106,7 +106,7 @@ fn cut_off_and_resume(drive: &str, permission: &str, scale: &str, seed: u64) {
         kill(child);
         assert!(
             !fixture.path("run/SHA256SUMS").exists(),
-            "it was through before it could be cut off"
+            "the run completed before the kill"
         );
         // The folder opens, and text and page render.
         let now = cells(&fixture, "run");
@@ -127,7 +127,7 @@ fn cut_off_and_resume(drive: &str, permission: &str, scale: &str, seed: u64) {
     assert_eq!(finished(&now).len(), 8, "{now:#?}");
     assert_eq!(last["runs"][0]["cells"].as_array().unwrap().len(), 8);
     for (id, cell) in &known {
-        assert_eq!(&now[id], cell, "a finished cell was done again");
+        assert_eq!(&now[id], cell, "a finished cell was repeated");
         assert_eq!(
             starts(&fixture, "run")[id],
             starts(&fixture, "run")[id].min(4)
@@ -168,10 +168,7 @@ fn a_killed_simulated_run_is_resumed() {
         cut.len()
     );
     for (id, cell) in &cut {
-        assert_eq!(
-            cell, &whole[id],
-            "cut off or not, a cell's figures are the same"
-        );
+        assert_eq!(cell, &whole[id], "an interruption changes no figure");
     }
     fixture.ok("run --resume cut");
     let resumed = cells(&fixture, "cut");

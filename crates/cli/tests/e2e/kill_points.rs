@@ -85,10 +85,7 @@ fn survives(drive: &str, permission: &str, points: u32, seed: u64) {
     let (mut killed, mut round) = (0, 0);
     while killed < points {
         round += 1;
-        assert!(
-            round <= points,
-            "runs are through before they can be killed"
-        );
+        assert!(round <= points, "runs complete before the kill");
         let run = format!("run{round}");
         let mut kills_of_it = 0;
         let mut kept = String::new();

@@ -1,5 +1,5 @@
-//! Ends, rates and ramps. Simulated drives own their clock, so there the figures are exact; on a file only what a busy machine
-//! cannot change is checked.
+//! Runtimes, rates and ramps. Simulated drives have virtual time, so the figures are exact; on a file only figures that a busy host
+//! cannot change are checked.
 
 use crate::fixture::{Fixture, MIB, number};
 
@@ -49,7 +49,7 @@ fn a_poisson_open_loop_keeps_its_mean_and_queues() {
     let mean = |job| number(job, "/jobs/0/read/latency_ns/mean");
     assert!(
         mean(&job) > mean(&constant),
-        "random arrivals meet one another: {} {}",
+        "random arrivals queue: {} {}",
         mean(&job),
         mean(&constant)
     );
@@ -151,9 +151,9 @@ fn a_job_ends_by_bytes_or_by_time_whichever_is_first() {
     assert!((number(&timed, "/jobs/0/elapsed_ns") / 2e9 - 1.0).abs() < 0.01);
     assert!(
         number(&timed, "/jobs/0/read/bytes") > (100 * MIB) as f64,
-        "goes round the area until the time is over"
+        "wraps around the area until the end of the runtime"
     );
-    // What does not divide is rounded up to whole blocks, as fio does.
+    // A remainder is rounded up to a whole block, as in fio.
     assert_eq!(bytes("--io_size 100k"), (128 * 1024) as f64);
 }
 

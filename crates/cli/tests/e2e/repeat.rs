@@ -1,4 +1,4 @@
-//! A simulated run is the same to the last bit when it is repeated, and another with another seed.
+//! Determinism of simulated runs: equal seeds give equal bits, other seeds other results.
 
 use serde_json::Value;
 
@@ -78,7 +78,7 @@ fn the_seed_of_the_drive_changes_the_results() {
     assert_ne!(run(1), run(2));
 }
 
-/// The same job a second time writes nothing that was there before, verified or not.
+/// A repeated job writes different data, verified or not.
 #[test]
 fn data_do_not_repeat_from_job_to_job() {
     let fixture = Fixture::in_memory();

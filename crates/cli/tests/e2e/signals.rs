@@ -161,7 +161,7 @@ fn an_interrupted_suite_keeps_finished_cells_and_is_resumable() {
             assert_eq!(
                 first(&resumed),
                 first(&kept["compared"][0]),
-                "a finished cell was done again"
+                "a finished cell was repeated"
             );
             fixture.tool("sh", &["-c", "cd run && sha256sum -c --strict SHA256SUMS"]);
         }

@@ -1,4 +1,4 @@
-//! `assay record`, `replay` and `verify`: every byte of a stream, whatever becomes of its recorder.
+//! `assay record`, `replay` and `verify`: stream integrity, also for interrupted recorders.
 
 use std::fs::File;
 use std::io::{Read, Write};
@@ -64,7 +64,7 @@ fn a_stream_is_replayed_exactly_and_described() {
     assert_eq!(verified["recording"]["bad_chunks"], 0);
     assert_eq!(verified["recording"]["header"]["label"], "camera");
     assert_eq!(number(&verified, "/recording/checked_chunks"), 41.0);
-    // One bit on the drive, and it is found.
+    // One flipped bit on the drive is detected.
     let mut bytes = fixture.read("disk");
     let address = number(&verified, "/status/first_address") as usize;
     bytes[address + 10 * 128 * KIB + 77] ^= 4;
@@ -77,7 +77,7 @@ fn a_stream_is_replayed_exactly_and_described() {
     assert_eq!(
         output.stdout,
         stream[..10 * 128 * KIB],
-        "nothing wrong is handed on"
+        "no corrupt chunk is replayed"
     );
 }
 
@@ -106,7 +106,7 @@ fn without_an_index_the_range_is_the_stream() {
     assert_eq!(
         after[end..],
         before[end..],
-        "beyond the last block nothing is touched"
+        "nothing is written beyond the last block"
     );
 }
 
@@ -121,7 +121,7 @@ fn streams_go_through_files_and_sockets() {
     fixture
         .run("replay disk --to copy")
         .refuses(2, &["copy exists", "not written over"]);
-    // A recorder that waits for its source, and a source that waits for its player.
+    // The recorder waits for its source, and the source for its reader.
     let mut recorder = fixture
         .command("record disk --destroy disk --index --from unix-listen:sock --json")
         .spawn()
@@ -278,7 +278,7 @@ fn a_stream_too_long_for_the_drive_fills_it_and_fails() {
         "{done}"
     );
     assert!(fixture.read("disk") == stream[..MIB]);
-    // A range that was asked for is full when it is full.
+    // A requested range ends the stream when it is full.
     let done = record(&fixture, "disk --destroy disk --last 384k --json", "stream")
         .expect(0)
         .json();
@@ -322,7 +322,7 @@ fn an_abort_flushes_received_data_and_a_stop_does_not_flush() {
             let chunk = &stream[23 * 128 * KIB..24 * 128 * KIB];
             on_disk.chunks(128 * KIB).any(|found| found == chunk)
         });
-        // Long enough for what came to be made durable in the pause, and for another pause to begin: a stop must not take up what that asked for.
+        // Long enough for one flush in the pause and for the next pause to begin: a stop must not wait for the flush of that one.
         pause(700);
         send(&recorder, signal);
         let done = output_of("record", &mut recorder).expect(130);
@@ -362,7 +362,7 @@ fn a_flush_can_be_requested_during_a_recording() {
         fixture.read("disk")[..MIB] == stream[..]
     });
     send(&recorder, Signal::USR1);
-    // The recorder looks up when its source gives more, at the latest.
+    // The recorder polls its registers at the latest with the next source data.
     pipe.write_all(&stream[..300 * KIB]).unwrap();
     let mut said = std::io::BufReader::new(recorder.stderr.take().unwrap());
     let mut line = String::new();
@@ -398,8 +398,8 @@ fn several_drives_share_a_stream() {
         .refuses(2, &["drive 1 of 3", "2 were named"]);
 }
 
-/// What a killed recorder had called durable is there, and nothing that is there is wrong. Killed after so many words of it, not at a
-/// time, so that a fast machine and a slow one are cut off alike.
+/// Data that a killed recorder reported durable is present, and no present data is corrupt. The kill follows a number of reports, not a
+/// time, so that it is independent of the speed of the host.
 #[test]
 fn fifty_kills_lose_no_durable_data() {
     let fixture = Fixture::on_disk();
@@ -408,11 +408,8 @@ fn fifty_kills_lose_no_durable_data() {
     let (mut kills, mut seed, mut rounds) = (0, 0, 0);
     while kills < 50 {
         seed += 1;
-        assert!(
-            seed <= 100,
-            "recordings are through before they can be killed"
-        );
-        // Every second one in a ring of 3 MiB, that has gone round once or oftener before it is cut off.
+        assert!(seed <= 100, "recordings complete before the kill");
+        // Every second one in a ring of 3 MiB that wraps at least once before the kill.
         let in_a_ring = seed % 2 == 0;
         let ring = if in_a_ring {
             " --ring --last 2944k"
@@ -428,13 +425,13 @@ fn fifty_kills_lose_no_durable_data() {
         let mut hear = |durable: &mut u64| {
             line.clear();
             let heard = std::io::BufRead::read_line(&mut said, &mut line).unwrap() > 0;
-            // The last line may be cut off: what it would have said was not said.
+            // A torn last line reports nothing.
             if let Ok(told) = serde_json::from_str::<Value>(&line) {
                 *durable = told["durable_bytes"].as_u64().unwrap();
             }
             heard
         };
-        // It speaks every 20 ms at most, some four times in all.
+        // Reports are at least 20 ms apart, about four in all.
         let going = (0..1 + rng.below(3)).all(|_| hear(&mut durable));
         pause(rng.below(15));
         if !going || recorder.try_wait().unwrap().is_some() {
@@ -464,7 +461,7 @@ fn fifty_kills_lose_no_durable_data() {
         assert_eq!(found["recording"]["bad_chunks"], 0);
         assert_eq!(fixture.json("verify disk")["recording"]["bad_chunks"], 0);
     }
-    assert!(rounds >= 10, "{rounds} rings had gone round");
+    assert!(rounds >= 10, "{rounds} rings had wrapped");
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Streams to which something happens: indexes that go bad, replays that are ended, sources that drip, visitors that never come.
+//! Interrupted and damaged streams: damaged indexes, stopped replays, slow sources, absent connections.
 
 use std::io::{Read, Write};
 use std::process::Stdio;
@@ -16,7 +16,7 @@ fn recorded(fixture: &Fixture, chunk: &str) {
     ));
 }
 
-/// One byte of it is not what it was.
+/// Changes one byte of it.
 fn spoil(fixture: &Fixture, at: usize) {
     let mut bytes = fixture.read("disk");
     bytes[at] ^= 0x10;
@@ -27,7 +27,7 @@ fn spoil(fixture: &Fixture, at: usize) {
 fn a_damaged_index_is_reported_when_no_copy_is_valid() {
     let fixture = Fixture::on_disk();
     recorded(&fixture, "64k");
-    // The newest header's place is not known; either of them says it all.
+    // The location of the newest header is not known; either is complete.
     for at in [300, 8300] {
         spoil(&fixture, at);
         let verified = fixture.json("verify disk");
@@ -106,12 +106,12 @@ fn a_bad_chunk_of_a_stopped_recording_is_reported() {
 fn a_replay_stopped_in_its_last_chunk_is_reported_as_stopped() {
     let fixture = Fixture::on_disk();
     fixture.write("disk", noise(99, 8 * MIB));
-    // As much as a pipe takes that nobody reads from, and half a chunk.
+    // The capacity of a pipe without a reader, and half a chunk.
     let stream = fixture.noise("stream", MIB + 64 * KIB);
     fixture.ok("record disk --destroy disk --index --from stream");
     let mut player = fixture.command("replay disk").spawn().unwrap();
     let mut out = player.stdout.take().unwrap();
-    // Until the pipe takes no more. Should it only seem so on a busy machine, the replay is ended in a chunk before.
+    // Until the pipe is full. If a busy host only makes it seem so, the replay stops in an earlier chunk.
     let lies_there = || rustix::io::ioctl_fionread(&out).unwrap();
     wait_until("the pipe is full", || {
         let before = lies_there();
@@ -182,16 +182,16 @@ fn one_signal_ends_a_wait_for_a_connection() {
             Done::of(to, player).expect(1000 + signal.as_raw());
         }
     }
-    // The socket that was left is nobody's: the next takes its place.
+    // The next process replaces the stale socket.
     assert!(fixture.path("sock").exists());
     let player = fixture
         .command("replay disk --to unix-listen:sock")
         .spawn()
         .unwrap();
     let mut came = Vec::new();
-    wait_until("somebody listens", || {
+    wait_until("the socket listens", || {
         std::os::unix::net::UnixStream::connect(fixture.path("sock"))
-            .is_ok_and(|mut visitor| visitor.read_to_end(&mut came).is_ok())
+            .is_ok_and(|mut connection| connection.read_to_end(&mut came).is_ok())
     });
     Done::of("replay", player).expect(0);
     assert_eq!(came.len(), 20 * MIB);

@@ -40,7 +40,7 @@ fn quick_is_read_only_and_planned_for_less_than_a_minute() {
     let warnings = run["warnings"].as_array().unwrap();
     assert!(
         warnings.iter().any(|warning| warning["code"] == "scaled"),
-        "a shortened run says so"
+        "a shortened run is reported as such"
     );
 }
 

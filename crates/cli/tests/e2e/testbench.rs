@@ -1,4 +1,4 @@
-//! `assay testbench`: its contract, its log, what it refuses, and how it ends.
+//! `assay testbench`: JSON keys, log, refusals, exit status.
 
 use rustix::process::Signal;
 use serde_json::Value;
@@ -56,7 +56,7 @@ fn the_log_has_a_line_per_test_and_marks_simulated_drives() {
             && done.stdout.contains("PASS: 12 passed, 0 failed"),
         "{done}"
     );
-    // The same again, to the byte.
+    // A repetition is identical to the byte.
     assert_eq!(
         fixture
             .ok(&format!("testbench sim:intel-600p {QUICK}"))

@@ -217,7 +217,7 @@ fn pulled_and_plugged_in_again(
     let starts = text_so_far(&fixture.path("run/journal.log"))
         .matches("\"cell_start\"")
         .count();
-    assert_eq!(starts, 4, "only the cell that was cut off was begun twice");
+    assert_eq!(starts, 4, "only the interrupted cell was started twice");
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Simulated drives that lie: each kind of fault is found and called what it is, and a sound drive is not accused.
+//! Verification on simulated drives with injected faults: each kind is detected and named; a correct drive has no findings.
 
 use serde_json::Value;
 
@@ -102,15 +102,15 @@ fn a_misdirected_write_is_misplaced_at_its_target_and_lost_at_its_address() {
     for ordinal in [200, 220, 240, 250] {
         let (found, _) = verified(&format!(",fault=misdirect-write@{ordinal}"), workload, 1);
         let names: Vec<&str> = found.iter().map(|(name, _)| name.as_str()).collect();
-        // Where it went may be overwritten by the rightful write later, where it should have been is lost in any case.
+        // A later write may overwrite the wrong location; the intended location is lost in any case.
         assert!(names.contains(&"lost"), "{ordinal}: {found:?}");
         both += usize::from(found == [("lost".to_owned(), 4), ("misplaced".to_owned(), 4)]);
     }
-    assert!(both > 0, "no misdirected write was found where it went");
+    assert!(both > 0, "no misdirected write was detected at its target");
 }
 
-/// A counterfeit of a quarter of what it claims: whatever was written last at each true place is there, and everywhere else is found
-/// what belongs elsewhere. Only its last quarter is right.
+/// A counterfeit with a quarter of its stated capacity: each physical block holds its last write, and reads of the other addresses return
+/// misplaced blocks. Only the last quarter is correct.
 #[test]
 fn a_forged_capacity_is_misplaced_blocks() {
     let (found, job) = verified(",fault=wrap:1m", SEQUENTIAL, 1);
@@ -122,7 +122,7 @@ fn a_forged_capacity_is_misplaced_blocks() {
     let (found, _) = verified(",fault=wrap:1m,state=fresh", random, 1);
     assert_eq!(found, one("misplaced", 768));
     let (found, _) = verified(",fault=wrap:4m", SEQUENTIAL, 0);
-    assert_eq!(found, [], "what fits is kept");
+    assert_eq!(found, [], "data within the true capacity is kept");
 }
 
 #[test]
@@ -141,7 +141,7 @@ fn a_stale_read_is_stale() {
 #[test]
 fn failed_reads_and_writes_are_errors_and_no_data_faults() {
     let (found, job) = verified(",fault=write-error@5", SEQUENTIAL, 1);
-    assert_eq!(found, [], "nobody promised that this write is there");
+    assert_eq!(found, [], "an unacknowledged write has no finding");
     assert_eq!(number(&job, "/jobs/0/write/errors"), 1.0);
     assert_eq!(number(&job, "/jobs/0/write/ios"), 255.0);
     let (found, _) = verified(",fault=read-error@5", SEQUENTIAL, 1);
@@ -153,7 +153,7 @@ fn failed_reads_and_writes_are_errors_and_no_data_faults() {
     );
     assert_eq!(number(&job, "/jobs/0/read/errors"), 1.0);
     assert_eq!(number(&job, "/jobs/0/read/ios"), 63.0);
-    // What it failed of is kept, and named.
+    // The cause of the failure is recorded.
     let causes = serde_json::json!({"ENODATA": 1});
     assert_eq!(job["jobs"][0]["read"]["causes"], causes);
     let warnings = job["warnings"].as_array().unwrap();

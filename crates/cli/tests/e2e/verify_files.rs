@@ -1,4 +1,4 @@
-//! Verification of what an earlier job wrote on a real file that was damaged from outside meanwhile.
+//! Verification of a file that was damaged after the writing job.
 
 use serde_json::Value;
 
@@ -16,7 +16,7 @@ fn written(fixture: &Fixture, options: &str) -> Vec<u8> {
     fixture.read("disk")
 }
 
-/// Verify by reading: what was found, and the first example.
+/// Verifies by reading; returns the findings and the first example.
 #[track_caller]
 fn checked(fixture: &Fixture, options: &str, status: i32) -> (Value, String) {
     let job = fixture.json_status(
@@ -58,7 +58,7 @@ fn damage(
             "{what}: {part:?} is not in {example:?}"
         );
     }
-    // What is there was not touched by looking at it.
+    // Verification changes nothing.
     assert!(fixture.read("disk") == content);
 }
 
@@ -174,7 +174,7 @@ fn overwriting_an_earlier_run_raises_no_false_alarm() {
             "round {round}"
         );
     }
-    // Random overwrites, with reads in between of what this run has and has not written.
+    // Random overwrites, mixed with reads of blocks that this run has and has not written.
     for way in ["--engine uring --iodepth 16", "--engine sync"] {
         let words = "--rw randrw --bs 4k --io_size 8m --verify --destroy disk";
         let job = fixture.json(&format!("job disk {words} {way}"));
@@ -195,7 +195,7 @@ fn overwriting_an_earlier_run_raises_no_false_alarm() {
         .values()
         .map(|count| count.as_u64().unwrap())
         .sum();
-    assert_eq!(bad, 1024, "nothing there carries seed 78: {found}");
+    assert_eq!(bad, 1024, "no block has seed 78: {found}");
 }
 
 #[test]

@@ -119,7 +119,7 @@ fn data_patterns_have_their_properties() {
                 (least..=most).contains(&whole),
                 "{way}: {data} compresses {whole} times"
             );
-            // Not made of random and zero halves: every piece of a block compresses alike.
+            // Every piece of a block has the same ratio, unlike a block of random and zero halves.
             for piece in bytes.chunks(16 * KIB).step_by(17) {
                 let ratio = zstd_ratio(piece);
                 assert!(
@@ -154,7 +154,7 @@ fn incompressible_data_do_not_repeat_from_block_to_block_thread_to_thread_or_run
     let distinct = blocks.windows(2).filter(|pair| pair[0] != pair[1]).count() + 1;
     assert_eq!(
         distinct, 2048,
-        "blocks repeat: a drive that deduplicates would look faster than it is"
+        "blocks repeat: deduplication would distort the result"
     );
 }
 
@@ -286,7 +286,7 @@ fn both_spellings_of_an_option_are_equivalent() {
         ios("--io-size 4m --offset-increment 1m --numjobs 2 --size 4m"),
         2048.0
     );
-    // What a run folder says was run can be typed again.
+    // The recorded command line is valid.
     let job = fixture.json("job sim:samsung-951 --rw randread --io_size 1m --random_distribution cover --ramp_time 0s --seed 3");
     let options = job["jobs"][0]["workload"]["options"]
         .as_str()

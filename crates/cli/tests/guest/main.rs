@@ -11,7 +11,7 @@
 
 #![allow(
     clippy::unwrap_used,
-    reason = "a test whose world cannot be set up stops right there"
+    reason = "a test whose fixture cannot be set up panics"
 )]
 
 #[allow(

@@ -1,8 +1,8 @@
-//! Real block devices for tests, taken down again whatever happens (also on panic).
+//! Real block devices for tests, removed on drop (also on panic).
 
 #![allow(
     clippy::unwrap_used,
-    reason = "a test whose world cannot be set up stops right there"
+    reason = "a test whose fixture cannot be set up panics"
 )]
 #![allow(dead_code, reason = "each test binary uses its part")]
 
@@ -14,10 +14,10 @@ use assay_device::identity::{DriveInfo, identify};
 use assay_device::interlock::{Refusal, authorise};
 use tempfile::TempDir;
 
-/// Serialises every test binary and person that uses block devices on this machine.
+/// Lock file that serialises the tests of all processes that use block devices.
 const LOCK: &str = "/tmp/assay-devices.lock";
 
-/// A folder and whatever has been set up so far, undone in reverse order when dropped.
+/// A folder with block devices, mounts and swap that are removed in reverse order on drop.
 pub struct InterlockFixture {
     undo: Vec<Vec<String>>,
     dir: Option<TempDir>,
@@ -76,7 +76,7 @@ impl InterlockFixture {
         }
     }
 
-    /// A zram device of one's own.
+    /// Adds a zram device.
     pub fn zram(&mut self, mib: u64) -> Option<PathBuf> {
         let Ok(number) = fs::read_to_string("/sys/class/zram-control/hot_add") else {
             println!("skipped: no zram here");
@@ -173,7 +173,7 @@ pub fn name(path: &Path) -> String {
     path.file_name().unwrap().to_str().unwrap().to_owned()
 }
 
-/// The refusal that these words meet, and proof that the drive's bytes are what they were.
+/// The refusal for these confirmations; checks that the drive is unchanged.
 #[track_caller]
 pub fn refused(path: &Path, words: &[&str]) -> Refusal {
     let before = fs::read(path).unwrap();
@@ -193,7 +193,7 @@ pub fn allowed(path: &Path, words: &[&str]) {
     permit.check(File::open(path).unwrap()).unwrap();
 }
 
-/// Refused whatever is named: every word there could be does not help.
+/// Checks that no confirmation overrides the refusal.
 #[track_caller]
 pub fn refused_for_good(path: &Path) -> Refusal {
     let all = [
