@@ -42,7 +42,7 @@ fn the_m8pe_gn_alternates_as_published_and_counts_as_steady() {
     let said = reasons[0]["text"].as_str().unwrap();
     let mean: f64 = said
         .strip_prefix("steady random writes: ")
-        .and_then(|text| text.split_once(" IOPS once settled"))
+        .and_then(|text| text.split_once(" IOPS in steady state"))
         .unwrap_or_else(|| panic!("{said}"))
         .0
         .parse()

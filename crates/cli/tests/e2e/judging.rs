@@ -93,7 +93,7 @@ fn a_counterfeit_capacity_gives_a_banner_and_a_verdict() {
     );
     let verdict = &run["runs"][0]["verdict"];
     assert_eq!(verdict["result"], "not_recommended", "{verdict:#}");
-    assert!(reason(verdict, "blocks").ends_with("send it back"));
+    assert!(reason(verdict, "blocks").ends_with("return the drive"));
     fixture.ok("report fake -o fake.html");
     let page = fixture.text("fake.html");
     assert!(page.contains("class=\"banner alarm loud\""));
