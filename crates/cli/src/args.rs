@@ -212,7 +212,7 @@ Examples:
   assay job ./disk.img --rw write --bs 128k --verify --destroy disk.img
 
 Options are spelled as fio spells them; sizes (4k, 16g) are powers of 1024, durations take ms, s, m, h.
-Without --runtime or --io_size the area is gone over once.")]
+Without --runtime or --io_size the job makes one pass over the area.")]
 pub struct JobArguments {
     /// The drive.
     pub drive: String,

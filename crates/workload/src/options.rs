@@ -153,64 +153,64 @@ macro_rules! job_options {
 // The order is that of `command_line`, which run folders keep.
 job_options! {
     /// `read`, `write`, `randread`, `randwrite`, `rw`, `randrw`
-    What rw: Text(String), "MODE", "`read`", ["\"randread\""];
+    Workload rw: Text(String), "MODE", "`read`", ["\"randread\""];
     /// block size, or a mix with percentages; 512 B to 4 MiB
-    What bs: Text(String), "SIZE", "`4k`", ["\"4k\"", "\"4k/60:64k/40\""];
+    Workload bs: Text(String), "SIZE", "`4k`", ["\"4k\"", "\"4k/60:64k/40\""];
     /// I/Os in flight per thread
-    What iodepth: Number(u32), "N", "1", ["32"];
+    Workload iodepth: Number(u32), "N", "1", ["32"];
     /// threads
-    What numjobs: Number(u32), "N", "1", ["16"];
+    Workload numjobs: Number(u32), "N", "1", ["16"];
     /// area to work on: a size, or a percentage of the drive
-    Where size: Text(String), "SIZE", "the whole drive", ["\"16GiB\"", "\"50%\""];
+    Area size: Text(String), "SIZE", "the whole drive", ["\"16GiB\"", "\"50%\""];
     /// start of the area: a size, or a percentage of the drive
-    Where offset: Text(String), "OFFSET", "0", ["\"1GiB\"", "\"50%\""];
+    Area offset: Text(String), "OFFSET", "0", ["\"1GiB\"", "\"50%\""];
     /// thread i starts i times this further on
-    Where offset_increment: Text(String), "SIZE", "0", ["\"1GiB\""];
+    Area offset_increment: Text(String), "SIZE", "0", ["\"1GiB\""];
     /// each thread works in its own equal part of the area
-    Where split: Flag(bool), "", "`false`", ["true"];
+    Area split: Flag(bool), "", "`false`", ["true"];
     /// end after this many bytes per thread; a percentage is of the thread's part of the area
-    When io_size: Text(String), "SIZE", "the area, without a `runtime`", ["\"4GiB\"", "\"200%\""];
+    Timing io_size: Text(String), "SIZE", "the area, without a `runtime`", ["\"4GiB\"", "\"200%\""];
     /// measured time
-    When runtime: Text(String), "TIME", "none: the area is gone over once", ["\"{runtime}\""];
+    Timing runtime: Text(String), "TIME", "none: one pass over the area", ["\"{runtime}\""];
     /// time before measuring starts
-    When ramp_time: Text(String), "TIME", "0", ["\"1s\""];
+    Timing ramp_time: Text(String), "TIME", "0", ["\"1s\""];
     /// reads in a mix, percent
-    What rwmixread: Number(u32), "PCT", "50", ["70"];
+    Workload rwmixread: Number(u32), "PCT", "50", ["70"];
     /// `random`: all offsets equally likely; `cover`: each block once per pass; `zipf:THETA`; `zoned:ACCESS/SIZE:...`: percent of the I/Os
     /// to percent of the area, in order (`zoned:50/5:30/15:20/80` are JESD219's zones)
-    Where random_distribution: Text(String), "DISTRIBUTION", "`random`", ["\"zipf:1.2\""];
+    Area random_distribution: Text(String), "DISTRIBUTION", "`random`", ["\"zipf:1.2\""];
     /// alignment of random offsets
-    Where blockalign: Text(String), "SIZE", "the smallest block size", ["\"64k\""];
-    /// strided zones: bytes to transfer in a zone before going on to the next
-    Where zonesize: Text(String), "SIZE", "no zones", ["\"1m\""];
+    Area blockalign: Text(String), "SIZE", "the smallest block size", ["\"64k\""];
+    /// strided zones: bytes to transfer in a zone before the next zone
+    Area zonesize: Text(String), "SIZE", "no zones", ["\"1m\""];
     /// strided zones: length of a zone
-    Where zonerange: Text(String), "SIZE", "`zonesize`", ["\"1m\""];
+    Area zonerange: Text(String), "SIZE", "`zonesize`", ["\"1m\""];
     /// strided zones: gap between zones
-    Where zoneskip: Text(String), "SIZE", "0", ["\"1m\""];
+    Area zoneskip: Text(String), "SIZE", "0", ["\"1m\""];
     /// open loop: this many I/Os per second are due per thread (`20k` is 20480), whether or not earlier ones have completed; latency counts
     /// from the due time
-    When rate: Text(String), "IOPS", "closed loop", ["\"20000\""];
+    Timing rate: Text(String), "IOPS", "closed loop", ["\"20000\""];
     /// spacing of an open loop: `constant` or `poisson`
-    When arrival: Text(String), "PROCESS", "`constant`", ["\"poisson\""];
+    Timing arrival: Text(String), "PROCESS", "`constant`", ["\"poisson\""];
     /// closed loop limited to this many I/Os per second and thread; latency counts from submission
-    When rate_iops: Text(String), "IOPS", "no limit", ["\"5000\""];
+    Timing rate_iops: Text(String), "IOPS", "no limit", ["\"5000\""];
     /// closed loop limited to this many bytes per second and thread (`100m` is 100 MiB/s)
-    When rate_bw: Text(String), "SIZE", "no limit", ["\"100m\""];
+    Timing rate_bw: Text(String), "SIZE", "no limit", ["\"100m\""];
     /// `sync`, `uring`, `passthru` (NVMe commands through io_uring, see [real-drives.md](real-drives.md)), `auto` (`sync` at depth 1,
     /// `uring` above); a simulated drive is its own engine
-    How engine: Text(String), "ENGINE", "`auto`", ["\"sync\""];
+    Engine engine: Text(String), "ENGINE", "`auto`", ["\"sync\""];
     /// O_DIRECT (`true`) or through the page cache (`false`)
-    How direct: Bool(bool), "BOOL", "`true`", ["false"];
+    Engine direct: Bool(bool), "BOOL", "`true`", ["false"];
     /// a kernel thread submits (io_uring SQPOLL)
-    How sqpoll: Flag(bool), "", "`false`", ["true"];
+    Engine sqpoll: Flag(bool), "", "`false`", ["true"];
     /// poll the device for completions (io_uring IOPOLL)
-    How hipri: Flag(bool), "", "`false`", ["true"];
+    Engine hipri: Flag(bool), "", "`false`", ["true"];
     /// wait for at least this many completions at a time; saves processor time, and the waiting counts as latency
-    How iodepth_batch_complete_min: Number(u32), "N", "1", ["8"];
+    Engine iodepth_batch_complete_min: Number(u32), "N", "1", ["8"];
     /// processors that the threads, and the kernel workers of their io_uring, may run on
-    How cpus_allowed: Text(String), "LIST", "all", ["\"0-3,8\""];
+    Engine cpus_allowed: Text(String), "LIST", "all", ["\"0-3,8\""];
     /// data written: `incompressible`, `zero`, `compress=R`
-    What data: Text(String), "PATTERN", "`incompressible`", ["\"compress=2\""];
+    Workload data: Text(String), "PATTERN", "`incompressible`", ["\"compress=2\""];
     /// write self-describing blocks and read them back; for reads, check what an earlier job wrote
     Verification verify: Flag(bool), "", "`false`", ["true"];
     /// read back what was written when all of it is; `false` leaves that to a later job that reads
@@ -220,9 +220,9 @@ job_options! {
     /// seed in the self-describing blocks
     Verification verify_seed: Number(u64), "N", "new for each job that writes; for reads that of the first block found", ["7"];
     /// seed of every random choice
-    How seed: Number(u64), "N", "1, in suites the run's `--seed`", ["7"];
+    Engine seed: Number(u64), "N", "1, in suites the run's `--seed`", ["7"];
     /// length of a recording interval
-    When interval: Text(String), "TIME", "`1s`", ["\"100ms\""];
+    Timing interval: Text(String), "TIME", "`1s`", ["\"100ms\""];
 }
 
 impl JobOptions {

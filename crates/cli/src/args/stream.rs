@@ -12,22 +12,22 @@ pub struct StreamArguments {
     #[arg(required = true, value_name = "DRIVE")]
     pub drives: Vec<String>,
     /// Address of the first chunk, in bytes [default: 0]
-    #[arg(long, value_name = "ADDR", value_parser = size, help_heading = "Where")]
+    #[arg(long, value_name = "ADDR", value_parser = size, help_heading = "Area")]
     pub first: Option<u64>,
     /// Address of the last chunk, inclusive [default: the last on the smallest drive]
-    #[arg(long, value_name = "ADDR", value_parser = size, help_heading = "Where")]
+    #[arg(long, value_name = "ADDR", value_parser = size, help_heading = "Area")]
     pub last: Option<u64>,
     /// Bytes per chunk; replay and verify take that of the recording
-    #[arg(long, value_name = "SIZE", value_parser = size, default_value = "128k", help_heading = "Where")]
+    #[arg(long, value_name = "SIZE", value_parser = size, default_value = "128k", help_heading = "Area")]
     pub chunk: u64,
     /// Chunks in flight per drive; times the chunk size: the ring of buffers, the only memory used
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=4096), default_value_t = 32, help_heading = "How")]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=4096), default_value_t = 32, help_heading = "Engine")]
     pub iodepth: u32,
     /// O_DIRECT (true) or through the page cache (false) [default: true]
-    #[arg(long, value_name = "BOOL", value_parser = assay_workload::options::parse_bool, help_heading = "How")]
+    #[arg(long, value_name = "BOOL", value_parser = assay_workload::options::parse_bool, help_heading = "Engine")]
     pub direct: Option<bool>,
     /// uring, sync (blocking calls, one chunk at a time), or auto: sync on drives in memory (zram), uring on all others
-    #[arg(long, default_value = "auto", value_parser = calls(), help_heading = "How")]
+    #[arg(long, default_value = "auto", value_parser = calls(), help_heading = "Engine")]
     pub engine: IoCalls,
 }
 
@@ -55,17 +55,17 @@ pub struct RecordArguments {
         long,
         value_name = "SOURCE",
         default_value = "-",
-        help_heading = "What"
+        help_heading = "Stream"
     )]
     pub from: String,
     /// Record the test pattern of this seed (check it with assay replay --check SEED)
-    #[arg(long, value_name = "SEED", value_parser = seed, conflicts_with = "from", help_heading = "What")]
+    #[arg(long, value_name = "SEED", value_parser = seed, conflicts_with = "from", help_heading = "Stream")]
     pub pattern: Option<u64>,
     /// Bytes of the pattern, or of a plan; k, m, g (and KB, MB, GB) are powers of 1024 [default: the whole range]
-    #[arg(long, value_name = "SIZE", value_parser = size, help_heading = "What")]
+    #[arg(long, value_name = "SIZE", value_parser = size, help_heading = "Stream")]
     pub length: Option<u64>,
     /// Write an index, so that the recording can be found, verified and replayed after a crash
-    #[arg(long, help_heading = "What")]
+    #[arg(long, help_heading = "Stream")]
     pub index: bool,
     /// Label in the index
     #[arg(
@@ -73,26 +73,26 @@ pub struct RecordArguments {
         requires = "index",
         default_value = "",
         hide_default_value = true,
-        help_heading = "What"
+        help_heading = "Stream"
     )]
     pub label: String,
     /// Wrap to the first address when the range is full, over the oldest chunks
-    #[arg(long, help_heading = "What")]
+    #[arg(long, help_heading = "Stream")]
     pub ring: bool,
     /// Flush the drive when the stream has ended
-    #[arg(long, help_heading = "How")]
+    #[arg(long, help_heading = "Engine")]
     pub flush_after: bool,
     /// Checkpoint interval: make the recording durable after this many bytes [default with --index: 64m; without: never]
-    #[arg(long, value_name = "SIZE", value_parser = size, help_heading = "How")]
+    #[arg(long, value_name = "SIZE", value_parser = size, help_heading = "Engine")]
     pub durable_every: Option<u64>,
     /// The source delivers at this rate and does not wait (800MB/s is decimal, 1.5GiB/s and 100m are not; a bare number is bytes per second)
-    #[arg(long, value_name = "RATE", value_parser = rate, help_heading = "How")]
+    #[arg(long, value_name = "RATE", value_parser = rate, help_heading = "Engine")]
     pub rate: Option<u64>,
     /// Longest time that the source can buffer; longer stalls are reported and give exit status 1
-    #[arg(long, value_name = "TIME", value_parser = duration, requires = "rate", help_heading = "How")]
+    #[arg(long, value_name = "TIME", value_parser = duration, requires = "rate", help_heading = "Engine")]
     pub lossy_deadline: Option<Nanos>,
     /// Measure without a source: write at full speed, and print the buffer needed per rate
-    #[arg(long, conflicts_with_all = ["from", "pattern", "index", "ring", "lossy_deadline"], help_heading = "What")]
+    #[arg(long, conflicts_with_all = ["from", "pattern", "index", "ring", "lossy_deadline"], help_heading = "Stream")]
     pub plan: bool,
     /// Print a line of JSON on stderr whenever more has become durable
     #[arg(long, help_heading = "Safety and output")]
@@ -114,16 +114,21 @@ pub struct ReplayArguments {
     #[command(flatten)]
     pub stream: StreamArguments,
     /// Where the stream goes: - (stdout), a new file, unix:PATH, tcp:HOST:PORT, unix-listen:PATH, tcp-listen:HOST:PORT
-    #[arg(long, value_name = "SINK", default_value = "-", help_heading = "What")]
+    #[arg(
+        long,
+        value_name = "SINK",
+        default_value = "-",
+        help_heading = "Stream"
+    )]
     pub to: String,
     /// Check against the pattern of this seed instead of writing it out
-    #[arg(long, value_name = "SEED", value_parser = seed, conflicts_with = "to", help_heading = "What")]
+    #[arg(long, value_name = "SEED", value_parser = seed, conflicts_with = "to", help_heading = "Stream")]
     pub check: Option<u64>,
     /// Bytes to replay of a raw range [default: all of it]
-    #[arg(long, value_name = "SIZE", value_parser = size, help_heading = "What")]
+    #[arg(long, value_name = "SIZE", value_parser = size, help_heading = "Stream")]
     pub length: Option<u64>,
     /// Do not look for an index
-    #[arg(long, help_heading = "What")]
+    #[arg(long, help_heading = "Stream")]
     pub raw: bool,
 }
 

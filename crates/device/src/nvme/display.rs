@@ -157,7 +157,7 @@ pub fn facts(probe: &Probe, tell: &mut dyn FnMut(&'static str, String, String)) 
         },
     );
 
-    facts.group("heat");
+    facts.group("temperature");
     facts.add("warning temperature", celsius(probe.thermal.warning_c));
     facts.add("critical temperature", celsius(probe.thermal.critical_c));
     facts.add("event threshold", celsius(probe.thermal.threshold_c));
