@@ -1,5 +1,5 @@
-//! Measured series of drives that are really there: a file, and a zram device where the kernel has one (as root). Neither has a cache to
-//! fill, garbage to collect or heat to fear, so nothing but steady, host-limited and unexplained may be said of them.
+//! Attribution of measured series: a file, and a zram device where the kernel has one (as root). Neither has an SLC cache,
+//! garbage collection or throttling, so only steady, host-limited and unexplained are correct labels.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::collections::BTreeMap;
@@ -19,7 +19,7 @@ use assay_workload::options::JobOptions;
 use assay_workload::plan::Workload;
 use assay_workload::run::{DriveJob, RunObserver, run_jobs};
 
-/// Serialises every test binary and person that uses block devices on this machine.
+/// Lock file that serialises the tests of all processes that use block devices.
 const LOCK: &str = "/tmp/assay-devices.lock";
 const SIZE_MIB: u64 = 64;
 
@@ -48,7 +48,7 @@ impl RunObserver for Seen {
     }
 }
 
-/// Run a workload for some seconds, five intervals in each, and take down what a run folder would hold.
+/// Runs a workload for some seconds with five intervals per second; returns the data of a run folder.
 fn watch(path: &str, serial: Option<&str>, rw: &str, bs: &str, iodepth: u32) -> ObservedCell {
     let options = SessionOptions {
         will_write: rw.ends_with("write"),
@@ -162,17 +162,17 @@ fn assert_no_false_label(path: &str, serial: Option<&str>) {
 fn no_false_cause_is_reported_for_a_file() {
     let dir = tempfile::TempDir::new_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
     let path = dir.path().join("drive.bin");
-    // Written, not sparse: holes would be filled while it is measured.
+    // Written, not sparse: holes would be filled during the measurement.
     fs::write(&path, vec![0xa5u8; (SIZE_MIB << 20) as usize]).unwrap();
     assert_no_false_label(path.to_str().unwrap(), Some("drive.bin"));
 }
 
-/// A zram device that goes away with this.
+/// A zram device, removed on drop.
 struct Zram(String);
 
 impl Drop for Zram {
     fn drop(&mut self) {
-        // What was written may still be looked at by the system's device manager.
+        // udev may still hold the device open.
         let remove = format!(
             "for n in 1 2 3 4 5 6 7 8 9; do echo {} > /sys/class/zram-control/hot_remove && exit; sleep 0.2; done; exit 1",
             self.0

@@ -1,7 +1,7 @@
-//! Every detector against simulated drives whose truth is known: precision and recall per label, with the drive's counters and without.
+//! Every detector against simulated drives with known ground truth: precision and recall per label, with and without the drive's counters.
 //!
-//! Detectors were developed on other seeds: below 10 000, then 216 from 100 000 and 216 from 300 000 on, each of which showed one rule
-//! on heat to be wrong (recall of one label 0.947 and 0.933). The seeds here were not looked at before the rules were as they are.
+//! Detectors were developed on other seeds: below 10 000, then 216 from 100 000 and 216 from 300 000 on, each of which found one thermal rule
+//! to be wrong (recall of one label 0.947 and 0.933). The seeds here were first used after the last change of the rules.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod scenario;
@@ -10,17 +10,17 @@ use scenario::Label;
 use scenario::draw::scenario;
 use scenario::score::{Tally, add, table};
 
-/// The first of the seeds.
+/// First seed.
 const FIRST: u64 = 500_000;
-/// How many: a multiple of the kinds of scenario.
+/// Number of scenarios, a multiple of the kinds.
 const COUNT: u64 = 300;
-/// Precision and recall of each label.
+/// Required precision and recall of each label.
 const LEAST: f64 = 0.95;
-/// How far the share of the time in which a drive throttles may be off, percentage points (median).
+/// Limit of the median error of the throttling duty cycle, percentage points.
 const DUTY_OFF_PCT: f64 = 5.0;
 type Tallies = [Tally; 6];
 
-/// Scenarios of these seeds with what went wrong.
+/// Tallies and errors of these seeds.
 fn scored(seeds: impl Iterator<Item = u64>) -> (Tallies, Tallies, Vec<String>) {
     let (mut told, mut blind, mut wrong) = (Tallies::default(), Tallies::default(), Vec::new());
     for seed in seeds {

@@ -1,6 +1,6 @@
-//! The interlock on regular files, what is no drive at all, and whether our eyes see what `wipefs` sees.
+//! The interlock on regular files and on files that are not drives; signature detection compared with `wipefs`.
 //!
-//! What needs root or a program that is not installed prints why and passes.
+//! Tests that need root or a missing program print the reason and pass.
 #![allow(
     clippy::unwrap_used,
     reason = "a test whose fixture cannot be set up panics"
@@ -117,7 +117,7 @@ fn a_file_locked_by_another_program_is_never_written() {
         return;
     };
     let image = fixture.image("vm.img", 1);
-    // As a virtual machine does: a record lock, held until told to end.
+    // A record lock, as of a virtual machine, held until the end of the process.
     let script = "use Fcntl; open(F, '+<', $ARGV[0]) or die; my $lock = pack('s s x4 q q l', F_WRLCK, 0, 0, 0, 0); fcntl(F, F_SETLK, $lock) or die; \
                   $| = 1; print \"locked\\n\"; <STDIN>;";
     let child = std::process::Command::new("perl")
@@ -166,7 +166,7 @@ fn a_drive_replaced_under_its_name_is_detected() {
         matches!(&refusal.reasons[..], [Reason::Changed { .. }]),
         "{refusal}"
     );
-    // And so is a record that has been tampered with.
+    // And so is a modified record.
     let mut forged = info(&image);
     forged.serial = "mine".into();
     assert!(authorise(&forged, &destroy(&["mine"])).is_err());
@@ -184,7 +184,7 @@ fn null_and_simulated_drives_need_no_confirmation_and_their_permit_opens_no_devi
     let file = tempfile::NamedTempFile::new().unwrap();
     for kind in [DriveKind::Null, DriveKind::Simulated] {
         let mut drive = DriveInfo::new(kind, "sim:x", "x", 1 << 30);
-        // Even a record that claims to be simulated and names a real path gets no key to that path.
+        // A forged record of a simulated drive with a real path does not permit that path.
         drive.path = Some(file.path().to_path_buf());
         let permit = authorise(&drive, &[]).unwrap();
         assert!(matches!(
@@ -272,7 +272,7 @@ fn an_unattached_loop_device_is_rejected_with_advice() {
     assert!(!list_drives().iter().any(|d| d.name == name(&free)));
 }
 
-/// Our own detection and libblkid's must use the same words, or people would have to name one thing twice.
+/// Built-in detection and libblkid must use the same names; otherwise a user would confirm one signature twice.
 #[test]
 fn signature_names_are_those_of_wipefs() {
     let Some(fixture) = InterlockFixture::new() else {
@@ -313,14 +313,14 @@ fn signature_names_are_those_of_wipefs() {
         } else {
             println!("skipped: no wipefs to compare with");
         }
-        // What wipefs removes, we no longer see.
+        // A signature removed by wipefs is no longer detected.
         run(&["wipefs", "-afq", image.to_str().unwrap()]);
         let window = signature::Window::read(&File::open(&image).unwrap(), 0, 16 << 20).unwrap();
         assert_eq!(signature::detect(&window), [], "{word}");
     }
 }
 
-/// A kind that only libblkid knows still protects.
+/// A signature known only to libblkid is protected, too.
 #[test]
 fn signatures_known_only_to_wipefs_must_be_named() {
     let Some(fixture) = InterlockFixture::new() else {

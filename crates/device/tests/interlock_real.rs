@@ -1,6 +1,6 @@
 //! The interlock on real block devices: zram, loop devices, filesystems, swap, partition tables, LVM, RAID.
 //!
-//! Needs root; prints why and passes otherwise. Every refused drive is compared byte for byte with what it was.
+//! Needs root; otherwise prints the reason and passes. Every refused drive is compared byte for byte with its previous content.
 #![allow(
     clippy::unwrap_used,
     reason = "a test whose fixture cannot be set up panics"
@@ -57,7 +57,7 @@ fn an_empty_drive_needs_its_name_and_is_claimed_by_the_permit() {
         permit.check(File::open(&image).unwrap()),
         Err(PermitError::OtherDrive { .. })
     ));
-    // While it lives, nobody can put the drive to use.
+    // The permit holds an exclusive claim on the drive.
     for use_it in ["swapon", "mkswap"] {
         let error = try_run(&[use_it, zram.to_str().unwrap()]).unwrap_err();
         assert!(error.contains("busy"), "{error}");
@@ -169,7 +169,7 @@ fn use_of_a_partition_blocks_its_drive_and_not_its_siblings() {
     allowed(&first, &[&name(&first)]);
 
     run(&["mkfs.ext4", "-q", "-F", first.to_str().unwrap()]);
-    // What lies in the partitions is lost with the drive, so it must be named as well.
+    // Signatures in the partitions must be named as well.
     let refusal = refused(&device, &[&drive, "gpt"]);
     assert_eq!(refusal.missing_words(), ["ext4"]);
     assert!(

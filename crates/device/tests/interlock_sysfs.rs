@@ -1,4 +1,4 @@
-//! Identity and temperature from made-up sysfs trees: hardware that no test machine has all of.
+//! Identity and temperature from synthetic sysfs trees, for hardware that test hosts lack.
 #![allow(
     clippy::unwrap_used,
     reason = "a test whose fixture cannot be set up panics"
@@ -177,7 +177,7 @@ fn a_drive_inside_the_root_complex_has_no_link() {
     let namespace = format!("{CONTROLLER}/nvme0n1");
     let function = "sys/devices/pci0000:00/0000:01:00.0";
     nvme_controller(&tree);
-    // As Linux words it for the NVMe controllers of QEMU that sit on no port.
+    // The text of Linux for NVMe controllers of QEMU without a port.
     tree.file(&format!("{function}/current_link_speed"), "Unknown\n")
         .file(&format!("{function}/current_link_width"), "0\n")
         .file(&format!("{function}/max_link_speed"), "Unknown\n")
@@ -290,7 +290,7 @@ fn the_list_skips_empty_devices_and_tolerates_unreadable_attributes() {
     assert_eq!(list_drives_at(&SystemRoot::at("/nonexistent")), []);
 }
 
-/// Every layout in which the kernel has hung hwmon on drives.
+/// Every layout of hwmon nodes of drives in Linux.
 #[test]
 fn temperatures() {
     for place in ["hwmon4", "hwmon/hwmon4", "device/hwmon/hwmon4"] {
@@ -300,7 +300,7 @@ fn temperatures() {
             .link(&format!("{device}/block/sda/device"), device);
         let info = tree.only_drive();
         assert_eq!(temperature_celsius_at(&tree.root(), &info), None);
-        // temp1 is the composite of an NVMe drive; hotter single sensors do not stand for the drive.
+        // temp1 is the composite temperature of an NVMe drive; hotter single sensors are ignored.
         tree.file(&format!("{device}/{place}/temp10_input"), "90000\n")
             .file(&format!("{device}/{place}/temp2_input"), "71000\n")
             .file(&format!("{device}/{place}/temp1_input"), "38850\n")

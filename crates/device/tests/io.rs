@@ -1,4 +1,4 @@
-//! The targets do what they are told, on real files: bytes, errors, time.
+//! I/O engines on real files: bytes, errors, time.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::fs;
@@ -164,7 +164,7 @@ fn reap_returns_at_its_deadline_and_polls_only_on_request() {
     target.reap(1, until, &mut done).unwrap();
     assert!(target.now() >= until && done.is_empty());
     target.submit(&[io(Op::Read, 0, 0)]).unwrap();
-    // Looking also starts what was submitted.
+    // Polling also starts submitted I/Os.
     while done.is_empty() {
         target.reap(0, Nanos::ZERO, &mut done).unwrap();
     }
@@ -190,7 +190,7 @@ fn sqpoll_and_plain_rings_agree() {
     }
 }
 
-/// An open loop only looks while nothing is due: what it submitted must be on its way after one look, whether or not the kernel's thread slept.
+/// An open loop only polls while no I/O is due: one poll must start submitted I/Os, whether or not the kernel's thread slept.
 #[test]
 fn a_poll_wakes_a_sleeping_sqpoll_thread() {
     let folder = tempfile::tempdir().unwrap();
@@ -232,7 +232,7 @@ fn a_permit_opens_its_own_drive_only() {
     let other_info = identify(&other).unwrap();
     let refused = open_drive(&other_info, other_info.direct_io, Some(&permit));
     assert!(matches!(refused, Err(OpenError::Permit(_))), "{refused:?}");
-    // Replaced behind our back: the name is right, the file is not.
+    // Replaced by another file of the same name.
     fs::remove_file(&path).unwrap();
     fs::copy(&other, &path).unwrap();
     let replaced = open_drive(&info, info.direct_io, Some(&permit));
@@ -260,7 +260,7 @@ fn an_io_longer_than_its_buffer_is_refused() {
     let (drive, _) = open(&path, false);
     let mut ring = UringTarget::new(drive, 2, BLOCK, UringOptions::default()).unwrap();
     assert!(ring.submit(&long).is_err());
-    // The slot is as free as it was, and what lies behind its buffer as it was.
+    // The slot is still free, and memory behind its buffer unchanged.
     assert!(all(&mut ring, &[io(Op::Read, 0, 7)])[0].moved(BLOCK));
     assert_eq!(ring.buffer(1).unwrap()[0], 0);
 }

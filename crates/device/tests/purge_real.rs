@@ -1,4 +1,4 @@
-//! Discarding real block devices. Needs root; prints why and passes otherwise.
+//! Discards on real block devices. Needs root; otherwise prints the reason and passes.
 #![allow(
     clippy::unwrap_used,
     reason = "a test whose fixture cannot be set up panics"

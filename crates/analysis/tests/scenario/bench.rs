@@ -1,4 +1,4 @@
-//! A host that works on a drive and writes down each second.
+//! A simulated host that runs a workload on a drive and records each second.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -9,7 +9,7 @@ use assay_ssd::{Command, Drive, Telemetry};
 use assay_store::series::{IntervalSample, OpCounts};
 use assay_units::{DataClass, Nanos, Op, Rng};
 
-/// What the host does.
+/// The workload of the host.
 #[derive(Clone, Copy, Debug)]
 pub struct Job {
     pub op: Op,
@@ -20,15 +20,15 @@ pub struct Job {
     pub seconds: u32,
 }
 
-/// A second: what a run folder would hold of it, and what only the model knows.
+/// One second: the data of a run folder, and the state of the model.
 pub struct Second {
     pub observed: ObservedInterval,
     pub telemetry: Telemetry,
-    /// Bytes moved by collection and folding.
+    /// Bytes moved by garbage collection and folding.
     pub relocated_bytes: u64,
 }
 
-/// Work on a drive from its present state.
+/// A workload on a drive in its present state.
 pub fn work(drive: &mut Drive, job: Job, seed: u64) -> Vec<Second> {
     let block = u64::from(job.block_bytes);
     let blocks = drive.identity().capacity_bytes / block;
@@ -56,7 +56,7 @@ pub fn work(drive: &mut Drive, job: Job, seed: u64) -> Vec<Second> {
         loop {
             let submit = ready.peek().map_or(Nanos::MAX, |&Reverse((at, _))| at);
             let event = drive.next_event().unwrap_or(Nanos::MAX);
-            // Threads that share a processor submit when it gets to them.
+            // Threads that share a processor submit when scheduled.
             if let Some((at, slot)) = cpus.pop(submit.min(event).min(end)) {
                 ready.push(Reverse((at, slot)));
                 continue;
@@ -119,7 +119,7 @@ pub fn work(drive: &mut Drive, job: Job, seed: u64) -> Vec<Second> {
                         / (now.energy_until - before.energy_until).0.max(1),
                 ),
                 power_state: Some(now.power_state),
-                // A machine with more processors than this job uses is idle for the most part.
+                // A host with more processors than this job uses is mostly idle.
                 host_idle_pct: Some(100.0 - busy_pct / 4.0),
                 busiest_thread_pct: Some(busy_pct),
             },

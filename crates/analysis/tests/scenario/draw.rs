@@ -1,7 +1,7 @@
-//! Scenarios drawn at random: what kind, which shipped profile it is made of, and all numbers.
+//! Random scenarios: kind, base profile and all numbers.
 //!
-//! Drives are small and slow, so that a second is a few hundred I/Os: geometry, rates and heat are drawn, mechanisms are the shipped ones.
-//! A pilot run without any limit tells what the flash draws and reaches; thresholds, caps and host times are set in relation to it.
+//! Drives are small and slow, so that a second is a few hundred I/Os: geometry, rates and heat are random, mechanisms are the shipped ones.
+//! A pilot run without limits gives power and rate of the flash; thresholds, caps and host times are relative to it.
 
 use assay_analysis::attribution::{CellContext, ObservedCell};
 use assay_ssd::profile::SlcOverflow;
@@ -15,10 +15,10 @@ use super::{Label, Scenario, Truth};
 
 /// Seconds of a pilot run.
 const PILOT_S: u32 = 5;
-/// A cause shows when the rate differs by this factor.
+/// A cause is visible when the rate differs by this factor.
 pub const SHOWS: f64 = 0.92;
 
-/// What happens in a scenario.
+/// Kinds of scenarios.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
     Quiet,
@@ -105,7 +105,7 @@ pub fn scenario(seed: u64) -> Scenario {
         job.depth = 32;
     };
     let mut power_state = 0;
-    // Threshold well above what it heats up to, unless the kind says otherwise: decoy heating.
+    // Threshold well above the equilibrium temperature, unless the kind sets it: decoy heating.
     let mut above_k = -dice.from(4.0, 20.0);
     let (mut gap_k, mut percent, mut onset_s) = (2.0, 200, dice.from(5.0, 40.0));
     let mut hot = |above: &mut f64, dice: &mut Dice| {
@@ -283,7 +283,7 @@ pub fn scenario(seed: u64) -> Scenario {
         offered_iops: None,
     };
     let mut truths = truths_of(&p, job, &seconds, kind == Kind::InPlace);
-    // What begins while the drive throttles, or within the three seconds before, does not set the rate alone, and is left out.
+    // Causes that begin during throttling, or within the three seconds before, do not set the rate alone and are not scored.
     let hot = seconds
         .iter()
         .rposition(|s| s.telemetry.throttled)
@@ -354,8 +354,8 @@ pub fn scenario(seed: u64) -> Scenario {
             visible: true,
         });
     }
-    // A write rate that falls for good just as a high temperature is first reached: heat and a full cache look alike, if the drive
-    // does not say which. Whoever sees no more than that must not name either.
+    // A write rate that drops permanently when a high temperature is first reached: throttling and a full cache are indistinguishable if the
+    // drive does not report the cause. Without counters, neither is a correct label.
     let level = |at: usize| {
         seconds[at.saturating_sub(2)..=at]
             .iter()

@@ -1,5 +1,5 @@
-//! Simulated drives whose truth is known, for scoring attribution: small, slow drives made of the shipped profiles, worked on by a host
-//! with processors, observed second by second, with the truth taken from the model's own state and from counterfactual runs.
+//! Simulated drives with known ground truth, for scoring attribution: small, slow drives made of the shipped profiles, with a host
+//! model, observed second by second, with the ground truth of the model's state and of counterfactual runs.
 
 pub mod bench;
 pub mod draw;
@@ -31,7 +31,7 @@ impl Label {
     ];
 }
 
-/// A cause that truly set the rate, and from when.
+/// A true cause of the rate, and its onset.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Truth {
     pub label: Label,
@@ -40,7 +40,7 @@ pub struct Truth {
     pub cache_bytes: u64,
     /// Share of the seconds, from its onset to its last, in which it held, where the cause comes and goes, percent.
     pub duty_pct: Option<f64>,
-    /// Does it show in the rate (8 % or more)? Without the drive's counters nothing else can show it.
+    /// Whether it changes the rate by 8 % or more; required for detection without the drive's counters.
     pub visible: bool,
 }
 
@@ -53,7 +53,7 @@ pub struct Scenario {
 }
 
 impl Scenario {
-    /// As seen where the drive tells its temperature and nothing else.
+    /// The observation of a drive that reports only its temperature.
     pub fn blind(&self) -> ObservedCell {
         let blinded = |m: &ObservedInterval| ObservedInterval {
             throttled: None,

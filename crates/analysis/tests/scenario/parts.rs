@@ -1,4 +1,4 @@
-//! Drives that are small and slow, made of the shipped profiles, with a cache or heat where wanted.
+//! Small, slow drives made of the shipped profiles, optionally with a cache or with heat.
 
 use assay_ssd::profile::{SlcOverflow, SlcProfile};
 use assay_ssd::{Profile, Provenance, Sourced};

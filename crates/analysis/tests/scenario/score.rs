@@ -1,10 +1,10 @@
-//! How often labels are right.
+//! Precision and recall of labels.
 
 use assay_analysis::attribution::{Cause, ObservedCell, phases, throttling};
 
 use super::{Label, Scenario, Truth};
 
-/// Of one label.
+/// Tally of one label.
 #[derive(Clone, Debug, Default)]
 pub struct Tally {
     pub right: usize,
@@ -49,17 +49,17 @@ fn label_of(cause: &Cause) -> Option<Label> {
     }
 }
 
-/// How far an onset may be off: some seconds, or a part of the time until then; what comes gradually, more.
+/// Tolerance of an onset: some seconds, or a share of the time until then; more for gradual causes.
 fn tolerance_s(truth: &Truth) -> f64 {
     match truth.label {
         Label::Collection => (truth.from_s * 0.25).max(10.0),
-        // A state of the drive, not an event: it may come into sight only when something else is over.
+        // A state of the drive, not an event: it may become visible only after another cause ends.
         Label::Fresh => f64::MAX,
         _ => (truth.from_s * 0.1).max(4.0),
     }
 }
 
-/// Add a scenario to the tallies (in [`Label::ALL`]'s order); `blind` leaves out what nobody could see. Returns what went wrong.
+/// Adds a scenario to the tallies (in [`Label::ALL`]'s order); `blind` excludes undetectable causes. Returns the errors.
 pub fn add(
     tallies: &mut [Tally; 6],
     scenario: &Scenario,
@@ -73,7 +73,7 @@ pub fn add(
         let named = phases
             .iter()
             .find(|phase| label_of(&phase.cause) == Some(label));
-        // Without a power meter nothing shows a power limit, and a fresh drive behind one is still fresh.
+        // Without a power meter a power limit is not detectable, and a fresh drive under one is still fresh.
         let powered = scenario
             .truths
             .iter()
@@ -112,7 +112,7 @@ pub fn add(
     (!wrong.is_empty()).then(|| format!("{} {}:{wrong}", scenario.seed, scenario.name))
 }
 
-/// As a table.
+/// The tallies as a table.
 pub fn table(title: &str, tallies: &[Tally; 6]) -> String {
     let mut out = format!(
         "{title}\n{:12} {:>6} {:>6} {:>6} {:>10} {:>7} {:>13} {:>9} {:>9}\n",

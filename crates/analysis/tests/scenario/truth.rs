@@ -1,4 +1,4 @@
-//! What truly set the rate of a run, from the model's own state.
+//! Ground truth of a run, from the model's state.
 
 use assay_ssd::Profile;
 use assay_ssd::profile::SlcOverflow;
@@ -16,10 +16,10 @@ fn duty_pct(seconds: &[Second]) -> Option<f64> {
     Some(count as f64 / until as f64 * 100.0)
 }
 
-/// What the model's own state says of a run: throttling, the cache, collection.
+/// Ground truth from the model's state: throttling, SLC cache, garbage collection.
 pub fn truths_of(p: &Profile, job: Job, seconds: &[Second], in_place: bool) -> Vec<Truth> {
     let mut out = Vec::new();
-    // Shows when the six seconds after are slower than those before.
+    // Visible if the six seconds after are slower than those before.
     let shows = |at: usize| {
         let before = mean_iops(&seconds[at.saturating_sub(6)..at]);
         let after = mean_iops(&seconds[(at + 1).min(seconds.len())..(at + 12).min(seconds.len())]);
@@ -65,7 +65,7 @@ pub fn truths_of(p: &Profile, job: Job, seconds: &[Second], in_place: bool) -> V
         let host: u64 = s.iter().map(|s| s.observed.sample.write.bytes).sum();
         moved as f64 > (usual + 0.15) * host as f64
     };
-    // Five seconds together: moving and writing come in groups.
+    // Over five seconds: relocations and writes come in bursts.
     if job.random
         && let Some(at) =
             (0..seconds.len().saturating_sub(4)).find(|&at| collects(&seconds[at..at + 5]))
@@ -76,7 +76,7 @@ pub fn truths_of(p: &Profile, job: Job, seconds: &[Second], in_place: bool) -> V
             .windows(20)
             .map(mean_iops)
             .fold(f64::MAX, f64::min);
-        // Behind a cache that folds more slowly than collection works, collection sets no rate.
+        // Behind a cache with slower folding than garbage collection, garbage collection does not set the rate.
         if at > 3 && low < before * SHOWS {
             out.push(Truth {
                 label: Label::Collection,

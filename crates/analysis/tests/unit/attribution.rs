@@ -1,9 +1,9 @@
-//! Made series, one per rule; how often labels are right on drives is tests/scenarios.rs.
+//! Synthetic series, one per rule; tests/scenarios.rs measures precision and recall.
 
 use super::*;
 use crate::fixtures::sample;
 
-/// Moments of a second each, of rates in MiB/s.
+/// Intervals of one second with these rates in MiB/s.
 fn observed(rates: &[f64], writes: bool, random: bool) -> ObservedCell {
     let intervals = rates
         .iter()
@@ -113,7 +113,7 @@ fn a_thermal_cycle_has_onset_duty_and_period() {
         assert_eq!((found.len(), found[1].to_s), (2, 190.0));
     };
     check(&seen, 77.0);
-    // The same with the drive's word for it.
+    // The same with the drive's counters.
     for moment in &mut seen.intervals {
         moment.throttled = Some(moment.sample.mib_per_s() < 1000.0);
     }
@@ -130,7 +130,7 @@ fn a_drop_at_an_earlier_temperature_is_not_thermal() {
         causes(&seen),
         [(0.0, "steady"), (120.0, "changed, unexplained")]
     );
-    // Where it had just been reached, and heating ends with it, it is.
+    // If the temperature was just reached and stops rising, it is.
     for (at, moment) in seen.intervals.iter_mut().enumerate() {
         moment.temperature_c = Some((40.0 + at as f64 / 3.0).min(80.0));
     }
@@ -163,7 +163,7 @@ fn a_write_drop_at_a_new_maximum_temperature_is_ambiguous() {
         causes(&seen),
         [(0.0, "steady"), (20.0, "changed, unexplained")]
     );
-    // The drive says that it does not throttle: then it is the cache.
+    // The drive reports no throttling: the cause is the cache.
     for moment in &mut seen.intervals {
         moment.throttled = Some(false);
     }
@@ -198,7 +198,7 @@ fn garbage_collection_declines_to_a_plateau() {
     assert!((found[2].mean_mib_per_s - 250.0).abs() < 15.0, "{found:?}");
 }
 
-/// As measured on zram, on a restless machine: rates of a device that has nothing to collect.
+/// As measured on zram on a busy host: rates of a device without garbage collection.
 #[test]
 fn variation_is_not_garbage_collection() {
     let iops = [

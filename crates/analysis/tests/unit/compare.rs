@@ -204,7 +204,7 @@ fn only_the_last_window_of_rounds_counts() {
     assert_eq!(iops.comparison.answer, Difference::Faster);
 }
 
-/// Streams of two lengths, each repeated: each length is a workload, all of its repetitions count, and what one side has alone is left out.
+/// Streams of two lengths, each repeated: each length is a workload, all repetitions count, unmatched lengths are left out.
 #[test]
 fn streams_are_compared_length_by_length() {
     let streams = |spec: &str, lengths: &[(u64, f64)]| {
@@ -244,7 +244,7 @@ fn streams_are_compared_length_by_length() {
     );
 }
 
-/// The same largest block, another mix; the same job, held to a rate: other workloads.
+/// Another mix with the same largest block, and the same job with a rate limit, are different workloads.
 #[test]
 fn different_workloads_are_not_compared() {
     let job = |options: &str, seed: u64| {
@@ -270,7 +270,7 @@ fn different_workloads_are_not_compared() {
     assert_eq!(matched("--bs 64k", "--bs 64k --verify"), 0);
 }
 
-/// Two short runs (five seconds) have no intervals: nobody can tell, unless they are repeated.
+/// Two short runs (five seconds) have no confidence intervals: inconclusive, unless repeated.
 #[test]
 fn short_runs_need_repeating() {
     let short = |spec: &str, iops: f64, seed: u64| {

@@ -66,7 +66,7 @@ fn silent_seconds_count_as_zero() {
         .filter(|i| !(10..15).contains(i))
         .map(|i| point(i, Op::Write, 600, 1e5))
         .collect();
-    // Five silent seconds inside, ten after the last completion: filled in as a run is read.
+    // Five seconds without completions inside, ten at the end: filled in when a run is read.
     let series: Vec<OpSample> = series;
     let spans = series
         .iter()

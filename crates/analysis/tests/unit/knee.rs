@@ -24,7 +24,7 @@ fn one_knee_per_kind_of_workload() {
         .collect();
     assert_eq!(found, [(4, 16, 32), (8, 4, 8)]);
     assert_eq!(of_step(&run, "other", 0), []);
-    // A cell that failed is no point of the sweep.
+    // A failed cell is not a point of the sweep.
     run.cells[4].state = CellState::Failed("unplugged".to_owned());
     assert_eq!(of_step(&run, "peak", 0)[0].knee.depth, 32);
 }
@@ -67,7 +67,7 @@ fn a_load_curve_has_its_knee_where_latency_doubles() {
         ),
         (3, 60e3, Some(80e3))
     );
-    // Where what was offered is not recorded, there is no curve.
+    // Without recorded offered loads there is no curve.
     for cell in &mut run.cells {
         cell.drives[0].result.as_mut().unwrap().values.clear();
     }

@@ -3,7 +3,7 @@ use assay_units::Rng;
 use super::*;
 use crate::fixtures;
 
-/// The M8Pe(G) of AnandTech M8Pe: a fast state and a throttled one, whatever the part of its cycle in which it begins.
+/// The M8Pe(G) of AnandTech M8Pe: a fast and a throttled state, for any phase of the cycle at the start.
 fn alternating(seconds: u32, phase: u32) -> Vec<f64> {
     let rate = |s| {
         if (s + phase) % 40 < 10 {

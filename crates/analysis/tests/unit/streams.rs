@@ -52,7 +52,7 @@ fn the_published_sweep_has_the_reported_cliffs() {
     assert_eq!(first.interval_mib_per_s, None, "one repetition");
     let peak = peak(&streams, Op::Write).unwrap();
     assert_eq!(peak.length_bytes, 8 << 20);
-    // A cache of up to 8 MiB, and another that 4 GiB do not fit into.
+    // A cache of up to 8 MiB, and one smaller than 4 GiB.
     let cliffs = super::cliffs(&streams, Op::Write);
     let at: Vec<(u64, u64)> = cliffs
         .iter()
@@ -67,7 +67,7 @@ fn the_published_sweep_has_the_reported_cliffs() {
 
 #[test]
 fn one_cliff_for_a_slow_mean_and_none_for_a_recovered_one() {
-    // A cache of 4 chunks at 8 times the rate of what is behind it.
+    // A cache of 4 chunks with 8 times the rate of the flash.
     let time = |n: u64| n.min(4) * 100 + n.saturating_sub(4) * 800;
     let slow: Vec<(u64, u64)> = (0..8).map(|n| (1 << n, time(1 << n))).collect();
     let streams = of(&cells(Op::Write, &slow));
@@ -75,7 +75,7 @@ fn one_cliff_for_a_slow_mean_and_none_for_a_recovered_one() {
     assert_eq!(found.len(), 1, "{found:?}");
     assert_eq!(found[0].before_bytes, 4 * 131_072);
     assert!(found[0].to_mib_per_s < 0.2 * found[0].from_mib_per_s);
-    // One slow length among fast ones is no cliff.
+    // One slow length among fast ones is not a cliff.
     let dip = [(1, 100), (2, 200), (4, 900), (8, 800), (16, 1600)];
     assert_eq!(super::cliffs(&of(&cells(Op::Write, &dip)), Op::Write), []);
     assert_eq!(super::cliffs(&[], Op::Write), []);

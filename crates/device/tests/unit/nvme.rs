@@ -1,4 +1,4 @@
-//! What is made of a controller's answers, on one whose answers are known.
+//! Decoding of a controller's replies, on a controller with known replies.
 
 use std::collections::BTreeMap;
 
@@ -26,14 +26,14 @@ mod erase;
 #[path = "nvme/power.rs"]
 mod power;
 
-/// A controller that answers from tables.
+/// A controller with tabulated replies.
 #[derive(Default)]
 struct Told {
     controller: IdentifyController,
     namespaces: BTreeMap<u32, IdentifyNamespace>,
     /// Namespaces that exist and are attached to no controller here.
     elsewhere: Vec<u32>,
-    /// It refuses to list those.
+    /// It rejects the list of those.
     no_allocated_list: bool,
     smart: SmartLog,
     features: BTreeMap<u8, u32>,
@@ -43,14 +43,14 @@ struct Told {
     stubborn: bool,
     /// Features cannot be set.
     unchangeable: bool,
-    /// Progress that each look at a sanitize finds; then it has ended so.
+    /// Progress in successive sanitize logs, and the final status.
     sanitize: Vec<u16>,
     sanitize_ends: SanitizeState,
-    /// What a secure erase is refused with.
+    /// Status of a rejected secure erase.
     no_secure_erase: Option<StatusCode>,
     /// Namespace, format, secure erase.
     formatted: Vec<(u32, u8, u8)>,
-    /// Of the last format: extended metadata, protection, whether that is first.
+    /// Of the last format: extended metadata, protection, protection location.
     kept: (bool, u8, bool),
     sanitized: Vec<u8>,
 }
@@ -274,7 +274,7 @@ fn health_is_converted_to_si_units_and_telemetry() {
     assert_eq!((worn.read_bytes, worn.written_bytes), (u64::MAX, u64::MAX));
 }
 
-/// Each of them its own number, so that none can stand for another.
+/// Each field has a distinct number.
 #[test]
 fn health_log_fields_have_their_units() {
     let mut port = told();
@@ -374,12 +374,12 @@ fn another_drives_controller_is_detected_by_its_serial() {
     let mut info = DriveInfo::new(DriveKind::Block, "/dev/nvme9n1", "nvme9n1", 1 << 30);
     for (of_drive, of_controller, is_it) in [
         ("S1", "S1", true),
-        // As drives pad it, in front too.
+        // Padded as by drives, also in front.
         ("S1", "   S1", true),
         ("S1", "S1\0\0junk", true),
         ("S1", "S12", false),
         ("S1", "", false),
-        // Without a serial a drive goes by its name.
+        // A drive without a serial is identified by its name.
         ("nvme9n1", "", true),
         ("nvme9n1", "S1", false),
     ] {

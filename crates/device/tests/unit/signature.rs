@@ -44,7 +44,7 @@ fn the_ext_family() {
     // extents, 64bit, flex_bg: what mkfs.ext4 sets.
     assert_eq!(ext_words(0x3C, 0x2C2, 0x46B), ["ext4"]);
     assert_eq!(ext_words(0, 0x8, 0), ["jbd"]);
-    // The two magic bytes alone, as chance writes them, are not a filesystem.
+    // The two magic bytes alone, as in random data, are not a file system.
     let chance: &[(usize, &[u8])] = &[
         (0x404, &[1]),
         (0x438, &[0x53, 0xEF]),
@@ -132,7 +132,7 @@ fn fixed_signatures_at_their_offsets() {
             (found[0].word.as_str(), found[0].offset_bytes),
             (*word, *offset as u64)
         );
-        // One byte beside its place it means nothing.
+        // At an offset of one byte it is not a signature.
         assert_eq!(
             words(&[(*offset ^ 4, bytes)]),
             Vec::<String>::new(),
@@ -248,7 +248,7 @@ proptest! {
         detect(&Window::of(&bytes));
     }
 
-    /// Marks cut off by the end, at any size of image.
+    /// Signatures truncated by the end, at any image size.
     #[test]
     fn truncated_signatures_never_panic(size in 0usize..70_000, offset in 0usize..70_000, mark in prop::sample::select(vec![
         &b"LABELONE"[..], b"EFI PART", b"SKUL\xBA\xBE", b"LUKS\xBA\xBE", b"\xFC\x4E\x2B\xA9\x01", b"\x53\xEF", b"\x55\xAA", b"SWAPSPACE2",
@@ -260,13 +260,13 @@ proptest! {
         detect(&Window::of(&image));
     }
 
-    /// The lab's own random fills must not look like somebody's data.
+    /// Random fills of assay must not be detected as user data.
     #[test]
     fn random_fills_have_no_signature(seed in any::<u64>()) {
         let mut rng = assay_units::Rng::new(seed);
         let mut image = vec![0u8; 1 << 20];
         rng.fill(&mut image);
-        // 0x55AA with four valid boot indicators comes up by chance once in 2^44 images.
+        // 0x55AA with four valid boot indicators has a probability of 2^-44 per image.
         prop_assert_eq!(detect(&Window::of(&image)), vec![]);
     }
 }

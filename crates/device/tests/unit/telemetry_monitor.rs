@@ -8,7 +8,7 @@ fn a_drive_without_telemetry_gives_no_reading() {
     assert_eq!(watch.telemetry(), None);
 }
 
-/// A drive without a health log has the kernel's sensors; one with a health log keeps its own word on heat.
+/// A drive without a health log uses the kernel's sensors; a health log takes precedence.
 #[test]
 fn kernel_sensors_replace_a_missing_health_log() {
     let dir = tempfile::TempDir::new().unwrap();

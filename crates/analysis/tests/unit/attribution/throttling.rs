@@ -53,7 +53,7 @@ fn the_throttling_loss_is_relative_to_the_preceding_phase() {
     assert!((hot.after_mib_per_s - 775.0).abs() < 20.0, "{hot:?}");
     let recovery = hot.recovery.unwrap();
     assert_eq!((recovery.to_s, recovery.mib_per_s), (840.0, 1000.0));
-    // And it is what the phases themselves say.
+    // And it equals the value of the phases.
     let thermal: Vec<&RatePhase> = phases
         .iter()
         .filter(|p| duty_and_period(p).is_some())

@@ -1,4 +1,4 @@
-//! Made-up tables: stacks that the test machine's kernel cannot build (LVM, RAID, LUKS, multipath), and broken ones.
+//! Synthetic tables: stacks that the kernel of the test host cannot build (LVM, RAID, LUKS, multipath), and damaged ones.
 
 use std::cell::RefCell;
 use std::fs::{self, File};
@@ -53,7 +53,7 @@ impl Tree {
         self.claimed(minor, &[]).0
     }
 
-    /// Why not, and what was claimed beside it, where these are claimed by somebody else.
+    /// The reasons and the claimed devices, if these devices are claimed by another process.
     fn claimed(&self, minor: u32, busy: &[&str]) -> (Vec<Reason>, Vec<String>) {
         let root = SystemRoot::at(self.dir.path());
         let asked = RefCell::default();
@@ -148,7 +148,7 @@ fn use_through_one_path_blocks_the_other() {
                 },
             ]
         };
-        // The drive and its first partition, by the path that is used and by the other; the second partition is another matter.
+        // The drive and its first partition, by either path; not the second partition.
         for (minor, label) in [
             (400, "/dev/sdy1"),
             (401, "/dev/sdy1"),
@@ -159,7 +159,7 @@ fn use_through_one_path_blocks_the_other() {
         }
         assert_eq!(tree.reasons(402), []);
         assert_eq!(tree.reasons(502), []);
-        // The whole drive, mounted by the other path, is every partition's use.
+        // A mount of the whole drive by the other path is a use of every partition.
         tree.file(
             "proc/self/mountinfo",
             "30 1 8:500 / /data rw - xfs /dev/sdy rw\n",
@@ -174,7 +174,7 @@ fn use_through_one_path_blocks_the_other() {
 #[test]
 fn a_permit_claims_every_path() {
     let tree = two_paths("eui.01\n", "wwid");
-    // The whole drive, or the partition at the same place: its sister is another matter.
+    // The whole drive, or the partition at the same offset; not its sibling.
     for (minor, beside) in [
         (400, "sdy"),
         (500, "sdz"),
@@ -187,7 +187,7 @@ fn a_permit_claims_every_path() {
             (vec![], vec![beside.to_owned()]),
             "{minor}"
         );
-        // A program that has it by the other path, and of which no table tells.
+        // A program that holds the other path and is in no table.
         let elsewhere = Reason::ClaimedElsewhere {
             device: format!("/dev/{beside}"),
         };
@@ -197,7 +197,7 @@ fn a_permit_claims_every_path() {
             "{minor}"
         );
     }
-    // What is known to be mounted is said once.
+    // A known mount is listed once.
     tree.file(
         "proc/self/mountinfo",
         "30 1 8:500 / /data rw - ext4 /dev/sdy rw\n",
@@ -207,11 +207,11 @@ fn a_permit_claims_every_path() {
         matches!(&reasons[..], [Reason::Mounted { .. }]),
         "{reasons:?}"
     );
-    // A path of the kernel's own multipathing has no file that could be opened.
+    // A path of native NVMe multipathing has no device node.
     tree.file("proc/self/mountinfo", "");
     tree.file("sys/devices/y/block/sdy/hidden", "1\n");
     assert_eq!(tree.claimed(400, &["sdy"]), (vec![], vec![]));
-    // Without that, one that cannot be opened counts against it.
+    // Otherwise a path that cannot be opened blocks the drive.
     fs::remove_file(tree.dir.path().join("sys/devices/y/block/sdy/hidden")).unwrap();
     let root = SystemRoot::at(tree.dir.path());
     let subject = Subject::Block(DeviceNumber {
@@ -240,7 +240,7 @@ fn other_drives_are_not_paths() {
 #[test]
 fn a_file_system_on_the_whole_drive_blocks_its_partitions() {
     let tree = Tree::new();
-    // As btrfs shows itself: a number of its own, and the device as source.
+    // As in btrfs: a separate device number, and the device as source.
     tree.file(
         "proc/self/mountinfo",
         "30 1 0:55 / /data rw - btrfs /dev/sdz rw\n",

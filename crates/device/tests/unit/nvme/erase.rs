@@ -1,4 +1,4 @@
-//! What erasing reaches, and what is sent for it.
+//! Scope and commands of an erase.
 
 use assay_nvme_spec::StatusCode;
 use assay_nvme_spec::admin::{SanitizeAction, SecureErase};
@@ -16,13 +16,13 @@ fn the_scope_of_an_erase_is_determined_before_any_command() {
         panic!()
     };
     assert!(format.reaches_only(1));
-    // A second namespace: a format is still of one.
+    // A second namespace: a format still affects one.
     port.namespaces.insert(2, namespace(8));
     assert!(only(&mut port)[0].reaches_only(1));
-    // Unless the controller says that a secure erase is of all.
+    // Unless a secure erase affects all namespaces (FNA).
     port.controller.set_format_attributes(0b10);
     assert_eq!(only(&mut port)[0].reaches, [1, 2]);
-    // A sanitize always is; and those that are attached elsewhere count too.
+    // A sanitize always affects all, including those attached to other controllers.
     port.controller
         .set_sanitize_capabilities(sanicap::BLOCK_ERASE | sanicap::CRYPTO_ERASE)
         .set_oacs(oacs::FORMAT | oacs::NAMESPACES);
@@ -56,22 +56,22 @@ fn namespaces_of_other_controllers_are_considered() {
         let mut port = told();
         port.controller.set_cmic(several);
         assert_eq!(all_of(&mut port), (vec![true, false], vec![false, true]));
-        // A format of one that is a format of all reaches as far.
+        // A format of one that affects all has the same scope.
         port.controller.set_format_attributes(0b01);
         assert_eq!(all_of(&mut port), (vec![true, true], vec![false, false]));
-        // It says that it can list them all, and will not.
+        // It supports the list of all namespaces but rejects it.
         port.controller
             .set_format_attributes(0)
             .set_oacs(oacs::FORMAT | oacs::NAMESPACES);
         port.no_allocated_list = true;
         assert_eq!(all_of(&mut port), (vec![true, false], vec![false, true]));
-        // It does: then what is elsewhere is known by number.
+        // The list identifies namespaces of other controllers.
         port.no_allocated_list = false;
         assert_eq!(all_of(&mut port), (vec![false, false], vec![true, true]));
         port.elsewhere = vec![3];
         assert_eq!(all_of(&mut port), (vec![false, false], vec![false, true]));
     }
-    // A full list may not be the whole.
+    // A full list may be incomplete.
     let mut port = told();
     port.namespaces = (1..=1024).map(|nsid| (nsid, namespace(8))).collect();
     assert_eq!(all_of(&mut port), (vec![true, false], vec![false, true]));
@@ -98,7 +98,7 @@ fn a_format_keeps_the_lba_format_and_falls_back_without_secure_erase() {
         assert!(!done.is_complete());
         assert_eq!(port.formatted, [(1, 1, 0)]);
     }
-    // It knows how to, and did not: that is for people to hear.
+    // A supported command that failed is reported to the user.
     port.no_secure_erase = Some(StatusCode::FORMAT_IN_PROGRESS);
     port.formatted.clear();
     let error = erase(&mut port, 1, method, &mut |_| true).unwrap_err();
@@ -110,7 +110,7 @@ fn a_format_keeps_the_lba_format_and_falls_back_without_secure_erase() {
 fn a_format_keeps_metadata_and_protection() {
     let mut port = told();
     let method = Method::Format(SecureErase::USER_DATA);
-    // FLBAS (format 1, in bits 3:0) and DPS of the namespace; what the format is asked for.
+    // FLBAS (format 1, in bits 3:0) and DPS of the namespace; the requested format.
     for (formatted, protection, kept) in [
         (0x01, 0, (false, 0, false)),
         (0x11, 0, (true, 0, false)),

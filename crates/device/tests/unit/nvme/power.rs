@@ -1,4 +1,4 @@
-//! Power states, chosen and restored.
+//! Selection and restoration of power states.
 
 use assay_nvme_spec::feature::FeatureId;
 
@@ -34,7 +34,7 @@ fn the_current_power_state_can_be_selected_without_support_for_changes() {
 #[test]
 fn the_initial_power_state_is_restored_through_an_operational_one() {
     let state = |port: &Told| port.features[&FeatureId::POWER_MANAGEMENT.0];
-    // States 0 and 2 work, 1 and 3 doze.
+    // States 0 and 2 are operational, 1 and 3 non-operational.
     let mut port = told();
     let mut states = port.controller.descriptors();
     states[3].set_non_operational(true);
@@ -54,16 +54,16 @@ fn the_initial_power_state_is_restored_through_an_operational_one() {
         assert_eq!(port.set, wanted, "from {before}");
         assert_eq!(state(&port), before);
     }
-    // One that dozed, and is awake again by the time it is to be restored: as it is.
+    // Initially non-operational and operational at the restoration: unchanged.
     port.features.insert(FeatureId::POWER_MANAGEMENT.0, 1);
     let found = Found::of(&mut port).unwrap();
     port.features.insert(FeatureId::POWER_MANAGEMENT.0, 0);
     port.stubborn = true;
     found.restore(&mut port).unwrap();
-    // One that does not go back to a state that works is told of.
+    // A failed return to an operational state is reported.
     port.features.insert(FeatureId::POWER_MANAGEMENT.0, 2);
     assert!(found.restore(&mut port).is_err());
-    // A state that the controller does not list is gone back to as it is.
+    // A state that the controller does not list is restored unchanged.
     port.stubborn = false;
     port.features.insert(FeatureId::POWER_MANAGEMENT.0, 9);
     let found = Found::of(&mut port).unwrap();
@@ -83,7 +83,7 @@ fn the_workload_hint_is_kept_across_power_states() {
     Commands::to(&mut port).set_power_state(1).unwrap();
     found.restore(&mut port).unwrap();
     assert_eq!(port.set, [1 | hint, hint]);
-    // Lost meanwhile, it comes back with the state.
+    // A lost hint is restored with the state.
     let mut port = told();
     port.features.insert(FeatureId::POWER_MANAGEMENT.0, hint);
     let found = Found::of(&mut port).unwrap();

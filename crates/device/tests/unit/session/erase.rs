@@ -1,4 +1,4 @@
-//! A controller that notes what it is told to erase, and its namespaces in a made-up sysfs.
+//! A controller that records erase commands, and its namespaces in a synthetic sysfs.
 
 use std::cell::RefCell;
 use std::fs;
@@ -17,14 +17,14 @@ use tempfile::TempDir;
 
 use super::*;
 
-/// Which namespaces there are, by what list of the controller they are found.
+/// The namespaces, by the controller's list that has them.
 struct Port {
     controller: IdentifyController,
     active: Vec<u32>,
     allocated: Vec<u32>,
-    /// It formats, and knows no secure erase.
+    /// It supports Format without secure erase.
     no_secure_erase: bool,
-    /// What it was told to erase.
+    /// Received erase commands.
     erased: Vec<String>,
 }
 
@@ -80,7 +80,7 @@ impl AdminPort for Port {
 struct Fixture {
     dir: TempDir,
     port: Port,
-    /// Block devices that the interlock was asked about.
+    /// Block devices checked by the interlock.
     asked: RefCell<Vec<String>>,
     /// One of them that is mounted.
     mounted: Option<&'static str>,
@@ -134,7 +134,7 @@ impl Fixture {
         drives.into_iter().find(|drive| drive.name == name)
     }
 
-    /// Purge `nvme0n1` with these words of `--destroy`; what came of it in words.
+    /// Purges `nvme0n1` with these values of `--destroy`; returns the result as text.
     fn purge(&mut self, how: PurgeHow, words: &[&str]) -> Result<Option<Purged>, String> {
         let info = self.drive("nvme0n1").unwrap();
         let place = info.nvme.clone().unwrap();
@@ -175,7 +175,7 @@ impl Fixture {
         done.map_err(|error| error.to_string())
     }
 
-    /// It was refused with these words, and nothing was erased.
+    /// Checks the texts of the refusal, and that nothing was erased.
     #[track_caller]
     fn refused(&mut self, how: PurgeHow, words: &[&str], said: &[&str]) {
         let error = self.purge(how, words).unwrap_err();
@@ -185,7 +185,7 @@ impl Fixture {
         assert!(self.port.erased.is_empty(), "{:?}", self.port.erased);
     }
 
-    /// It was done, by this command and nothing else.
+    /// Checks that exactly this command was sent.
     #[track_caller]
     fn done(&mut self, how: PurgeHow, words: &[&str], command: &str, scope: &str) {
         let purged = self.purge(how, words).unwrap().unwrap();
@@ -219,7 +219,7 @@ fn the_performed_erase_is_reported() {
         (purged.how, purged.scope, purged.complete),
         ("formatted without a secure erase", ALONE, false)
     );
-    // Its secure erase is of all namespaces (FNA bit 1), which does not apply to the format used instead.
+    // Its secure erase affects all namespaces (FNA bit 1), which does not apply to the format used instead.
     let mut fixture = Fixture::new(&[1, 2]);
     fixture.port.controller.set_format_attributes(0b10);
     fixture.port.no_secure_erase = true;
@@ -242,14 +242,14 @@ fn a_controller_of_another_drive_is_not_erased() {
 #[test]
 fn other_namespaces_are_erased_only_if_named_and_unused() {
     let mut fixture = Fixture::new(&[1, 2]);
-    // The best way is one that leaves it alone.
+    // The best method does not affect the other namespace.
     fixture.done(PurgeHow::Best, &["S1"], "format 1", ALONE);
     fixture.refused(
         PurgeHow::Sanitize,
         &["S1"],
         &["/dev/nvme0n1", "nvme0n2", "--destroy nvme0n2"],
     );
-    // Another's name is not its name.
+    // The name of another namespace does not confirm it.
     fixture.refused(
         PurgeHow::Sanitize,
         &["S1", "nvme0n3", "/dev/nvme0n2"],
@@ -272,13 +272,13 @@ fn a_format_of_all_namespaces_needs_the_permissions_of_a_sanitize() {
     for attributes in [0b01, 0b10, 0b11] {
         let mut fixture = Fixture::new(&[1, 2]);
         fixture.port.controller.set_format_attributes(attributes);
-        // Nothing is left that reaches this namespace alone but a discard.
+        // Only a discard affects this namespace alone.
         assert_eq!(fixture.purge(PurgeHow::Best, &["S1"]), Ok(None));
         assert!(fixture.port.erased.is_empty());
         fixture.refused(PurgeHow::Format, &["S1"], &["--destroy nvme0n2"]);
         fixture.done(PurgeHow::Format, &["S1", "nvme0n2"], "format 1", ALL);
     }
-    // Cryptographic erase is not offered: that it is never of all (bit 2) changes nothing.
+    // Cryptographic erase is not offered; its scope (bit 2) is irrelevant.
     let mut fixture = Fixture::new(&[1, 2]);
     fixture.port.controller.set_format_attributes(0b100);
     fixture.done(PurgeHow::Format, &["S1"], "format 1", ALONE);
@@ -310,7 +310,7 @@ fn a_namespace_without_a_block_device_cannot_be_permitted() {
         );
     }
     fixture.done(PurgeHow::Best, &["S1"], "format 1", ALONE);
-    // Attached here, and unknown to the kernel (a format that it does not take).
+    // Attached here, and without a block device (a format that the kernel rejects).
     let mut fixture = Fixture::new(&[1]);
     fixture.port.active = vec![1, 4];
     fixture.refused(PurgeHow::Sanitize, &["S1"], &["namespace 4"]);
@@ -326,13 +326,13 @@ fn namespaces_private_to_other_controllers_are_not_erased() {
         &["/dev/nvme0n1", "other controllers", "--how format"],
     );
     fixture.done(PurgeHow::Best, &["S1"], "format 1", ALONE);
-    // A format that is of all is no better.
+    // A format that affects all has the same result.
     fixture.port.controller.set_format_attributes(0b01);
     for how in [PurgeHow::Sanitize, PurgeHow::Format] {
         fixture.refused(how, &["S1"], &["other controllers", "--how discard"]);
     }
     assert_eq!(fixture.purge(PurgeHow::Best, &["S1"]), Ok(None));
-    // One that lists all of the subsystem's namespaces can be believed.
+    // A controller that lists all namespaces of the subsystem is sufficient.
     fixture
         .port
         .controller

@@ -1,4 +1,4 @@
-//! A controller that changes hands while a power state is chosen.
+//! A device file whose controller changes during the selection of a power state.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -11,7 +11,7 @@ use assay_nvme_spec::opcode::AdminOpcode;
 
 use super::*;
 
-/// What the device file leads to at the moment.
+/// The controller that the device file currently refers to.
 struct World {
     serial: [u8; 20],
     power: u32,
