@@ -68,7 +68,7 @@ fn health_changes_are_reported_and_missing_power_states_refused() {
         raised[0]["cell"].is_string() && raised[0]["drive"] == 0,
         "{job:#}"
     );
-    guest.ok("assay report watched -o page.html && grep -q 'began to say' page.html");
+    guest.ok("assay report watched -o page.html && grep -q 'set a critical warning' page.html");
     let journal = guest.ok("cut -d ' ' -f 2- watched/journal.log");
     let telemetry: Vec<Value> = journal
         .lines()

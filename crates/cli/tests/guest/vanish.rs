@@ -102,6 +102,6 @@ fn assert_drive_lost(guest: &mut Guest, device: &str) -> Result<(), String> {
         "until [ $(dd if={device} bs=4k count=1 iflag=direct 2>/dev/null | wc -c) = 0 ]; do sleep 0.1; done"
     ))?;
     let refused = guest.sh_or_end(&format!("assay job {device} --rw read --io_size 4k"))?;
-    refused.refuses(2, &[device, "no longer answers"]);
+    refused.refuses(2, &[device, "no longer responds"]);
     Ok(())
 }

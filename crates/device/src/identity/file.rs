@@ -116,7 +116,7 @@ fn identify_block(
             Some("zram") => "give it a size first (`echo 1G > /sys/block/zram0/disksize`)",
             // The kernel sets the size of a namespace of a dead controller to 0 (nvme_mark_namespaces_dead).
             Some(nvme) if nvme.starts_with("nvme") => {
-                "as the kernel reports for a controller that no longer responds: see `dmesg`; a reset or a power cycle is needed"
+                "its controller no longer responds, for which the kernel reports size 0: see `dmesg`; a reset or a power cycle is needed"
             }
             _ => "it may have no medium, or its size has not been set",
         };
