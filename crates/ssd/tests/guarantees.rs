@@ -97,7 +97,7 @@ proptest! {
                 drive.advance(now, &mut out);
             }
         }
-        // Driven by the drive's own events only.
+        // Advanced only to the drive's own events.
         let mut rounds = 0;
         while let Some(event) = drive.next_event() {
             drive.advance(event, &mut out);

@@ -1,4 +1,4 @@
-//! What a run folder survives: kills at every byte, flipped bits, arbitrary and hostile bytes.
+//! Robustness of run folders: kills at every byte, flipped bits, arbitrary and hostile bytes.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 mod fixtures;
@@ -62,7 +62,7 @@ fn a_run_truncated_at_any_byte_loses_only_the_torn_line() {
     let (_dir, path, journal) = tiny();
     let journal_path = path.join(JOURNAL_FILE);
     let ends = line_ends(&journal);
-    // What each number of whole lines reads as.
+    // The run after each number of whole lines.
     let whole: Vec<Run> = std::iter::once(0)
         .chain(ends.iter().copied())
         .map(|end| {
@@ -78,7 +78,7 @@ fn a_run_truncated_at_any_byte_loses_only_the_torn_line() {
         let run = Run::open(&path).unwrap();
         let lines = ends.partition_point(|&end| end <= len);
         let torn = len - if lines == 0 { 0 } else { ends[lines - 1] };
-        // A line that lacks nothing but its line end is proven by its checksum.
+        // A line without its line end is valid by its checksum.
         let complete_but_for_its_end = ends.get(lines) == Some(&(len + 1));
         if complete_but_for_its_end {
             assert_eq!(run, whole[lines + 1], "at {len}");
@@ -189,7 +189,7 @@ fn arbitrary_changes_never_panic() {
     }
 }
 
-/// A line whose checksum is right, whatever it says.
+/// A line of any content with a valid checksum.
 fn proven(json: &str) -> Vec<u8> {
     let mut line = format!("{:08x} {json}", crc32c::crc32c(json.as_bytes())).into_bytes();
     line.push(b'\n');
@@ -294,7 +294,7 @@ fn counts_beyond_64_bits_are_refused() {
             huge(2, 4, 5),
         ],
     );
-    // The third fits and is kept; the fourth does not fit together with it.
+    // The third fits and is kept; the sum with the fourth overflows.
     assert_eq!(run.damaged_lines.len(), 3, "{:?}", run.damaged_lines);
     let series = &run.cells[0].drives[0].series;
     assert_eq!(series.len(), 1);
@@ -374,7 +374,7 @@ fn a_huge_torn_tail_is_truncated() {
     fs::write(&path, &bytes).unwrap();
     assert_eq!(JournalWriter::open(&path).unwrap().len_bytes(), whole);
     assert_eq!(fs::metadata(&path).unwrap().len(), whole);
-    // A file of nothing but a torn line becomes empty.
+    // A file of one torn line becomes empty.
     fs::write(&path, vec![7; 200_000]).unwrap();
     assert_eq!(JournalWriter::open(&path).unwrap().len_bytes(), 0);
 }

@@ -1,4 +1,4 @@
-//! Exports: they agree with the run and with each other, and fio's own output has the same keys.
+//! Exports agree with the run and with each other, and have the keys of fio's output.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 mod fixtures;
@@ -22,7 +22,7 @@ use fixtures::{LARGE, SMALL};
 
 type Row = BTreeMap<String, String>;
 
-/// RFC 4180, read by hand: the test must not trust the writer's idea of quoting.
+/// A parser of RFC 4180, independent of the writer.
 fn read_csv(path: &Path) -> Vec<Row> {
     let text = fs::read_to_string(path).unwrap();
     let (mut records, mut record, mut field) = (Vec::new(), Vec::new(), String::new());
@@ -317,7 +317,7 @@ fn fio_json_has_the_keys_of_fio() {
     let (mut expected, mut found) = (BTreeSet::new(), BTreeSet::new());
     keys(&theirs, "", &mut expected);
     keys(&ours, "", &mut found);
-    // What fio tells of the disk below a file is not measured here.
+    // fio's disk_util is not measured.
     expected.retain(|key| !key.starts_with("/disk_util/"));
     found.retain(|key| !key.starts_with("/assay") && !key.starts_with("/jobs/assay"));
     assert_eq!(found, expected);
@@ -481,7 +481,7 @@ fn errors_name_the_output_that_cannot_be_written() {
     assert!(!dir.path().join("x.json").exists());
 }
 
-/// A small run in each text format, as users see it. A change here is a change of format: say so in the changelog.
+/// A small run in each text format. A change here is a format change and belongs in the changelog.
 #[test]
 fn snapshots() {
     let dir = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! Folding journals: what counts, what is discarded, what is summed, checked against doing it by hand.
+//! Folding of journals: counted, discarded and summed events, against manual results.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 mod fixtures;
@@ -204,7 +204,7 @@ fn a_second_attempt_discards_the_first() {
         "what the first attempt warned of is gone, repeats are too"
     );
 
-    // Even of a finished cell.
+    // Also of a finished cell.
     let result = run.cells[bench.at].drives[0].result.clone().unwrap();
     bench.finish(result);
     assert_eq!(bench.read().1, CellState::Finished);
@@ -354,7 +354,7 @@ proptest! {
         }
         let (run, _, drive) = bench.read();
         prop_assert_eq!(run.damaged_lines, Vec::<String>::new());
-        // Between what completed there may be silence, and nothing else.
+        // Only empty intervals may be added.
         let told = |p: &&OpSample| p.ios > 0 || all.contains_key(&(p.index, !p.ramp, p.op));
         let read: Vec<_> = drive.series.iter().filter(told).map(|p| ((p.index, !p.ramp, p.op), p.ios, p.latency)).collect();
         let truth: Vec<_> = all

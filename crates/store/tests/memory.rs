@@ -1,4 +1,4 @@
-//! Memory of reading a long run. Alone in its file: it looks at the peak of the whole process.
+//! Memory of reading a long run. A separate binary, because it measures the peak of the process.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 mod fixtures;
@@ -65,7 +65,7 @@ fn a_long_run_is_folded_in_bounded_memory() {
     assert!(grown < 32 << 20, "{grown} bytes more");
 }
 
-/// The most memory this process ever had resident.
+/// Peak resident memory of this process.
 fn peak_bytes() -> u64 {
     let text = std::fs::read_to_string("/proc/self/status").unwrap();
     let line = text.lines().find(|l| l.starts_with("VmHWM:")).unwrap();

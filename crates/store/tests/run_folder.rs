@@ -1,4 +1,4 @@
-//! Making, continuing, finishing and checking run folders.
+//! Creation, resumption, completion and verification of run folders.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 mod fixtures;
@@ -161,7 +161,7 @@ fn folders_that_cannot_be_used_are_refused() {
         );
     }
 
-    // A file where the folder should be: refused for root and everybody else.
+    // A file in place of the folder is refused for every user.
     let file = dir.path().join("file");
     fs::write(&file, "").unwrap();
     let error = RunWriter::create(&under(&file.join("runs")), &manifest)
@@ -309,7 +309,7 @@ fn two_writers_of_one_run_are_refused() {
     );
     // Reading needs no lock.
     Run::open(&path).unwrap();
-    // flock(1) is another process with the same idea of a lock.
+    // flock(1) in another process uses the same lock.
     let blocked = Command::new("flock")
         .args(["-n"])
         .arg(path.join(JOURNAL_FILE))
@@ -362,7 +362,7 @@ fn nan_figures_keep_the_journal_valid() {
     let error = writer.append(&Entry::Audit(audit)).unwrap_err();
     assert!(matches!(error, StoreError::Unwritable { .. }), "{error}");
 
-    // A ratio to nothing is left out; the rest of the result stays.
+    // A ratio to zero is left out; the rest of the result stays.
     for mut entry in entries {
         if let Entry::CellFinish { results, .. } = &mut entry {
             results[0].values.insert("ratio".to_owned(), f64::INFINITY);
@@ -406,7 +406,7 @@ fn kinds_lists_every_event() {
     assert_eq!(seen, known);
 }
 
-/// A tiny file system that fills up, or a message why there is none.
+/// A tiny file system, or `None` with the reason printed.
 #[test]
 fn a_full_disk_keeps_earlier_events() {
     let dir = tempfile::tempdir().unwrap();
@@ -445,7 +445,7 @@ fn fill_the_disk(dir: &Path) {
             advice: String::new(),
         })
     };
-    // Room for the time after: freed when the disk is full.
+    // Reserved space, freed when the disk is full.
     let ballast = dir.join("ballast");
     fs::write(&ballast, vec![1; 32 << 10]).unwrap();
     let mut written = 0;
@@ -464,7 +464,7 @@ fn fill_the_disk(dir: &Path) {
     assert!(written > 10);
     let run = Run::open(&path).unwrap();
     assert_eq!((run.warnings.len(), run.damaged_lines.len()), (written, 0));
-    // Creating a run there fails as clearly, and an export too.
+    // Creating a run there fails with an error, and an export too.
     let other = Manifest {
         run_id: "other".to_owned(),
         ..manifest.clone()
@@ -480,7 +480,7 @@ fn fill_the_disk(dir: &Path) {
             .to_string();
         assert!(error.contains("full"), "{}: {error}", format.name());
     }
-    // The same writer goes on once there is room, and so would another.
+    // The same writer continues once there is space, and so would another.
     fs::remove_file(&ballast).unwrap();
     writer.append(&warning(written)).unwrap();
     drop(writer);

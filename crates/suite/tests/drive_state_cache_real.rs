@@ -1,4 +1,4 @@
-//! Drive state cache on real block devices. Needs root; prints why and passes otherwise.
+//! Drive state cache on real block devices. Needs root; otherwise prints the reason and passes.
 #![allow(
     clippy::unwrap_used,
     reason = "a test whose fixture cannot be set up panics"

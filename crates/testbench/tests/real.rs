@@ -1,4 +1,4 @@
-//! The test bench on block devices: zram and loop. Needs root; prints why and passes otherwise.
+//! The test bench on block devices: zram and loop. Needs root; otherwise prints the reason and passes.
 
 #![allow(
     clippy::unwrap_used,

@@ -1,4 +1,4 @@
-//! What `list` and `probe` say of an NVMe drive, beside what the kernel and nvme-cli say of it.
+//! Output of `list` and `probe` for an NVMe drive, compared with the kernel and nvme-cli.
 
 use serde_json::{Value, json};
 
@@ -14,13 +14,13 @@ fn list_and_probe_agree_with_nvme_cli() {
         .kernel("iomem=relaxed")
         .drive("first", "GUEST-0001", "one", 64 * MIB)
         .image("two", 32 * MIB)
-        // Behind a port, as in a real machine: there is a link to speak of. The first is inside the root complex.
+        // Behind a root port, so that it has a link; the first is inside the root complex.
         .option("-device pcie-root-port,id=rootport,chassis=1")
         .controller("second", "GUEST-0002", "bus=rootport,mdts=5")
         .option("-device nvme-ns,drive=two,bus=second,nsid=1,logical_block_size=4096,physical_block_size=4096")
         .boot();
 
-    // Every drive once, by the serial that --destroy will ask for.
+    // Every drive once, by the serial for --destroy.
     let list = guest.json("list");
     for (serial, bytes, block) in [
         ("GUEST-0001", 64 * MIB, 512),
@@ -58,7 +58,7 @@ fn list_and_probe_agree_with_nvme_cli() {
         }
         as_nvme_cli_says(&mut guest, &device, &probe);
 
-        // By its generic device it is the same drive.
+        // The generic device is the same drive.
         let by_generic = guest.json(&format!("probe {generic}"));
         assert_eq!(by_generic["drive"]["serial"], serial, "{by_generic:#}");
         assert_eq!(
@@ -77,7 +77,7 @@ fn list_and_probe_agree_with_nvme_cli() {
     let simulated = guest.assay("probe sim:samsung-951").expect(0);
     assert_eq!(rows(&simulated.stdout), rows(&real.stdout), "{simulated}");
 
-    // Something that is no drive, and a namespace that is not there.
+    // A device that is not a drive, and a missing namespace.
     guest
         .assay("probe /dev/nvme7n1")
         .refuses(2, &["/dev/nvme7n1"]);
@@ -85,8 +85,8 @@ fn list_and_probe_agree_with_nvme_cli() {
     guest.end();
 }
 
-/// The rows of the controller's part of a page, group by group. Drives may differ in how many power states they have, whether they tell their capacity, and
-/// whether a host may set temperatures.
+/// Rows of the controller, by group. Drives may differ in their number of power states, in reporting their capacity, and
+/// in host-controlled thermal management.
 fn rows(page: &str) -> Vec<String> {
     let controller = page.lines().skip_while(|line| *line != "controller");
     controller
@@ -98,13 +98,13 @@ fn rows(page: &str) -> Vec<String> {
         .collect()
 }
 
-/// What nvme-cli prints as JSON.
+/// JSON output of nvme-cli.
 #[track_caller]
 fn nvme(guest: &mut Guest, words: &str) -> Value {
     serde_json::from_str(&guest.ok(&format!("nvme {words} -o json"))).unwrap()
 }
 
-/// The current value of a feature, as nvme-cli tells it.
+/// The current value of a feature, from nvme-cli.
 #[track_caller]
 fn feature(guest: &mut Guest, device: &str, fid: u8) -> u64 {
     let text = guest.ok(&format!("nvme get-feature {device} -f {fid}"));
@@ -112,7 +112,7 @@ fn feature(guest: &mut Guest, device: &str, fid: u8) -> u64 {
     u64::from_str_radix(value.trim_start_matches("0x"), 16).unwrap()
 }
 
-/// Everything that both programs read off the controller, each with its own decoding.
+/// All fields that both programs decode.
 #[track_caller]
 fn as_nvme_cli_says(guest: &mut Guest, device: &str, probe: &Value) {
     let ours = &probe["nvme"];
@@ -151,7 +151,7 @@ fn as_nvme_cli_says(guest: &mut Guest, device: &str, probe: &Value) {
     }
     let states = controller["psds"].as_array().unwrap();
     assert_eq!(ours["power_states"].as_array().unwrap().len(), states.len());
-    // Hundredths of a watt unless the scale bit says otherwise.
+    // Hundredths of a watt unless the scale bit is set.
     assert_eq!(
         number(ours, "/power_states/0/max_mw"),
         number(&states[0], "/max_power") * 10.0

@@ -1,11 +1,11 @@
-//! A controller that answers with errors: they are counted and named, and nothing hangs.
+//! Controller errors: counted and reported by cause, without a hang.
 
 use serde_json::{Value, json};
 
 use crate::fixture::{MIB, noise, number};
 use crate::guest::Setup;
 
-/// Is there a warning of failed I/Os that says this?
+/// Whether a warning about I/O errors contains this text.
 fn told_of(job: &Value, words: &str) -> bool {
     let mut warnings = job["warnings"].as_array().unwrap().iter();
     warnings.any(|w| w["code"] == "io-errors" && w["message"].as_str().unwrap().contains(words))
@@ -36,7 +36,7 @@ fn controller_errors_are_reported_by_cause() {
     let device = &guest.device("GUEST-0001");
     let destroy = "--destroy GUEST-0001";
 
-    // One at a time, so that the kernel cannot make one command of a good block and a bad one.
+    // Queue depth 1, so that the kernel cannot merge a good and a bad block into one command.
     for engine in [
         "--engine sync",
         "--engine uring",
@@ -47,7 +47,7 @@ fn controller_errors_are_reported_by_cause() {
         let job = guest.json_status(&format!("job {device} --rw read --bs 64k {engine}"), 1);
         assert_eq!(number(&job, "/jobs/0/read/errors"), 1.0, "{job:#}");
         assert_eq!(number(&job, "/jobs/0/read/ios"), 511.0, "{job:#}");
-        // The controller's Unrecovered Read Error, by whichever way it came: ENODATA is the kernel's word for a medium error.
+        // The controller's Unrecovered Read Error, by any engine: ENODATA is the kernel's errno for a medium error.
         assert_eq!(
             job["jobs"][0]["read"]["causes"],
             json!({"ENODATA": 1}),
@@ -58,13 +58,13 @@ fn controller_errors_are_reported_by_cause() {
             "{engine}: {job:#}"
         );
     }
-    // Apart from the sector, all is well.
+    // All other sectors are readable.
     let job = guest.json(&format!(
         "job {device} --rw read --bs 64k --offset 9m --size 16m"
     ));
     assert_eq!(number(&job, "/jobs/0/read/errors"), 0.0);
 
-    // A write that failed is an error, and what then is where it should be is told apart from what was lost without a word.
+    // A failed write is an error; the old content of its block is distinguished from a silently lost write.
     let before = guest.content("one");
     let job = guest.json_status(
         &format!("job {device} --rw write --bs 64k --offset 12m --size 8m --verify {destroy}"),
@@ -83,7 +83,7 @@ fn controller_errors_are_reported_by_cause() {
     assert!(kept(16 * MIB, &now), "the failed write changed the drive");
     assert!(!kept(16 * MIB - 65536, &now) && !kept(16 * MIB + 65536, &now));
 
-    // A suite goes on, and says what it found.
+    // A suite continues and reports the errors.
     let capacity = guest.json_status(&format!("run capacity {device} {destroy}"), 1);
     let run = &capacity["runs"][0];
     assert_eq!(run["verdict"]["result"], "not_recommended", "{run:#}");
@@ -92,8 +92,8 @@ fn controller_errors_are_reported_by_cause() {
         assert_eq!(number(cell, "/errors"), 1.0, "{cell:#}");
     }
 
-    // A stream ends at the bad sector, and says so: the address, the drive's answer (ENODATA is the kernel's word for a medium
-    // error), and nothing behind it is called done.
+    // A stream ends at the bad sector with its address and the error (ENODATA is the kernel's errno for a medium
+    // error); no later chunk is reported complete.
     let done = guest.sh(&format!(
         "head -c 24m /dev/zero | assay record {device} --chunk 64k {destroy} --json"
     ));
@@ -107,7 +107,7 @@ fn controller_errors_are_reported_by_cause() {
     assert!(words.contains(&json!("device_error")), "{status:#}");
     assert!(!words.contains(&json!("finished")), "{status:#}");
 
-    // The bench's streams meet the sector that cannot be read.
+    // The streams of the test bench include the unreadable sector.
     let bench = guest.json_status(
         &format!("testbench {device} --chunk 64k --first 7m --last 9m {destroy}"),
         1,

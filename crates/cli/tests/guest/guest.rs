@@ -1,4 +1,4 @@
-//! A Linux guest for one test: booted, given commands, and taken down whatever happens (also on panic).
+//! A Linux guest for one test: boot, commands, shutdown on drop (also on panic).
 
 use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, ErrorKind, Read, Write};
@@ -14,17 +14,17 @@ use tempfile::TempDir;
 use crate::fixture::{ASSAY, Done, Fixture};
 use crate::qmp::Qmp;
 
-/// How long a guest may be silent, in a boot or in a command, before it counts as hung. What takes seconds here may take a
-/// minute on a machine that does other things too.
+/// Timeout of output of a guest during boot or a command, after which it counts as hung. Seconds here may be a
+/// minute on a busy host.
 pub const LIMIT: Duration = Duration::from_secs(240);
 
-/// A guest has as many processors as most machines that test; two guests at a time would only wait for each other.
+/// A guest has as many processors as most test hosts, so guests run one at a time.
 static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 
-/// The words that start QEMU, or why there is no fixture.
+/// Command line of QEMU, or the reason for its absence.
 static QEMU: OnceLock<Result<Vec<String>, String>> = OnceLock::new();
 
-/// A machine to be booted.
+/// Configuration of a virtual machine.
 pub struct Setup {
     pub fixture: Fixture,
     controllers: usize,
@@ -35,7 +35,7 @@ pub struct Setup {
 }
 
 impl Setup {
-    /// `None`, with the reason printed, where there is no fixture.
+    /// `None`, with the reason printed, without QEMU and kernel.
     pub fn new() -> Option<Setup> {
         let qemu = QEMU.get_or_init(|| {
             let output = script(&["--qemu"]);
@@ -56,7 +56,7 @@ impl Setup {
             options: Vec::new(),
             tools: Vec::new(),
             kernel: String::new(),
-            // A test that failed took its guest down; the next may have its turn.
+            // A failed test has dropped its guest, so the poisoned lock is usable.
             turn: ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner),
         })
     }
@@ -67,7 +67,7 @@ impl Setup {
         self
     }
 
-    /// Words for the kernel's command line.
+    /// Arguments of the kernel's command line.
     pub fn kernel(mut self, words: &str) -> Setup {
         words.clone_into(&mut self.kernel);
         self
@@ -106,7 +106,7 @@ impl Setup {
             .controller(id, serial, &format!("drive={image}"))
     }
 
-    /// A controller of QEMU's whose one namespace is what somebody serves over NBD on this socket.
+    /// A controller of QEMU with one namespace, which is served over NBD on this socket.
     pub fn over_nbd(self, id: &str, serial: &str, socket: &Path) -> Setup {
         let socket = socket.display();
         self.option(&format!(
@@ -115,7 +115,7 @@ impl Setup {
         .controller(id, serial, "drive=served")
     }
 
-    /// A drive that somebody serves over vfio-user: its owner reads and writes the guest's memory, so that is shared.
+    /// A drive served over vfio-user. The server accesses the guest's memory, which is therefore shared.
     pub fn plugged(mut self, socket: &Path) -> Setup {
         self.controllers += 1;
         self.option(
@@ -138,10 +138,10 @@ impl Setup {
             String::from_utf8_lossy(&packed.stderr)
         );
 
-        // Paths of sockets may have 107 bytes, and the fixture's folder is deep.
+        // Socket paths are limited to 107 bytes, and the fixture's folder is deep.
         let sockets = TempDir::new().unwrap();
         let (serial, qmp) = (sockets.path().join("serial"), sockets.path().join("qmp"));
-        // QEMU connects to us: then nothing has to be waited for but the connection itself.
+        // QEMU connects to these sockets, so that only the connection has to be awaited.
         let listen = UnixListener::bind(&serial).unwrap();
         let listen_qmp = UnixListener::bind(&qmp).unwrap();
         let console = self.fixture.path("console");
@@ -195,9 +195,9 @@ impl Setup {
     }
 }
 
-/// A guest that runs. Dropped, it is gone.
+/// A running guest, killed on drop.
 pub struct Guest {
-    // First, so that it is dropped first: whoever has the next turn finds the processors free.
+    // First, so that it is dropped first: the processors are free for the next guest.
     qemu: Qemu,
     pub fixture: Fixture,
     pub qmp: Qmp,
@@ -208,20 +208,20 @@ pub struct Guest {
 }
 
 impl Guest {
-    /// Run a line of shell in the guest, to its end.
+    /// Runs a shell command line in the guest until it ends.
     #[track_caller]
     pub fn sh(&mut self, line: &str) -> Done {
         self.sh_or_end(line)
             .unwrap_or_else(|end| panic!("no answer to {line:?}: {end}"))
     }
 
-    /// [`Guest::sh`] where QEMU may end meanwhile: then how it ended, with its last words. A guest that is silent still fails the test.
+    /// [`Guest::sh`] where QEMU may end: returns its exit status and output. A timeout still fails the test.
     ///
     /// # Errors
     /// When QEMU has ended.
     #[track_caller]
     pub fn sh_or_end(&mut self, line: &str) -> Result<Done, String> {
-        // More would be lost in the guest's serial port, which nothing holds back.
+        // Longer lines overflow the guest's serial port, which has no flow control.
         assert!(line.len() < 3000 && !line.contains('\n'), "{line}");
         let asked = writeln!(self.to, "{line}");
         self.heard(line, asked)?;
@@ -244,7 +244,7 @@ impl Guest {
         Ok(done)
     }
 
-    /// A line of shell that must succeed, and its stdout.
+    /// Runs a shell command line that must succeed; returns its stdout.
     #[track_caller]
     pub fn ok(&mut self, line: &str) -> String {
         self.sh(line).expect(0).stdout
@@ -268,7 +268,7 @@ impl Guest {
         self.json_status(words, 0)
     }
 
-    /// The controller with this serial, as `nvme0`: which number each gets is chance.
+    /// The controller with this serial, as `nvme0`; the numbers are not deterministic.
     #[track_caller]
     pub fn controller(&mut self, serial: &str) -> String {
         let found = self.ok(&format!(
@@ -278,8 +278,8 @@ impl Guest {
         found.trim().to_owned()
     }
 
-    /// The drive that is this namespace of the controller, or subsystem, with this serial, as `/dev/nvme0n1`. The kernel looks
-    /// at namespaces side by side: which number each gets is chance too.
+    /// The drive of this namespace of the controller, or subsystem, with this serial, as `/dev/nvme0n1`. The kernel scans
+    /// namespaces in parallel, so the numbers are not deterministic.
     #[track_caller]
     pub fn namespace(&mut self, serial: &str, nsid: u32) -> String {
         let found = self.ok(&format!(
@@ -296,13 +296,13 @@ impl Guest {
         self.namespace(serial, 1)
     }
 
-    /// What an image of the fixture holds now.
+    /// The current content of an image.
     pub fn content(&self, image: &str) -> Vec<u8> {
         self.fixture.read(image)
     }
 
-    /// Shut the guest down in order. Everything that was promised before was kept: a guest that died, or whose kernel found
-    /// something wrong, fails here.
+    /// Shuts the guest down. A dead guest, or an error report of its kernel,
+    /// fails the test.
     #[track_caller]
     pub fn end(mut self) {
         let kernel = self.ok("dmesg");
@@ -319,7 +319,7 @@ impl Guest {
         assert!(status.success(), "{status}\n{}", self.qemu.last_words());
     }
 
-    /// The next line of the port; how QEMU ended where there is none.
+    /// The next line of the port, or the exit status of QEMU.
     #[track_caller]
     fn line(&mut self, during: &str) -> Result<String, String> {
         let mut line = String::new();
@@ -331,7 +331,7 @@ impl Guest {
         Ok(line)
     }
 
-    /// What came of talking to the guest: an end of the connection is QEMU's end, silence is the test's.
+    /// Evaluates I/O with the guest: a closed connection returns QEMU's exit status, a timeout fails the test.
     #[track_caller]
     fn heard<T>(&mut self, during: &str, outcome: io::Result<T>) -> Result<T, String> {
         outcome.map_err(|error| {
@@ -369,7 +369,7 @@ impl Qemu {
         stream
     }
 
-    /// What QEMU and the guest's kernel said last, for a test that fails.
+    /// The last output of QEMU and of the guest's kernel, for failure messages.
     fn last_words(&self) -> String {
         let console = fs::read(&self.console).unwrap_or_default();
         let console = String::from_utf8_lossy(&console);

@@ -1,4 +1,4 @@
-//! Health that changes from outside, and power states that cannot be changed.
+//! Health changes injected over QMP, and a controller with one power state.
 
 use serde_json::{Value, json};
 
@@ -11,7 +11,7 @@ fn health_changes_are_reported_and_missing_power_states_refused() {
     let mut guest = setup.drive("disk", "GUEST-0001", "one", 64 * MIB).boot();
     let device = &guest.device("GUEST-0001");
 
-    // Registers are the driver's here, and everything else is told all the same.
+    // Registers are not readable here; all other fields are reported.
     let probe = guest.json(&format!("probe {device}"));
     assert_eq!(probe["nvme"]["registers"], Value::Null);
     assert!(probe["nvme"]["registers_missing"].is_string(), "{probe:#}");
@@ -30,14 +30,14 @@ fn health_changes_are_reported_and_missing_power_states_refused() {
         let probe = guest.json(&format!("probe {device}"));
         assert_eq!(probe["nvme"]["health"]["critical_warnings"], json!(names));
     }
-    // A run on such a drive says so.
+    // A run on such a drive has a warning.
     let job = guest.json(&format!("job {device} --rw randread --io_size 1m"));
     let warnings = job["warnings"].as_array().unwrap();
     let of_drive = warnings.iter().find(|w| w["code"] == "critical-warning");
     let message = of_drive.unwrap()["message"].as_str().unwrap();
     assert!(message.contains("media read-only"), "{job:#}");
 
-    // A flag that goes up while a job runs is in the job's telemetry, from then on.
+    // A flag raised during a job is in the job's telemetry from then on.
     guest.qmp.set("disk", "smart_critical_warning", json!(0));
     guest.ok(&format!(
         "assay job {device} --rw randread --runtime 1h --out watched --json >job 2>errors & true"
@@ -49,7 +49,7 @@ fn health_changes_are_reported_and_missing_power_states_refused() {
     guest.ok("kill -INT $(pidof assay); while pidof assay >/dev/null; do sleep 0.1; done");
     let job: Value = serde_json::from_str(&guest.ok("cat job")).unwrap();
     assert_eq!(job["outcome"], "interrupted", "{job:#}");
-    // And a warning, told once, with the cell: also of a job that was cut off.
+    // And it is one warning with its cell, also in an interrupted job.
     let raised = |warnings: &Value| -> Vec<Value> {
         let all = warnings.as_array().unwrap().iter();
         all.filter(|w| w["code"] == "critical-warning-raised")
@@ -92,7 +92,7 @@ fn health_changes_are_reported_and_missing_power_states_refused() {
     );
     guest.qmp.set("disk", "smart_critical_warning", json!(0));
 
-    // It has one power state: what is measured in that one is measured, and another is refused before anything is done.
+    // It has one power state: that one is accepted, any other is refused before the start.
     let suite = "name = \"power\"\\ntitle = \"t\"\\nsource = \"a test\"\\nduration = \"a second\"\\nsummary = \"s\"\\n\
         [parameters.states]\\nkind = \"list\"\\ndefault = \"0\"\\nhelp = \"h\"\\n\
         [[step]]\\nid = \"reads\"\\ntitle = \"t\"\\nkind = \"measure\"\\nmatrix = { power_state = \"{states}\" }\\n\

@@ -1,4 +1,4 @@
-//! A namespace that holds something, or is in use, keeps its bytes.
+//! The interlock on namespaces with signatures or in use.
 
 use crate::fixture::{Done, MIB, number};
 use crate::guest::Setup;
@@ -32,7 +32,7 @@ fn a_namespace_in_use_is_always_refused() {
         done.refuses(3, &["nothing was written", "mounted", "/mnt"]);
         assert!(!done.stderr.contains("add: --destroy"), "{done}");
     }
-    // Reading is allowed meanwhile, and a probe says what stands in the way.
+    // Reading is allowed, and a probe lists the reasons of the refusal.
     guest.json(&format!("job {device} --rw randread --io_size 1m"));
     let probe = guest.assay(&format!("probe {device}")).expect(0);
     assert!(probe.stdout.contains("mounted"), "{probe}");
@@ -41,7 +41,7 @@ fn a_namespace_in_use_is_always_refused() {
     assert_eq!(guest.ok("sha256sum </mnt/precious"), sum);
     guest.ok("umount /mnt");
 
-    // Not in use, but it holds a file system: that must be named, and nothing less will do.
+    // Not in use, but with a file system, which must be named.
     let before = guest.content("one");
     let tried = |done: &Done| done.refuses(3, &["nothing was written", "ext4", "--destroy ext4"]);
     for writer in &writers {
@@ -60,7 +60,7 @@ fn a_namespace_in_use_is_always_refused() {
     }
     guest.ok(&format!("swapoff {device}"));
 
-    // Only a partition of it is mounted: the whole is in use, and so is the partition itself.
+    // One partition is mounted: the whole drive and the partition are in use.
     guest.ok(&format!(
         "dd if=/dev/zero of={device} bs=1M count=64 2>/dev/null"
     ));

@@ -1,13 +1,13 @@
-//! The real binary inside a Linux guest, on QEMU's own NVMe controller: what no loop device shows. Identity, polling, namespaces,
-//! errors of the controller, and a drive whose health is changed from outside.
+//! The real binary inside a Linux guest, on QEMU's NVMe controller: identity, polling, namespaces,
+//! controller errors, and health changes injected over QMP.
 //!
 //! # Architecture
-//! `scripts/guest-vm` fetches QEMU, a kernel and a guest's programs once, and packs a guest's file system. [`guest`] boots it and
-//! runs commands in it over a serial port; [`qmp`] changes the machine from outside meanwhile. The folder of drives and the
-//! judgement of commands are those of the end-to-end tests. One boot takes seconds, so a test makes many checks in one.
+//! `scripts/guest-vm` fetches QEMU, a kernel and a guest's programs once, and packs the guest's initramfs. [`guest`] boots it and
+//! runs commands in it over a serial port; [`qmp`] changes the running virtual machine. The folder of drives and the
+//! checks of commands are those of the end-to-end tests. A boot takes seconds, so each test makes many checks.
 //!
 //! # Non-goals
-//! How fast anything is: the processor is emulated. Fetching: without the fixture the tests say that they were skipped.
+//! Performance: the processor is emulated. Downloads: without QEMU and kernel the tests are skipped with a message.
 
 #![allow(
     clippy::unwrap_used,

@@ -1,4 +1,4 @@
-//! Several namespaces, several controllers: what is done to one is done to no other.
+//! Isolation of several namespaces and controllers.
 
 use serde_json::json;
 
@@ -42,7 +42,7 @@ fn writing_one_namespace_touches_no_other() {
     let probe = guest.json(&format!("probe {b}"));
     assert_eq!(number(&probe, "/drive/capacity_bytes"), (16 * MIB) as f64);
     assert_eq!(number(&probe, "/drive/nvme/nsid"), 2.0, "{probe:#}");
-    // One serial for both: what tells them apart is said.
+    // Both have one serial: the message names the distinguishing option.
     let text = guest.assay(&format!("probe {b}")).expect(0);
     let controller = probe["drive"]["nvme"]["controller"].as_str().unwrap();
     let beside = a.replace("/dev/", "");
@@ -60,7 +60,7 @@ fn writing_one_namespace_touches_no_other() {
     {
         let job = guest.json(&format!("job {drive} {whole} --destroy {serial}"));
         let written = number(&job, "/jobs/0/write/bytes") as usize;
-        // In the order of the images, which of them have been written by now.
+        // The images written so far, in order.
         let touched = [
             [false, true, false, false],
             [true, true, false, false],
@@ -84,7 +84,7 @@ fn writing_one_namespace_touches_no_other() {
         }
     }
 
-    // Past the block layer too, also where the kernel chooses between two controllers.
+    // By NVMe passthrough too, also with multipath.
     for drive in [b, d] {
         let generic = drive.replace("nvme", "ng");
         let check = guest.json(&format!("job {generic} --rw read --bs 128k --verify"));
@@ -95,7 +95,7 @@ fn writing_one_namespace_touches_no_other() {
         );
     }
 
-    // A mounted namespace does not keep its neighbour from being written.
+    // A mounted namespace does not block writes to another.
     guest.ok(&format!("mkswap {a} && swapon {a}"));
     let job = guest.json(&format!("job {b} {whole} --destroy PAIR"));
     assert_eq!(job["jobs"][0]["verify"]["found"], json!({}), "{job:#}");
@@ -121,7 +121,7 @@ fn purging_one_namespace_touches_no_other() {
     let drive = &guest.namespace("PAIR", 2);
     let neighbour = guest.namespace("PAIR", 1).replace("/dev/", "");
 
-    // Refused: no name, a wrong one, in use, or what the controller does not have. Not a byte is gone.
+    // Refused without a change: no serial, a wrong one, in use, or not supported by the controller.
     guest
         .assay(&format!("purge {drive}"))
         .refuses(3, &["--destroy PAIR"]);
@@ -149,7 +149,7 @@ fn purging_one_namespace_touches_no_other() {
             "purging {drive} ({how}) touched its neighbour"
         );
     }
-    // It is a drive like any other afterwards.
+    // The drive is usable afterwards.
     let job = guest.json(&format!(
         "job {drive} --rw write --bs 128k --verify --destroy PAIR"
     ));

@@ -1,4 +1,4 @@
-//! QEMU's machine protocol: the machine, changed from outside while the guest runs.
+//! QEMU Machine Protocol (QMP) client.
 
 use std::io::{BufRead, BufReader, Write};
 use std::os::unix::net::UnixStream;
@@ -16,7 +16,7 @@ impl Qmp {
     /// Over QEMU's connection.
     ///
     /// # Errors
-    /// What went wrong, where QEMU does not greet: it ends early when it does not like its options.
+    /// When QEMU sends no greeting, for example because it rejected its options.
     pub fn new(to: UnixStream) -> Result<Qmp, String> {
         to.set_read_timeout(Some(LIMIT)).unwrap();
         let mut qmp = Qmp {
@@ -31,7 +31,7 @@ impl Qmp {
         Ok(qmp)
     }
 
-    /// A command that must succeed, and what it returns.
+    /// Runs a command that must succeed; returns its result.
     #[track_caller]
     pub fn execute(&mut self, command: &str, arguments: Value) -> Value {
         self.ask(command, arguments).unwrap()

@@ -30,12 +30,12 @@ fn a_stream_is_replayed_and_the_testbench_passes() {
         "{verified:#}"
     );
     assert_eq!(guest.ok(&format!("assay replay {device} | sha256sum")), sum);
-    // Nobody overwrites it by accident: a new recording needs the name again.
+    // A new recording needs a new confirmation.
     guest
         .sh(&format!("assay record {device} <stream"))
         .refuses(3, &["GUEST-0001"]);
 
-    // Damage under the drive is found.
+    // Damage of the image is detected.
     let mut content = guest.content("one");
     let at = content.windows(8).position(|w| w != [0; 8]).unwrap();
     assert!(at < MIB, "the recording begins at the drive's beginning");

@@ -1,4 +1,4 @@
-//! Jobs and suites on an NVMe drive, and what of them reached the image under it.
+//! Jobs and suites on an NVMe drive, checked against its image.
 
 use serde_json::json;
 
@@ -12,7 +12,7 @@ fn jobs_and_suites_on_a_namespace() {
     let device = &guest.device("GUEST-0001");
     let zeroes = vec![0; 64 * MIB];
 
-    // Reading, by every kind of call: as many I/Os as were asked for, and not a byte changed.
+    // Reads by every engine: exact I/O counts, no change of the image.
     for way in [
         "--engine sync",
         "--engine uring --iodepth 32",
@@ -38,7 +38,7 @@ fn jobs_and_suites_on_a_namespace() {
     }
     assert!(guest.content("one") == zeroes, "reading changed the drive");
 
-    // Writing: exactly the area, whole, and proven.
+    // Writes change exactly the area, with verification.
     let write = format!(
         "job {device} --rw randwrite --random_distribution cover --bs 4k --offset 8m --size 8m"
     );
@@ -68,7 +68,7 @@ fn jobs_and_suites_on_a_namespace() {
             (2048..4096).collect::<Vec<_>>(),
             "{way}"
         );
-        // By a process that did not write it, through the block layer and past it.
+        // By another process, through the block layer and by passthrough.
         for reader in [device, generic] {
             let check = guest.json(&format!("job {reader} --rw read --bs 64k {area} --verify"));
             assert_eq!(number(&check, "/jobs/0/verify/blocks_checked"), 2048.0);
@@ -76,7 +76,7 @@ fn jobs_and_suites_on_a_namespace() {
             assert_eq!(check["jobs"][0]["verify"]["found"], json!({}), "{check:#}");
         }
     }
-    // A command is not split: what is too large for one is refused, and a device of commands takes nothing but them.
+    // Passthrough commands are not split: larger I/Os are refused, and a generic device accepts only passthrough.
     let done = guest.assay(&format!("job {device} --engine passthru --bs 1m"));
     assert!(done.clone().expect(1).stdout.contains("524288"), "{done}");
     guest
@@ -86,7 +86,7 @@ fn jobs_and_suites_on_a_namespace() {
         .assay(&write.replace(device.as_str(), generic))
         .refuses(3, &["nothing was written", "--destroy GUEST-0001"]);
 
-    // One byte changed under the drive is found, and named.
+    // One changed byte of the image is detected and located.
     let mut content = guest.content("one");
     content[9 * MIB + 100] ^= 1;
     guest.fixture.write("one", &content);

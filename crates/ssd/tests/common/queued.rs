@@ -1,5 +1,5 @@
 //! A host with threads of some commands in flight each, whose submissions take a host time one after another.
-//! Latency counts from the wish to submit, as on a real machine.
+//! Latency counts from the intended submission, as on a real host.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;

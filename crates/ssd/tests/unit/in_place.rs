@@ -2,7 +2,7 @@ use super::*;
 use crate::sourced::tests::assumed;
 
 /// Two lanes of two dies, one per channel. In nanoseconds per unit: 5000 to read, 1000 on the channel, 2000 of the writing
-/// current, 3000 to write, 100 to find it.
+/// current, 3000 to write, 100 for the lookup.
 fn media() -> InPlace {
     let profile = InPlaceProfile {
         channels: assumed(2),

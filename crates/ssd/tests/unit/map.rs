@@ -8,7 +8,7 @@ proptest! {
     fn agrees_with_a_plain_map(
         filled: bool,
         steps in prop::collection::vec((0_u32..100_000, 0_u32..70_000, any::<bool>()), 1..12),
-        // Sequential writes: where they begin, how much each takes, how many there are.
+        // Sequential writes: start, length of each, number.
         fills in prop::collection::vec((0_u32..25, 1_u32..5_000, 1_u32..9, any::<bool>()), 0..6),
     ) {
         let units = 100_000;
@@ -44,7 +44,7 @@ proptest! {
                 at += len;
                 next += len;
             }
-            // Sometimes the next one goes on where this one ended, mostly it does not.
+            // Some writes continue the previous one.
             next += chunk % 3 * 64;
         }
         for (step, (at, len, write)) in steps.into_iter().enumerate() {

@@ -1,6 +1,6 @@
 use super::*;
 
-/// Pages that begin with family, serial number and offset, and go on with bytes that depend on all of them.
+/// Pages of family, serial number and offset, followed by bytes that depend on all three.
 #[derive(Debug)]
 struct Toy;
 

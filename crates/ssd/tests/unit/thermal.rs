@@ -53,7 +53,7 @@ fn throttling_has_hysteresis_and_is_counted() {
     assert!(throttled > 10 && throttled < 200, "{throttled}");
 }
 
-/// Two levels: the duty of each is met to a step, and both are left on the way down.
+/// Two levels: the duty cycle of each is exact to a step, and both end during cooling.
 #[test]
 fn throttle_levels_change_in_order_and_keep_their_duty_cycle() {
     let sourced = |value| Sourced {
@@ -134,7 +134,7 @@ fn a_long_idle_time_cools_to_ambient() {
 #[test]
 fn throttle_times_are_counted_through_idle_time() {
     let hot = |heat: &mut Thermal| {
-        // 35 C idle; everything at or below that is reached for good.
+        // 35 C idle; temperatures at or below that are never left upwards.
         (heat.warning_celsius, heat.critical_celsius) = (30.0, 34.0);
         heat.levels.push(ThrottleLevel {
             host: Some(0),

@@ -26,7 +26,7 @@ fn joining_the_first_intervals_leaves_no_remainder() {
 
 #[test]
 fn there_is_always_a_gap_before_the_first_interval() {
-    // Each before all others without touching: the slack before the first is used up repeatedly.
+    // Each before all others with a gap: the slack before the first is exhausted repeatedly.
     let mut line = Timeline::new();
     for n in 0..3 * SLACK as u64 {
         let ready = 10_000 - 20 * n;

@@ -42,7 +42,7 @@ fn durable_writes_are_dropped_and_later_ones_kept() {
     assert_eq!(lost(&mut journal, 2, false), [(5, 1)]);
 }
 
-/// A later durable write decides, even if an earlier one of the same unit was accepted after it.
+/// A later durable write takes precedence, even if an earlier one of the same unit was accepted after it.
 #[test]
 fn an_earlier_write_does_not_undo_a_later_one() {
     let mut journal = UndoJournal::new();

@@ -234,7 +234,7 @@ fn file_names_stay_in_the_directory() {
     );
     assert_eq!(path("S2", "sda1", Some("sda")), "/state/S2@1.json");
     assert_eq!(path("zram0", "zram0", None), "/state/zram0.json");
-    // A namespace is what it is by its identifier, whatever the kernel calls it.
+    // A namespace is identified by its identifier, not by the name of the block device.
     let mut info = DriveInfo::new(DriveKind::Block, "x", "nvme0n1", 1);
     info.serial = "S1".to_owned();
     info.nvme = Some(NvmeLocation {
@@ -290,7 +290,7 @@ proptest! {
         }
         fs::write(fixture.stored(), &text).unwrap();
         match fixture.lookup("twice", 0, MIB) {
-            // Blanks and the version's zeroes may change without a change of what is said.
+            // Blanks and the version's zeroes may change without a change of the content.
             StateValidity::Valid { .. } => prop_assert_eq!(fixture.lookup("twice", 0, MIB), whole),
             StateValidity::Stale(reason) => prop_assert!(false, "{}", reason),
             StateValidity::Unknown(_) => {}
@@ -356,7 +356,7 @@ fn a_killed_process_leaves_the_old_file_or_the_new() {
             .count();
         assert!(left <= 21, "files beside are not piled up by one process");
     }
-    // And what is left is good to go on with.
+    // The remaining file is usable.
     fixture.condition("twice", 0, MIB);
     assert_eq!(since_bytes(&fixture.lookup("twice", 0, MIB)), 0);
 }

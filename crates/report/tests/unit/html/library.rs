@@ -4,7 +4,7 @@ use super::*;
 fn the_library_is_plotly_alone() {
     let script = library().unwrap();
     assert!(script.len() > 4_000_000 && script.len() < 5_000_000);
-    // In MathJax's own JavaScript; plotly's only knows how to use it.
+    // A text of MathJax's JavaScript that plotly's does not contain.
     assert!(Plot::offline_js_sources().contains("mjx-container"));
     assert!(!script.contains("mjx-container"));
     assert!(!script.contains("</script"));

@@ -118,7 +118,7 @@ proptest! {
             blocks.valid_units(b << SHIFT, expected.units.len() as u32, &mut found);
             let wanted: Vec<u32> = expected.units.iter().flatten().copied().collect();
             prop_assert_eq!(&found, &wanted);
-            // The same in pieces, of which some lie across two words of bits and one is long.
+            // The same in pieces; some span two words of the bitmap, one is long.
             let (mut piecewise, mut holds, mut at) = (vec![0; expected.units.len()], 0, 0);
             for piece in [7, 8, 64, 5].into_iter().cycle() {
                 let count = piece.min(expected.units.len() as u32 - at);

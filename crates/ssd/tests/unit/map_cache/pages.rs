@@ -2,7 +2,7 @@ use super::*;
 use proptest::prelude::*;
 use std::collections::VecDeque;
 
-/// Use a page, put it in when it is not there.
+/// Uses a page; inserts it on a miss.
 fn access(pages: &mut Pages, page: u32, change: bool) -> (bool, Option<Evicted>) {
     match pages.touch(page, change) {
         Some(_) => (true, None),

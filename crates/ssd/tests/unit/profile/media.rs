@@ -1,6 +1,6 @@
 use super::*;
 
-/// A drive of flash with every section of this module that flash can have.
+/// A flash profile with every optional section of this module.
 const FLASH: &str = r#"
 [nand.retry]
 probability_ppm = { value = [100, 1], assumed = "test" }

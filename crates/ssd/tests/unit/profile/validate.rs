@@ -1,6 +1,6 @@
 use super::*;
 
-/// The one drive with levels, its thermal section changed.
+/// The profile with throttle levels, with a changed thermal section.
 #[test]
 fn contradicting_throttle_levels_are_refused() {
     let text = Profile::builtin_text("mydigitalssd-bpx").unwrap();

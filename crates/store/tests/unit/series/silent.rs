@@ -27,7 +27,7 @@ fn seen(series: &[OpSample]) -> Vec<(u32, u64, u64, Op)> {
 #[test]
 fn empty_intervals_and_gaps_are_zero_points() {
     let series = vec![point(0, Op::Read), point(1, Op::Read), point(5, Op::Write)];
-    // 2 was handed over empty, 3 and 4 were not handed over, nor was anything after 6.
+    // 2 is recorded empty; 3, 4 and all after 6 are not recorded.
     let mut filled = fill_gaps(series, &spans(&[0, 1, 2, 5, 6]), SECOND);
     fill_end(&mut filled, Nanos(7 * SECOND.0), SECOND);
     let expected = [
@@ -54,7 +54,7 @@ fn a_series_without_gaps_is_unchanged() {
         .flat_map(|n| [point(n, Op::Read), point(n, Op::Write)])
         .collect();
     let mut filled = fill_gaps(series.clone(), &spans(&[0, 1, 2, 3]), SECOND);
-    // Half a second more is the end of an interval, not one.
+    // Half a second more is part of the last interval, not another one.
     fill_end(&mut filled, Nanos(3 * SECOND.0 + SECOND.0 / 3), SECOND);
     assert_eq!(seen(&filled), seen(&series));
 }

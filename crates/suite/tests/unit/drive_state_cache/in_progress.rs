@@ -73,7 +73,7 @@ impl Fixture {
             .unwrap();
     }
 
-    /// The file's bytes were changed so long after the cell began.
+    /// Changes the file's bytes this long after the start of the cell.
     fn changed_after(&self, seconds: u64) {
         let at = UNIX_EPOCH + Duration::from_secs(assay_device::host::unix_seconds() + seconds);
         let file = File::options()
@@ -106,7 +106,7 @@ fn only_the_resumed_run_may_claim_the_writes() {
         panic!("{:?}", fixture.lookup());
     };
     assert_eq!(written_since_bytes, 4 * MIB, "at most");
-    // That is settled: what is written next is another's.
+    // The cell is closed: later writes are foreign.
     fs::write(fixture.dir.path().join("disk"), vec![2; 8 * MIB as usize]).unwrap();
     fixture.claim("one");
     assert!(
@@ -151,7 +151,7 @@ fn a_started_purge_invalidates_everything_until_its_end() {
     let fixture = interrupted_fixture();
     fixture.claim("one");
     assert!(matches!(fixture.lookup(), StateValidity::Valid { .. }));
-    // Of a sanitize the kernel counts nothing: the trace stays as it was.
+    // The kernel does not count a sanitize: the write trace is unchanged.
     fixture.cache.record_purge_start(&fixture.info()).unwrap();
     let StateValidity::Stale(why) = fixture.lookup() else {
         panic!("{:?}", fixture.lookup());

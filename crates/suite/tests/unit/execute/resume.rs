@@ -39,7 +39,7 @@ fn a_superseded_state_is_needed_only_by_remaining_cells() {
         .insert("fill-otherwise".to_owned(), Vec::new());
     assert!(resume.is_superseded(&plan, 0));
     assert!(!resume.is_superseded(&plan, 2));
-    // A cell that failed is measured again, and wants it.
+    // A failed cell is measured again and needs the state.
     resume.finished.remove("measure");
     resume.remaining.insert("measure".to_owned());
     assert!(!resume.is_superseded(&plan, 0));
