@@ -36,5 +36,5 @@ fn a_pinned_thread_stays_on_its_cpu() {
 #[test]
 fn a_missing_cpu_is_named() {
     let error = "0-1023".parse::<CpuList>().unwrap().check().unwrap_err();
-    assert!(error.to_string().contains("may use: "), "{error}");
+    assert!(error.to_string().contains("affinity mask: "), "{error}");
 }
