@@ -59,7 +59,7 @@ struct Arguments {
 enum Benchmark {
     /// Everything
     All,
-    /// The engine itself, on the null target, against fio's null engine
+    /// The I/O path on the null target, against fio's null engine
     Null,
     /// I/Os per processor-second on memory devices, against fio's io_uring
     Efficiency,

@@ -27,11 +27,11 @@ struct Case<'a> {
 pub fn measure(bench: &Bench) -> Result<Section> {
     let mut section = Section::new(
         "agreement",
-        "The same work gives the same answer",
-        "4 KiB random reads with O_DIRECT. fio is run twice in every round, and \"fio again\" is its second run divided by its first: what a\n\
-         comparison of a program with itself comes to here. Latency is fio's `lat` (`clat` of io_uring begins only after the submitting\n\
+        "Agreement with fio",
+        "4 KiB random reads with O_DIRECT. fio is run twice in every round, and \"fio again\" is its second run divided by its first: the\n\
+         spread of a comparison of a program with itself. Latency is fio's `lat` (`clat` of io_uring begins only after the submitting\n\
          call has returned, which leaves out what completed inside it); its buckets are 1.6 % wide, those of assay 0.1 %. \"Unlimited\" on a\n\
-         memory device shows the programs' own cost, which differs by design; there the comparison by right is the one at a fixed rate.\n\
+         memory device shows the programs' own cost, which differs by design; there the valid comparison is the one at a fixed rate.\n\
          \"In flight\" is rate times mean latency (Little's law): where it is below the depth, the program spent the difference between taking\n\
          a completion and starting the next I/O, outside the latency that it reports.",
     );

@@ -233,8 +233,8 @@ pub fn measure(bench: &Bench) -> Result<Section> {
         "controller",
         "The NVMe controller",
         "One core, in this process: 4 KiB random reads of a filled drive through a submission and a completion queue in host memory, PRPs, doorbells \
-         and phase tags, host included (*controller*), and the same commands given to the simulated drive itself (*drive*), in turns. The drive keeps no \
-         data. The last completion comes at the same virtual time both ways.",
+         and phase tags, host included (*controller*), and the same commands submitted to the simulated drive directly (*drive*), in turns. The drive keeps no data. The last \
+         completion has the same virtual time in both cases.",
     );
     let count = if bench.quick { 400_000 } else { 4_000_000 };
     let mut table = Table::new(&[

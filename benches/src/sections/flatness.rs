@@ -1,4 +1,4 @@
-//! What must not grow: cost per I/O with depth, run length and number of drives; memory with run length.
+//! Scaling of cost and memory: cost per I/O with depth, run length and number of drives; memory with run length.
 
 use anyhow::{Context, Result};
 use serde_json::Value;
@@ -16,7 +16,7 @@ const SUITE: &str = include_str!("drives.toml");
 pub fn measure(bench: &Bench) -> Result<Section> {
     let mut section = Section::new(
         "flatness",
-        "What must not grow",
+        "Scaling of cost and memory",
         "Processor time per I/O on the null target (whole process less start-up), and the greatest resident memory of the process.",
     );
     depth(bench, &mut section)?;

@@ -1,4 +1,4 @@
-//! The engine itself: I/Os that cost nothing, with full latency recording.
+//! I/O path on the null target: I/Os that cost nothing, with full latency recording.
 
 use anyhow::Result;
 
@@ -50,7 +50,7 @@ pub fn measure(bench: &Bench) -> Result<Section> {
     let all = take_turns(bench, "null", variants)?;
     let mut section = Section::new(
         "null",
-        "The engine itself",
+        "I/O path on the null target",
         "4 KiB random reads that complete at once, one thread, full latency recording in both programs (fio's default). The ratio is\n\
          to fio's best setting at the same depth, round by round.",
     );

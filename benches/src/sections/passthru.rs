@@ -59,9 +59,9 @@ pub fn measure(bench: &Bench) -> Result<Section> {
     let mut section = Section::new(
         "passthru",
         "NVMe commands through io_uring",
-        "Random 4 KiB reads as NVMe commands through `/dev/ng0n1` in one Linux guest, one thread, 32 in flight, full latency recording in both programs. The drive is QEMU's NVMe \
-         controller on a backend that does nothing. Processor time is what the guest's kernel counts for the process less that of its start-up, in hundredths of a second. The \
-         guest's processor is emulated: the ratio of two programs means something, their rates do not.",
+        "Random 4 KiB reads as NVMe commands through `/dev/ng0n1` in one Linux guest, one thread, 32 in flight, full latency recording in both programs. The drive is QEMU's NVMe controller on a null backend. Processor time is that of the process as counted by the guest's kernel, less \
+         start-up, in hundredths of a second. The guest's processor is emulated: only the ratio of two programs is meaningful, \
+         not their rates.",
     );
     match Guest::boot(bench, POLLED) {
         Ok(guest) => within(bench, guest, &mut section)?,

@@ -26,8 +26,8 @@ pub fn measure(bench: &Bench) -> Result<Section> {
         "pattern",
         "The stream's pattern",
         "One core, in this process: GB (10^9 bytes) of stream per second of processor time. *copy* is `memcpy` from one buffer of that size to another; *make* fills a buffer, \
-         *check* compares one with the stream and finds it right; *by chunks* begins anew at every chunk of 128 KiB, as workers that take \
-         chunks in any order do.",
+         *check* compares an intact one with the stream; *by chunks* restarts at every chunk of 128 KiB, as workers do that \
+         process chunks in any order.",
     );
     let mut table = Table::new(&["buffer", "work", "GB/s", "of copy"]);
     for (label, bytes) in SIZES {

@@ -98,8 +98,9 @@ pub fn measure_lab(bench: &Bench) -> Result<Section> {
     let mut section = Section::new(
         "lab-report",
         "The report of five drives and every suite",
-        "Every suite on five simulated drives, hours of `consistency`, `snia-saturation`, steady writes and heat second by second; one page of all runs, opened in \
-         headless Chromium with every chart drawn at once (`?draw=now`). Making the page is timed as a whole process.",
+        "Every suite on five simulated drives, hours of `consistency`, `snia-saturation`, steady writes and `thermal` in intervals of one second; one page of all \
+         runs, opened in \
+         headless Chromium with every chart drawn at once (`?draw=now`). The time to render the page is that of the whole process.",
     );
     let folder = tempfile::tempdir()?;
     let path = |name: &str| folder.path().join(name).display().to_string();

@@ -45,12 +45,12 @@ const DRIVES: [(&str, u32); 6] = [
     ("toshiba-rd400", 4),
 ];
 
-/// A server; dropped, it ends.
+/// A server process, stopped on drop.
 struct Serving {
     child: Child,
     uri: String,
     /// Mean, median and 99th percentile of the round-trip overhead that the server reports, nanoseconds.
-    floor_ns: [f64; 3],
+    overhead_ns: [f64; 3],
     memory: Option<tempfile::TempDir>,
 }
 
@@ -75,16 +75,16 @@ impl Serving {
             .spawn()
             .context("cannot start assay serve")?;
         let stdout = child.stdout.take().context("no pipe")?;
-        let told = serde_json::Deserializer::from_reader(BufReader::new(stdout));
-        let told: Value = told
+        let parsed = serde_json::Deserializer::from_reader(BufReader::new(stdout));
+        let startup: Value = parsed
             .into_iter()
             .next()
-            .context("assay serve says nothing")??;
-        let floor = |which: &str| told["floor_ns"][which].as_f64().unwrap_or(0.0);
+            .context("assay serve printed nothing")??;
+        let overhead = |which: &str| startup["floor_ns"][which].as_f64().unwrap_or(0.0);
         Ok(Serving {
             child,
-            uri: told["uri"].as_str().unwrap_or_default().to_owned(),
-            floor_ns: ["mean", "p50", "p99"].map(floor),
+            uri: startup["uri"].as_str().unwrap_or_default().to_owned(),
+            overhead_ns: ["mean", "p50", "p99"].map(overhead),
             memory: Some(folder),
         })
     }
@@ -110,7 +110,7 @@ impl Serving {
         Ok(Serving {
             child,
             uri: format!("nbd+unix:///?socket={}", socket.display()),
-            floor_ns: [0.0; 3],
+            overhead_ns: [0.0; 3],
             memory: Some(folder),
         })
     }
@@ -145,11 +145,11 @@ impl Drop for Serving {
 }
 
 /// A closed loop of random 4 KiB reads in the area, on the model itself: rate, median and 99th percentile. Each completion takes
-/// `floor_ns` to be seen, which counts as latency; the next command follows `between_ns` later, which does not.
+/// `overhead_ns` to be seen, which counts as latency; the next command follows `between_ns` later, which does not.
 fn in_process(
     profile: &str,
     depth: u32,
-    (floor_ns, between_ns): (f64, f64),
+    (overhead_ns, between_ns): (f64, f64),
     span: Nanos,
 ) -> Result<Sample> {
     let profile = Profile::builtin(profile).with_context(|| format!("no profile {profile}"))?;
@@ -188,15 +188,15 @@ fn in_process(
         }
         drive.advance(now, &mut done);
         for completion in done.drain(..) {
-            let at = completion.at + Nanos(floor_ns as u64);
+            let at = completion.at + Nanos(overhead_ns as u64);
             times.push((at - sent[completion.tag as usize]).0);
             waiting.push_back((at + Nanos(between_ns as u64), completion.tag));
         }
     }
     times.sort_unstable();
     let at = |share: usize| {
-        let place = (times.len() * share / 100).min(times.len().saturating_sub(1));
-        times.get(place).copied().unwrap_or(0) as f64
+        let index = (times.len() * share / 100).min(times.len().saturating_sub(1));
+        times.get(index).copied().unwrap_or(0) as f64
     };
     Ok(Sample {
         ios: times.len() as f64,
@@ -255,7 +255,7 @@ const FIGURES: [(&str, Figure); 3] = [
 
 /// One round of one drive: the server's round-trip overhead, fio's figures, and the model's without and with that overhead.
 struct Paced {
-    floor_ns: [f64; 3],
+    overhead_ns: [f64; 3],
     between_ns: f64,
     seen: Sample,
     model: Sample,
@@ -271,8 +271,8 @@ impl Paced {
             "real",
             Some(SHARED_PROCESSOR),
         )?;
-        let floor_ns @ [mean_ns, p50_ns, p99_ns] = serving.floor_ns;
-        // As the floor's own client warms up before it counts.
+        let overhead_ns @ [mean_ns, p50_ns, p99_ns] = serving.overhead_ns;
+        // As the measurement of the round-trip overhead, which warms up first.
         let options =
             format!("--iodepth={depth} --ramp_time={RAMP_MS}ms --cpus_allowed={SHARED_PROCESSOR}");
         let job = serving.job("paced", &options, bench.span_ms(PACED_MS));
@@ -285,7 +285,7 @@ impl Paced {
         slowest.p99_ns += p99_ns - p50_ns;
         slowest.iops = in_process(profile, depth, (mean_ns, between_ns), span)?.iops;
         Ok(Paced {
-            floor_ns,
+            overhead_ns,
             between_ns,
             seen,
             model,
@@ -317,31 +317,31 @@ fn paced(bench: &Bench, section: &mut Section) -> Result<()> {
             samples.push(Paced::measure(bench, profile, depth)?);
         }
     }
-    let mut floors = Table::new(&[
+    let mut overheads = Table::new(&[
         "drive, depth",
-        "floor p50, us",
-        "floor mean, us",
-        "floor p99, us",
+        "round trip p50, us",
+        "round trip mean, us",
+        "round trip p99, us",
         "fio between I/Os, us",
     ]);
     let mut table = Table::new(&[
         "drive, depth",
         "figure",
         "model",
-        "model and floor",
+        "model + round trip",
         "fio over NBD",
-        "beyond these, %",
+        "outside this range, %",
     ]);
     let mut worst: [f64; 3] = [0.0; 3];
     for ((profile, depth), samples) in DRIVES.into_iter().zip(&rounds) {
         let title = format!("{profile}, depth {depth}");
         let spread = |of: &dyn Fn(&Paced) -> f64| Spread::of(samples.iter().map(of));
         let us = |of: &dyn Fn(&Paced) -> f64| spread(&|s| of(s) / 1e3).show(1);
-        floors.rows.push(vec![
+        overheads.rows.push(vec![
             title.clone(),
-            us(&|s| s.floor_ns[1]),
-            us(&|s| s.floor_ns[0]),
-            us(&|s| s.floor_ns[2]),
+            us(&|s| s.overhead_ns[1]),
+            us(&|s| s.overhead_ns[0]),
+            us(&|s| s.overhead_ns[2]),
             us(&|s| s.between_ns),
         ]);
         for ((name, figure), worst) in FIGURES.into_iter().zip(&mut worst) {
@@ -363,14 +363,14 @@ fn paced(bench: &Bench, section: &mut Section) -> Result<()> {
         let name = name.trim_end_matches(" us");
         section.goal(
             format!(
-                "paced {name} over NBD no more than {:.0} % beyond what lies between the model's and the model's with the stated floor",
+                "paced {name} over NBD at most {:.0} % outside the range from the model's to the model's with the round-trip overhead",
                 100.0 * GOAL_AGREEMENT
             ),
-            format!("{worst:+.1} % where it is worst"),
+            format!("worst {worst:+.1} %"),
             worst.abs() <= 100.0 * GOAL_AGREEMENT,
         );
     }
-    section.tables.extend([floors, table]);
+    section.tables.extend([overheads, table]);
     Ok(())
 }
 
@@ -379,14 +379,15 @@ pub fn measure(bench: &Bench) -> Result<Section> {
     let mut section = Section::new(
         "serve",
         "A simulated drive over NBD",
-        "fio's nbd engine on a Unix socket, random 4 KiB blocks of a gibibyte that was written before. *Unpaced*: the model's time runs free, \
-         against nbdkit's memory plugin, which has no model. *Paced*: filled simulated drives by the wall clock. *Model* is a closed loop on the model \
-         in this process; *model and floor* is the same with the way there and back, as the server measured and said it when it began, on every \
-         I/O (its 99th percentile with the floor's, its rate with the floor's mean and with what fio takes between an answer and its next request, \
-         by its own figures). Every round starts a server anew, so that its floor was measured just before fio ran; \
-         paced rounds are three times as many, and short. The paced server and the thread of fio that reads share one processor, so that none \
-         has to be woken for an answer; fio's main thread, which wakes a hundred times a second, has the other. With several I/Os in flight one \
-         waking serves several, and fio lies between the two. Unpaced, server and fio run wherever the kernel puts them.",
+        "fio's nbd engine on a Unix socket, random 4 KiB blocks of a previously written 1 GiB. *Unpaced*: virtual time runs as fast as it can, against nbdkit's memory plugin, which \
+         has no model. *Paced*: filled simulated drives in real time. *Model* is a closed loop on the model in this process; \
+         *model + round trip* adds to every I/O the round-trip overhead that the server measured at its start (its 99th \
+         percentile with that of the overhead; its rate with the mean overhead and with fio's time between a reply and the next \
+         request, from fio's own figures). Every round starts a new server, so the overhead is measured just before fio runs; \
+         there are three times as many paced rounds, each short. The paced server and fio's reading thread share one processor, \
+         so that no reply has to wake another processor; fio's main thread, which wakes a hundred times a second, has the \
+         other. With several I/Os in flight one wake-up serves several, and fio lies between the two. Unpaced, the kernel \
+         places server and fio.",
     );
     unpaced(bench, &mut section)?;
     paced(bench, &mut section)?;

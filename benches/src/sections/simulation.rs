@@ -163,8 +163,8 @@ pub fn measure(bench: &Bench) -> Result<Section> {
     let mut section = Section::new(
         "simulation",
         "The simulated drive",
-        "The whole model on one core, in this process: 4 KiB commands at random places of the whole drive at queue depth 32 unless said \
-         otherwise, on the profile samsung-951 scaled by dies to the capacity named. Processor time, submission and completion included.",
+        "The whole model on one core, in this process: 4 KiB commands at random addresses of the whole drive at queue depth 32 unless stated otherwise, on the profile samsung-951 scaled by \
+         dies to the given capacity. Processor time, including submission and completion.",
     );
     reads(bench, &mut section)?;
     writes(bench, &mut section)?;
@@ -285,22 +285,22 @@ fn writes(bench: &Bench, section: &mut Section) -> Result<()> {
     row("random reads, steady state".to_owned(), &Spread::of(after));
     section.tables.push(table);
     section.notes.push(
-        "Where the time of a steady-state host write goes, by `perf record -e cpu-clock` on this class of machine (write amplification 8): about \
-         a fifth waits for memory, the rest is reservation and bookkeeping of about one sense and one program: some 2,200 instructions by \
-         `valgrind --tool=callgrind` (on a drive cut down to 8 GB), of which looking for what a victim still holds and moving it takes about 900, gaps on \
-         channels and link 170, programs 230, and the way from submission to completion the rest. The floor is memory: a moved unit \
-         needs its map entry (one DRAM miss), a host write its map entry and the stale bit of its old place (two). Misses that are asked for \
-         together cost 11 to 15 ns each here, one alone 140: collection asks for the entries of all it will move at once (about 57), and \
-         the map learns of host writes 64 at a time. That is 9 to 10 misses or 110 to 130 ns per host write, 14 to 16 ns per program."
+        "Processor time of a steady-state host write, by `perf record -e cpu-clock` on this class of machine (write \
+         amplification 8): about a fifth is memory latency, the rest is reservation and bookkeeping of about one page read and \
+         one program: some 2,200 instructions by `valgrind --tool=callgrind` (on a drive reduced to 8 GB). About 900 of them \
+         find and move a victim's valid data, 170 search gaps on channels and link, 230 are programs, and the rest is the path \
+         from submission to completion. The lower bound is memory: a moved unit needs its map entry (one DRAM miss), a host \
+         write its map entry and the stale bit of its old location (two). Overlapping misses cost 11 to 15 ns each here, a \
+         single one 140: garbage collection prefetches the entries of all units that it will move (about 57), and map updates \
+         of host writes are batched by 64. That is 9 to 10 misses or 110 to 130 ns per host write, 14 to 16 ns per program."
             .to_owned(),
     );
     section.notes.push(
         "A random read of a filled drive misses no cache: its 90 to 100 ns are some 1,170 instructions (this measurement's own 90 among them) \
-         and four or five branches that nobody can predict: whether a core is free, whether the die is, which gap of the channel and of the \
-         data path. 570 of the instructions are the path from the \
-         core over map, die, channel, data path and link to the place among the completions, 150 the search for gaps, 70 the turn of the queues, and \
-         380 submission, the events and this measurement. After random \
-         overwrites the map entry is one DRAM miss more."
+         and four or five unpredictable branches: whether a core is free, whether the die is free, which gap of the channel and of \
+         the data path is used. 570 of the instructions are the path from the core over map, die, channel, data path and link \
+         to the completion order, 150 the search for gaps, 70 queue arbitration, and 380 submission, events and this \
+         measurement. After random overwrites the map entry costs one more DRAM miss."
             .to_owned(),
     );
     Ok(())
@@ -413,8 +413,9 @@ fn growth(bench: &Bench, section: &mut Section) -> Result<()> {
     }
     section.tables.push(table);
     section.notes.push(
-        "The first writes to a large filled drive pay the operating system for the memory that the map takes from then on, once per 16 MiB of \
-         drive touched; that is the growth of the writes' cost with capacity, and it ends when every part of the drive was written to."
+        "The first writes to a large filled drive include the allocation of map memory by the operating system, once per 16 MiB \
+         of drive written. This causes the growth of the write cost with capacity; it ends when every part of the drive has \
+         been written."
             .to_owned(),
     );
 

@@ -175,8 +175,8 @@ pub fn measure(bench: &Bench) -> Result<Section> {
     let mut section = Section::new(
         "stream",
         "Streams",
-        "Streams in chunks of 128 KiB, 1 GiB each (into nothing: 16 GiB), rates as each program tells them, processor time of the whole process \
-         with its start. *record*: assay makes its pattern, fio makes its data anew for each write (`--refill_buffers`), because what a \
+        "Streams in chunks of 128 KiB, 1 GiB each (null target: 16 GiB), rates as each program reports them, processor time of the whole process including \
+         start-up. *record*: assay generates its pattern, fio generates new data for each write (`--refill_buffers`), because what a \
          drive in memory does depends on the data. *replay*: raw, to `/dev/null`. *prove*: written, read back and checked, assay with an index and \
          `assay verify`, fio with `--verify=crc32c`. On zram nearly all of \
          assay's processor time is the kernel's, which compresses each page that is written, and so alone is more than a third of fio's.",

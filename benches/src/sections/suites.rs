@@ -58,8 +58,9 @@ pub fn measure(bench: &Bench) -> Result<Section> {
     let mut section = Section::new(
         "suites",
         "Whole suites on simulated drives",
-        "`assay run` from start to end, once each, every duration as the suite has it: a fill of the whole drive and an hour of random writes (`consistency`; its other half is the same \
-         with spare area, where the drive is four times as fast and has four times as much to simulate), two overwrites and a hundred points of four minutes (`client`). The simulated hours are in the run folder.",
+        "`assay run` from start to end, once each, with the suite's own durations: a fill of the whole drive and an hour of random writes (`consistency`; its \
+         second half repeats them with over-provisioning, where the drive is four times as fast and the simulation has four \
+         times the work), two overwrites and a hundred points of four minutes (`client`). The run folder records the simulated hours.",
     );
     let folder = tempfile::tempdir()?;
     let mut rows = Vec::new();
