@@ -88,18 +88,24 @@ impl Guest {
         let mut guest = Guest {
             from: BufReader::new(to.try_clone()?),
             to,
-            qemu: starting.0.take().context("QEMU is gone")?,
+            qemu: starting.0.take().context("no QEMU process")?,
             _folder: folder,
         };
         let line = guest.line()?;
-        ensure!(line.trim() == "@ ready", "the guest says {line:?}");
+        ensure!(
+            line.trim() == "@ ready",
+            "unexpected line from the guest: {line:?}"
+        );
         Ok(guest)
     }
 
     fn line(&mut self) -> Result<String> {
         let mut line = String::new();
         let read = self.from.read_line(&mut line);
-        ensure!(read.context("the guest is silent")? > 0, "QEMU has ended");
+        ensure!(
+            read.context("cannot read from the guest")? > 0,
+            "QEMU has ended"
+        );
         Ok(line)
     }
 
@@ -117,7 +123,7 @@ impl Guest {
             .filter_map(|word| word.parse().ok())
             .collect();
         let &[status, out, err] = numbers.as_slice() else {
-            bail!("the guest answers {head:?}");
+            bail!("unexpected reply from the guest: {head:?}");
         };
         let mut stdout = vec![0; out];
         let mut stderr = vec![0; err];

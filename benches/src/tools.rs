@@ -53,7 +53,7 @@ impl Sample {
 pub enum Tool {
     /// The one under test.
     Assay,
-    /// The peer.
+    /// The reference program.
     Fio,
 }
 

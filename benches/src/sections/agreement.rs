@@ -108,14 +108,14 @@ fn compare(bench: &Bench, case: &Case<'_>, section: &mut Section, table: &mut Ta
     let mut worst = Vec::new();
     let mut met = true;
     for (what, figure, unit, within, digits) in figures {
-        // fio's two runs of a round stand on either side of nothing but each other: their mean is the peer.
-        let peer = |a: &Sample, b: &Sample| (figure(a) + figure(b)) / 2.0;
+        // The reference of a round is the mean of fio's two runs.
+        let reference = |a: &Sample, b: &Sample| (figure(a) + figure(b)) / 2.0;
         let rounds = all[0]
             .samples
             .iter()
             .zip(all[1].samples.iter().zip(&all[2].samples));
         let ratio = Spread::of(
-            rounds.map(|(ours, (a, b))| figure(ours) / peer(a, b).max(f64::MIN_POSITIVE)),
+            rounds.map(|(ours, (a, b))| figure(ours) / reference(a, b).max(f64::MIN_POSITIVE)),
         );
         let again = all[2].ratio(&all[1], figure, figure);
         table.rows.push(vec![

@@ -234,7 +234,7 @@ fn on(bench: &Bench, device: &TestDevice, section: &mut Section) -> Result<()> {
         pair("completions in like numbers", &same, &same, false);
     }
     section.notes.push(format!(
-        "Start-up taken off: assay {:.0} ms, fio {:.0} ms of processor time ({}).",
+        "Start-up subtracted: assay {:.0} ms, fio {:.0} ms of processor time ({}).",
         idle[0] * 1e3,
         idle[1] * 1e3,
         device.name

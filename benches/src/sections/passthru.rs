@@ -135,7 +135,7 @@ fn within(bench: &Bench, mut guest: Guest, section: &mut Section) -> Result<()> 
             .extend([ours.variant.command(), theirs.variant.command()]);
     }
     section.notes.push(format!(
-        "Start-up taken off: assay {:.0} ms, fio {:.0} ms of the guest's processor time.",
+        "Start-up subtracted: assay {:.0} ms, fio {:.0} ms of the guest's processor time.",
         idle[0] * 1e3,
         idle[1] * 1e3
     ));

@@ -80,7 +80,7 @@ pub fn measure(bench: &Bench) -> Result<Section> {
             });
             if !right {
                 bail!(
-                    "the pattern just made was found wrong: an error of assay-stream or of this machine's memory"
+                    "the pattern just generated does not match: an error of assay-integrity or of this machine's memory"
                 );
             }
         }

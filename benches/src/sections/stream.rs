@@ -75,9 +75,9 @@ impl StreamVariant {
             cpu_s += outcome.user_s + outcome.system_s;
             kernel_s += outcome.system_s;
             // fio prints notes before its document.
-            let begin = outcome.stdout.find('{').context("no JSON came")?;
+            let begin = outcome.stdout.find('{').context("no JSON in the output")?;
             let document: Value = serde_json::from_str(&outcome.stdout[begin..])
-                .with_context(|| format!("{command}: no JSON came"))?;
+                .with_context(|| format!("{command}: no JSON in the output"))?;
             let reported = match is_assay {
                 true => document["bytes_per_s"].as_f64().unwrap_or(0.0),
                 false => document["jobs"][0][direction]["bw_bytes"]
