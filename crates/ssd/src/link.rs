@@ -115,14 +115,14 @@ impl Link {
 
     /// Send data to the host; returns the end.
     #[inline]
-    pub fn to_host(&mut self, now_ns: u64, ready_ns: u64, bytes: u64) -> u64 {
+    pub fn send_to_host(&mut self, now_ns: u64, ready_ns: u64, bytes: u64) -> u64 {
         let duration_ns = self.duration_ns(bytes);
         self.to_host.reserve(now_ns, ready_ns, duration_ns)
     }
 
     /// Fetch data from the host; returns the end.
     #[inline]
-    pub fn to_drive(&mut self, now_ns: u64, ready_ns: u64, bytes: u64) -> u64 {
+    pub fn send_to_drive(&mut self, now_ns: u64, ready_ns: u64, bytes: u64) -> u64 {
         let duration_ns = self.duration_ns(bytes);
         if self.frames.is_some() {
             // Half duplex: one wire for both directions.

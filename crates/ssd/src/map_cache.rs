@@ -218,7 +218,7 @@ impl MapCache {
                 Some(host_ns) => {
                     resources
                         .link
-                        .to_drive(resources.now_ns, there_ns + host_ns, ENTRY_BYTES)
+                        .send_to_drive(resources.now_ns, there_ns + host_ns, ENTRY_BYTES)
                 }
             };
         }
@@ -240,7 +240,7 @@ impl MapCache {
             None => known_ns,
             Some(_) => resources
                 .link
-                .to_host(resources.now_ns, known_ns, self.page_bytes),
+                .send_to_host(resources.now_ns, known_ns, self.page_bytes),
         };
         if let Some(evicted) = self.pages.insert(page, there_ns, change)
             && evicted.dirty
@@ -257,7 +257,7 @@ impl MapCache {
             Some(host_ns) => {
                 resources
                     .link
-                    .to_drive(resources.now_ns, issue_ns + host_ns, self.page_bytes)
+                    .send_to_drive(resources.now_ns, issue_ns + host_ns, self.page_bytes)
             }
         };
         self.page_locations[page as usize] = GATHERED;

@@ -264,7 +264,7 @@ fn invalid_procedures_name_the_step() {
         ("rounds = { most = 25, range_pct = 0 }", "above 0"),
         (
             "rounds = { most = 25, rule = \"iops\" }",
-            "no steady-state rule",
+            "not a steady-state rule",
         ),
         (
             "rounds = { most = 25, track = { bs = \"4k\" } }",
@@ -336,7 +336,7 @@ fn the_rule_of_rounds_is_a_parameter_with_its_figure() {
         let error = plan(suite, &["sim:samsung-951"], &[("steady_rule", "iops")], 1.0).unwrap_err();
         let error = error.to_string();
         assert!(
-            error.contains("no steady-state rule") && error.contains("`snia`"),
+            error.contains("not a steady-state rule") && error.contains("`snia`"),
             "{error}"
         );
     }

@@ -264,7 +264,7 @@ impl Drive {
             from += hit.bytes;
             done_ns = self
                 .link
-                .to_host(now_ns, busy_ns.max(hit.ready_ns), hit.bytes);
+                .send_to_host(now_ns, busy_ns.max(hit.ready_ns), hit.bytes);
         }
         if from < end {
             if end - from > costs.die_read_bytes {
@@ -286,7 +286,7 @@ impl Drive {
                     let path = (data_path_bytes, std::mem::take(&mut setup_ns));
                     self.link.deliver(now_ns, ready_ns, bytes, path, len)
                 } else {
-                    self.link.to_host(now_ns, busy_ns.max(known_ns), bytes)
+                    self.link.send_to_host(now_ns, busy_ns.max(known_ns), bytes)
                 };
                 done_ns = done_ns.max(end_ns);
                 unit += count;
@@ -311,7 +311,7 @@ impl Drive {
         let mut physical = self.medium.locate(unit);
         if physical == UNMAPPED {
             if self.costs[0].skip_unmapped {
-                let done_ns = self.link.to_host(now_ns, busy_ns.max(known_ns), bytes);
+                let done_ns = self.link.send_to_host(now_ns, busy_ns.max(known_ns), bytes);
                 return (busy_ns, done_ns, Status::Ok);
             }
             physical = self.medium.sequential(unit);
@@ -426,7 +426,7 @@ impl Drive {
         let busy_ns = started_ns + costs.write_unit_ns * units;
         let elides = sub.data == DataClass::Zero && costs.elide_zero;
         self.prefetch.invalidate(sub.offset_bytes, len);
-        let arrived_ns = self.link.to_drive(now_ns, started_ns, len);
+        let arrived_ns = self.link.send_to_drive(now_ns, started_ns, len);
         let mut done_ns = busy_ns.max(arrived_ns);
         self.update_map_pages(now_ns, started_ns, first, last);
         if elides && self.is_whole(sub) {

@@ -22,8 +22,12 @@ fn a_transfer_includes_frame_overhead_and_directions_share_the_link() {
     let data_path = Profile::builtin("samsung-951").unwrap().data_path;
     let mut link = Link::new(&sata(), &data_path);
     // 12 KiB: 20.48 us of bytes, a DMA Setup FIS and two Data FISes.
-    assert_eq!(link.to_host(0, 0, 12_288), 20_481 + 1500, "rounded up");
-    assert_eq!(link.to_drive(0, 0, 12_288), 2 * 21_981, "after the first");
+    assert_eq!(link.send_to_host(0, 0, 12_288), 20_481 + 1500, "rounded up");
+    assert_eq!(
+        link.send_to_drive(0, 0, 12_288),
+        2 * 21_981,
+        "after the first"
+    );
 }
 
 #[test]
