@@ -1,11 +1,11 @@
-# Shared by the scripts; to be sourced from the repository's root.
+# Shared functions of the scripts; source it in the repository root.
 
-# Where cargo puts what it builds, whatever decides that (target/, CARGO_TARGET_DIR, a cargo configuration).
+# Cargo's target directory (target/, CARGO_TARGET_DIR, or the cargo configuration).
 target_directory() {
   cargo metadata --no-deps --format-version 1 | sed -n 's/.*"target_directory":"\([^"]*\)".*/\1/p'
 }
 
-# The assay to use: the one that ASSAY names, else the release build, else a release build made now.
+# The assay binary: $ASSAY, or else the release build, built if necessary.
 assay_binary() {
   if [ -n "${ASSAY:-}" ]; then
     realpath "$ASSAY"
