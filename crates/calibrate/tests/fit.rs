@@ -1,4 +1,4 @@
-//! Fits whose truth is known: a drive with its numbers pulled away, fitted to what it measured itself.
+//! Fits with known truth: a profile with changed parameters, fitted to measurements of the original one.
 
 #![allow(
     clippy::unwrap_used,
@@ -29,13 +29,13 @@ fn truth() -> &'static str {
     Profile::builtin_text("samsung-951").unwrap()
 }
 
-/// What the true drive measures.
+/// Measurements of the true drive.
 fn measured(profile: &Profile) -> Vec<Measurement> {
     let mut all: Vec<Measurement> = CELLS
         .iter()
         .map(|&(threads, block)| Measurement {
             procedure: Procedure::Steady(ReferenceWorkload {
-                // As many for the measurement as in the fit: a short run of many threads is still warming up.
+                // As many as in the fit: a short run of many threads is not yet in steady state.
                 ios: (threads * block == 64 * 4096).then_some(30_000),
                 ..ReferenceWorkload::read(AccessPattern::Random, threads, block)
             }),
@@ -61,7 +61,7 @@ fn free() -> Vec<FreeParameter> {
         .collect()
 }
 
-/// The true drive's text with the free numbers pulled away by these factors, bounded so that the truth lies within.
+/// The true profile with the free parameters changed by these factors, and with bounds that include the truth.
 fn pulled_away() -> String {
     let space = ParameterSpace::new(truth(), &free()).unwrap();
     let centre = space.start();
@@ -94,7 +94,7 @@ fn run(text: &str, measured: &[Measurement], settings: &FitSettings) -> FitResul
 fn known_parameters_are_recovered_and_a_held_out_figure_is_predicted() {
     let true_profile = Profile::from_toml(truth()).unwrap();
     let mut measured = measured(&true_profile);
-    // A block size and depth that nothing is fitted to.
+    // A held-out block size and depth.
     measured[2].role = Role::HeldOut;
     let fitted = run(&pulled_away(), &measured, &settings(200, 2));
     assert!(fitted.complete && fitted.at_bounds.is_empty());
@@ -165,7 +165,7 @@ fn a_resumed_fit_equals_an_uninterrupted_one_for_any_thread_count() {
     assert_eq!(resumed.residuals, whole.residuals);
     assert_eq!(resumed.costs, whole.costs);
 
-    // Another fit must not go on from this one's state, nor from a damaged one.
+    // Another fit must not continue from this state, nor from a damaged one.
     let mut other = resumable.clone();
     other.seed = 8;
     let never = AtomicBool::new(false);
@@ -181,7 +181,7 @@ fn a_fit_needs_free_parameters_and_measurements() {
     let true_profile = Profile::from_toml(truth()).unwrap();
     let mut measured = measured(&true_profile);
     let never = AtomicBool::new(false);
-    // Temperatures do not show in these figures.
+    // Temperatures do not affect these figures.
     let mut heat = settings(10, 1);
     heat.free = vec![FreeParameter::parse("thermal.time_constant_s").unwrap()];
     let error = fit(truth(), &measured, &heat, &never, &mut |_| {}).unwrap_err();

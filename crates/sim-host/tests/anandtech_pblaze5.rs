@@ -13,7 +13,7 @@ const THREADS: [u32; 18] = [
     1, 2, 4, 8, 16, 24, 32, 40, 48, 64, 80, 96, 112, 128, 144, 192, 320, 512,
 ];
 
-/// What a cell of the sweep measured.
+/// Results of a cell of the sweep.
 #[derive(Clone, Copy, Debug)]
 struct Cell {
     threads: u32,
@@ -120,7 +120,7 @@ fn the_c916_is_slightly_faster_than_the_c900_and_both_are_below_the_rating() {
     let c900 = sweep(TLC[1], 0);
     let ratio = best(&c916) / best(&c900);
     assert!((1.005..1.10).contains(&ratio), "{ratio:.3}");
-    // "CPU-limited below the drive's rated 1M IOPS": the machine is the limit, not the drive.
+    // "CPU-limited below the drive's rated 1M IOPS": the host is the limit, not the drive.
     assert!((0.8e6..0.97e6).contains(&best(&c916)), "{}", best(&c916));
     let mut profile = Profile::builtin(TLC[0]).expect("a built-in profile");
     profile.bench.host_cores = None;
@@ -142,7 +142,7 @@ fn a_ten_watt_limit_saturates_at_fewer_threads_and_shortens_the_tail() {
         limited.threads * 2 <= unlimited.threads,
         "{limited:?} {unlimited:?}"
     );
-    // "Abysmal": milliseconds. "Vanishes": not much is left beyond what the flash itself has alone.
+    // "Abysmal": milliseconds. "Vanishes": little more than the tail of the flash alone.
     assert!(
         limited.p9999_us * 7.0 < unlimited.p9999_us,
         "{limited:?} {unlimited:?}"
@@ -214,8 +214,8 @@ fn the_pblaze5_keep_their_rate_below_four_kib() {
     }
 }
 
-/// A drive with blocks of six pages: all the same but for size. The over-provisioned share, dies, rates and the number of superblocks are as they were,
-/// and so is the time that erasing takes of the whole.
+/// A drive with blocks of six pages, which changes only the capacity: over-provisioning share, dies, rates and number of superblocks are unchanged,
+/// and so is the share of the time for erases.
 fn scaled(name: &str) -> ClosedLoop {
     let mut profile = Profile::builtin(name).expect("a built-in profile");
     let scale = u64::from(profile.nand.pages_per_block.value / 6);

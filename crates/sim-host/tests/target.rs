@@ -1,4 +1,4 @@
-//! The simulated target: virtual time, data that comes back, failures as a program sees them.
+//! The simulated target: virtual time, stored data, errors.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use assay_io::{Completion, DataClass, Io, Nanos, Op, Target};
@@ -43,13 +43,13 @@ fn virtual_time_advances_only_in_waits() {
     target.submit(&[io(Op::Read, 0, 0)]).unwrap();
     assert_eq!(target.now(), start);
     let mut done = Vec::new();
-    // A deadline before the drive can have answered: time goes there and no further.
+    // With a deadline before the completion, time advances to the deadline.
     target.reap(1, start + Nanos(500), &mut done).unwrap();
     assert_eq!((target.now(), done.len()), (start + Nanos(500), 0));
     target.reap(1, Nanos::MAX, &mut done).unwrap();
     assert_eq!(done.len(), 1);
     assert!(target.now() > start + Nanos::from_micros(10));
-    // Nothing in flight: waiting is a jump.
+    // Without I/O in flight, waiting jumps to the deadline.
     let later = target.now() + Nanos::from_secs(3600);
     target.reap(1, later, &mut done).unwrap();
     assert_eq!(target.now(), later);
@@ -96,7 +96,7 @@ fn failures_are_linux_errnos() {
     );
 }
 
-/// One thread's I/Os reach the drive one host overhead after another; those of several threads at once.
+/// I/Os of one thread arrive at the drive one host overhead apart; those of several threads arrive together.
 #[test]
 fn the_simulated_host_adds_cpu_time_per_thread() {
     let span = |workers: u32, depth: u32| {
@@ -154,7 +154,7 @@ fn power_is_metered_between_readings_and_follows_the_power_state() {
     );
 }
 
-/// Commands that a loss of power cuts off are I/O errors and the drive goes on; one that vanishes gives nothing else from then on.
+/// Commands aborted by a loss of power are I/O errors and the drive continues; a removed drive returns only errors.
 #[test]
 fn power_loss_and_surprise_removal_are_io_errors() {
     let mut target = target(&[("fault", "power-loss@3"), ("fault", "vanish@4")]);

@@ -1,4 +1,4 @@
-//! Drives between workloads: purged, left alone, put into a power state; and that all of it shows in what is measured next.
+//! Drive conditioning between workloads (purge, idle time, power states) and its effect on the next measurement.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::fs;
@@ -38,7 +38,7 @@ fn sim(spec: &str) -> DriveSession {
     session(spec, &SessionOptions::default())
 }
 
-/// Run a job given as `key=value` words.
+/// Runs a job given as `key=value` pairs.
 fn job(session: &mut DriveSession, words: &str) -> (DriveOutcome, Seen) {
     let text: String = words
         .split_whitespace()
@@ -142,7 +142,7 @@ fn a_file_becomes_one_hole_of_its_length_and_only_with_leave() {
     assert_eq!((after.len(), after.blocks()), (4 << 20, 0));
     assert!(fs::read(&path).unwrap().iter().all(|&byte| byte == 0));
     assert!(fs::read(&other).unwrap() == content);
-    // A file that took the path's place meanwhile is not the one the permit is for.
+    // The permit does not apply to a file that replaced the permitted one.
     fs::rename(&other, &path).unwrap();
     assert!(matches!(drive.purge(), Err(SessionError::Open(_))));
     assert!(fs::read(&path).unwrap() == content);
@@ -193,7 +193,7 @@ fn a_resting_drive_cools_and_draws_its_idle_power() {
         .collect();
     assert!(cooled.is_sorted_by(|a, b| a >= b) && cooled[60] < hot - 5.0);
     for (_, telemetry) in &seen.telemetry {
-        // 1.7 W, Samsung's idle power as the profile has it, whatever was drawn before the rest.
+        // 1.7 W, the idle power of the profile, independent of the power before the idle time.
         assert_eq!(telemetry.power_mw, Some(1_700));
         assert_eq!(telemetry.power_state, Some(0));
     }
@@ -220,7 +220,7 @@ fn a_rest_ends_when_it_is_told_to() {
             < Nanos::from_secs(60)
     );
     assert!(seen.telemetry.is_empty());
-    // And when it is over.
+    // And after the end.
     let short = Nanos::from_millis(20);
     let never = AtomicBool::new(false);
     assert!(

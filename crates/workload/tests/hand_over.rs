@@ -1,4 +1,4 @@
-//! The hand-over at the end of an interval: no allocation in the I/O loop, and no time of it in the latency of the I/Os after it.
+//! The hand-over at the end of an interval: no allocation in the I/O loop, and no effect on the latency of later I/Os.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::cell::Cell;

@@ -1,5 +1,5 @@
-//! The loop and its workers against a drive whose truth is known: every I/O takes exactly as long as it is told to, on a clock
-//! that only moves when asked to wait.
+//! The I/O loop and its workers against a drive with known latencies: every I/O takes exactly its configured time, on a clock
+//! that advances only in waits.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::cmp::Reverse;
@@ -28,7 +28,7 @@ struct Clockwork {
     seen: Vec<Io>,
     fail_every: Option<usize>,
     hang_after: usize,
-    /// From this one on all fail, but for every so many.
+    /// From this I/O on all fail, except every n-th.
     fail_from: usize,
     works_every: usize,
 }
@@ -109,7 +109,7 @@ struct Collected {
     stop_after_intervals: Option<usize>,
 }
 
-/// Sets the run's stop flag after so many intervals.
+/// Sets the run's stop flag after this number of intervals.
 struct Stopper<'a>(&'a AtomicBool, &'a mut Collected);
 
 impl IntervalSink for Stopper<'_> {
@@ -128,7 +128,7 @@ fn run(target: &mut Clockwork, options: &JobOptions, collected: Collected) -> (C
     run_for(target, options, collected, Nanos::MAX)
 }
 
-/// [`run`], with the longest silence that is borne.
+/// [`run`], with the timeout without completions.
 fn run_for(
     target: &mut Clockwork,
     options: &JobOptions,
@@ -183,7 +183,7 @@ fn reading(runtime: &str) -> JobOptions {
 
 const LATENCY: Nanos = Nanos::from_micros(100);
 
-/// Little's law with the truth known: depth 8 on a drive with 8 servers of 100 us is 80 000 IOPS, every latency 100 us.
+/// Little's law: depth 8 on a drive with 8 servers of 100 us gives 80 000 IOPS, every latency 100 us.
 #[test]
 fn closed_loop_rates_and_latencies_are_exact() {
     for (numjobs, iodepth) in [(1, 8), (8, 1), (4, 2)] {
@@ -208,7 +208,7 @@ fn closed_loop_rates_and_latencies_are_exact() {
     }
 }
 
-/// More in flight than the drive serves: the rest is queueing, and a closed loop counts it as latency.
+/// More in flight than the drive has servers: a closed loop counts the queueing as latency.
 #[test]
 fn queueing_in_the_drive_counts() {
     let mut target = Clockwork::new(LATENCY, 1);
@@ -227,7 +227,7 @@ fn queueing_in_the_drive_counts() {
     );
 }
 
-/// Offered half of what the drive serves: the open loop holds its rate and sees the service time.
+/// An offered load of half of the drive's rate: the open loop keeps its rate, and the latency is the service time.
 #[test]
 fn open_loop_latency_below_the_knee_is_the_service_time() {
     let mut target = Clockwork::new(LATENCY, 1);
@@ -263,8 +263,8 @@ fn poisson_queueing_matches_theory() {
     );
 }
 
-/// Offered twice what the drive serves: a closed loop would show 100 us for ever. The open loop shows the queue growing, and
-/// keeps service and waiting apart.
+/// An offered load of twice the drive's rate: a closed loop would report 100 us. The open loop reports the growing queue, and
+/// separates service and waiting times.
 #[test]
 fn open_loop_latency_beyond_the_knee_includes_the_backlog() {
     let mut target = Clockwork::new(LATENCY, 1);
@@ -275,7 +275,7 @@ fn open_loop_latency_beyond_the_knee_includes_the_backlog() {
     };
     let read = read_of(&mut target, &options);
     assert!((read.iops - 10_000.0).abs() < 20.0, "{}", read.iops);
-    // After two seconds half of the arrivals are waiting: the last one served was due one second before.
+    // After two seconds half of the arrivals wait: the last completed one was due one second before.
     assert!(
         read.latency_ns.max.abs_diff(1_000_000_000) < 5_000_000,
         "{}",
@@ -285,7 +285,7 @@ fn open_loop_latency_beyond_the_knee_includes_the_backlog() {
     assert_eq!((service.min, service.max), (100_000, 100_000));
 }
 
-/// A rate limit holds a closed loop back and counts from the submission.
+/// A rate limit delays a closed loop; latency counts from the submission.
 #[test]
 fn a_limited_closed_loop_counts_from_submission() {
     let mut target = Clockwork::new(LATENCY, 1);
@@ -309,7 +309,7 @@ fn a_limited_closed_loop_counts_from_submission() {
     assert!((read.iops - 2_000.0).abs() < 5.0, "{}", read.iops);
 }
 
-/// Bytes per second are met whatever the block size, below one I/O per second too, and with a mix of sizes.
+/// The rate in bytes per second is exact for any block size, below one I/O per second, and for mixed sizes.
 #[test]
 fn a_limit_in_bytes_is_met_exactly() {
     for (bs, rate_bw, runtime, jobs) in [
@@ -428,7 +428,7 @@ fn errors_are_counted_and_have_no_latency() {
     );
 }
 
-/// A drive that stops answering ends with its I/Os counted when it is told to stop, not with a hang.
+/// After a stop request, unanswered I/Os are counted and the loop ends without a hang.
 #[test]
 fn unanswered_ios_are_abandoned_after_the_grace_period() {
     let mut target = Clockwork::new(LATENCY, 8);
@@ -459,7 +459,7 @@ fn unanswered_ios_are_abandoned_after_the_grace_period() {
     );
 }
 
-/// A drive that swallows I/Os ends the loop without anybody's stop, long after its runtime if need be, and what was measured is kept.
+/// Lost I/Os end the loop without a stop request, possibly long after its runtime; earlier results are kept.
 #[test]
 fn an_unresponsive_drive_ends_the_loop() {
     let patience = Nanos::from_secs(20);
@@ -488,7 +488,7 @@ fn an_unresponsive_drive_ends_the_loop() {
     }
 }
 
-/// Slow is not silent.
+/// Slow completions are not a timeout.
 #[test]
 fn a_slow_drive_does_not_end_the_loop() {
     let patience = Nanos::from_secs(20);
@@ -496,7 +496,7 @@ fn a_slow_drive_does_not_end_the_loop() {
     let (collected, end) = run_for(&mut slow, &reading("100s"), Collected::default(), patience);
     assert_eq!(end, LoopEnd::default());
     assert_eq!(collected.totals.summary(Op::Read).ios, 6);
-    // Nor is it silence when nobody asks.
+    // Nor are intervals without requests.
     let mut rested = Clockwork::new(LATENCY, 1);
     let options = JobOptions {
         rate: Some("1".to_owned()),
@@ -509,7 +509,7 @@ fn a_slow_drive_does_not_end_the_loop() {
     assert_eq!(collected.totals.summary(Op::Read).ios, 10);
 }
 
-/// A real drive is not waited for without end, and for longer than the kernel does; a simulated one is.
+/// The timeout for real drives is finite and longer than the kernel's; simulated drives have none.
 #[test]
 fn the_timeout_applies_only_to_real_drives() {
     let of = |kind| {
@@ -526,7 +526,7 @@ fn the_timeout_applies_only_to_real_drives() {
     assert!(IO_TIMEOUT > Nanos::from_secs(30 * 6));
 }
 
-/// A drive that is gone and says so at once: the loop ends when it has said so often enough, however long it was to run.
+/// A removed drive with immediate errors: the loop ends after a number of errors, before its runtime.
 #[test]
 fn a_drive_that_fails_every_io_ends_the_loop() {
     let mut target = Clockwork::new(Nanos::from_micros(1), 4);
@@ -563,7 +563,7 @@ fn slow_errors_end_the_loop_by_time_and_count() {
     assert_eq!(end.gave_up, Some(GaveUp { errors: 8, span }));
 }
 
-/// One success in a thousand is enough to go on: its latency is worth having.
+/// One success in a thousand continues the loop.
 #[test]
 fn an_intermittently_failing_drive_does_not_end_the_loop() {
     let mut target = Clockwork::new(Nanos::from_micros(100), 1);
@@ -579,7 +579,7 @@ fn an_intermittently_failing_drive_does_not_end_the_loop() {
     );
 }
 
-/// Loops of one workload end as one.
+/// Loops of one workload end together.
 #[test]
 fn end_reasons_of_threads_are_combined() {
     let span = Nanos::from_secs(3);
@@ -631,7 +631,7 @@ fn a_stop_waits_only_for_ios_in_flight() {
     assert!(collected.totals.elapsed() < Nanos::from_millis(2_001));
 }
 
-/// The same stream of I/Os whoever drives it, however long they take.
+/// The stream of I/Os is independent of engine and latency.
 #[test]
 fn the_stream_of_addresses_depends_on_the_seed_alone() {
     let stream = |latency: u64, seed: u64| {

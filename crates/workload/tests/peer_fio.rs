@@ -1,4 +1,4 @@
-//! The address stream beside fio's own, as fio's I/O log tells it. Prints why and passes where there is no fio.
+//! The address stream compared with fio's I/O log. Without fio, prints the reason and passes.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::process::Command;
@@ -65,7 +65,7 @@ fn by_assay(options: JobOptions) -> Vec<(u64, u32)> {
     (0..IOS).map(|_| stream.next()).collect()
 }
 
-/// Two counts of one law: chi-squared of the difference is at most its mean and five standard deviations.
+/// Two samples of one distribution: chi-squared of the difference is at most its mean and five standard deviations.
 #[track_caller]
 fn alike(ours: &[u64], theirs: &[u64]) {
     let (mut chi, mut cells) = (0.0, 0.0);
@@ -89,7 +89,7 @@ fn histogram(ios: &[(u64, u32)], bins: usize, bin: impl Fn(u64, u32) -> usize) -
     counts
 }
 
-/// 200 parts of the area, of which the zones' bounds are some.
+/// 200 parts of the area; the zone bounds are part bounds.
 fn by_place(ios: &[(u64, u32)]) -> Vec<u64> {
     histogram(ios, 200, |offset, _| (offset * 200 / AREA_BYTES) as usize)
 }
@@ -110,7 +110,7 @@ fn zones_are_visited_as_by_fio() {
     alike(&by_place(&ours), &by_place(&theirs));
 }
 
-/// JESD219's sizes, with and without its alignment of what is 4 KiB or more.
+/// JESD219's sizes, with and without its alignment of sizes of 4 KiB or more.
 #[test]
 fn a_mix_of_odd_sizes_has_the_offsets_of_fio() {
     let sizes = "512/4:1k/1:1536/1:2k/1:2560/1:3k/1:3584/1:4k/67:8k/10:16k/7:32k/3:64k/3";

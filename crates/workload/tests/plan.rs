@@ -1,4 +1,4 @@
-//! What is typed becomes a workload that fits the drive, or an error that says what would.
+//! Options become a workload that fits the drive, or an error that names a valid value.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use assay_device::session::{TargetKind, TargetProperties};
@@ -15,7 +15,7 @@ fn facts(kind: TargetKind) -> TargetProperties {
     }
 }
 
-/// Options from `key=value` words; the listed keys are numbers or flags, all others texts.
+/// Options from `key=value` pairs; the listed keys are numbers or flags, all others texts.
 fn options(words: &str) -> JobOptions {
     let mut table = toml::Table::new();
     for word in words.split_whitespace() {
@@ -51,7 +51,7 @@ fn defaults_are_fios() {
     assert_eq!((w.iodepth, w.numjobs, w.direct), (1, 1, true));
     assert_eq!(w.access.block_sizes.max_bytes(), 4096);
     assert_eq!((w.area.offset_bytes, w.area.size_bytes), (0, 1 << 30));
-    // Without a runtime: once over the area.
+    // Without a runtime: one pass over the area.
     assert_eq!((w.runtime, w.io_bytes), (None, Some(1 << 30)));
     assert_eq!(w.pacing, Pacing::Closed);
 }
@@ -65,7 +65,7 @@ fn the_default_engine_depends_on_depth_and_drive() {
         Engine::Uring
     );
     let simulated = |words: &str| Workload::plan(&options(words), &facts(TargetKind::Simulated));
-    // fio's words work there as on real drives.
+    // fio's spellings are valid there as on real drives.
     for words in ["sync", "psync", "uring", "io_uring", "auto"] {
         let engine = simulated(&format!("engine={words}")).unwrap().engine;
         assert_eq!(engine, Engine::Sim, "{words}");

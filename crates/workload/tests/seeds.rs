@@ -1,4 +1,4 @@
-//! A job that only reads takes one seed for all its workers: that of the first intact block it finds.
+//! A read-only job uses one seed for all workers: that of the first intact block.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::fs;
@@ -24,7 +24,7 @@ impl RunObserver for Nobody {
     fn host(&mut self, _: u32, _: HostLoad) {}
 }
 
-/// What verification finds in 4 KiB jobs on the first 8 MiB.
+/// Findings of verification in 4 KiB jobs on the first 8 MiB.
 fn verify(session: &mut DriveSession, options: JobOptions) -> VerifyReport {
     let options = JobOptions {
         bs: Some("4k".into()),
@@ -67,7 +67,7 @@ fn read(session: &mut DriveSession, numjobs: u32, split: bool) -> VerifyReport {
     verify(session, options)
 }
 
-/// Two halves of two seeds: one of them is stale, whether one thread reads them or each half has a thread.
+/// Two halves of two seeds: one of them is stale, with one thread or one thread per half.
 fn two_seeds(session: &mut DriveSession) {
     write(session, "0", 11);
     write(session, "4m", 22);

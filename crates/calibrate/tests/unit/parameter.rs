@@ -1,8 +1,8 @@
-//! Free numbers: spelling, bounds, and the text they are written back into.
+//! Free parameters: spelling, bounds, and the updated profile text.
 
 use super::*;
 
-/// A shipped profile with one line made sure of: a fit of the shipped one must not change what is tested.
+/// A shipped profile with one fixed line, so that a new fit of it does not change the test.
 static TEXT: std::sync::LazyLock<String> = std::sync::LazyLock::new(|| {
     let shipped = Profile::builtin_text("plextor-m8pe-g").expect("built in");
     let lines = shipped.lines().map(|line| {

@@ -1,4 +1,4 @@
-//! Tables good and bad.
+//! Valid and invalid tables.
 
 use super::*;
 use proptest::prelude::*;

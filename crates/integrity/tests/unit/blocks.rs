@@ -55,7 +55,7 @@ fn noise(len: usize, seed: u64) -> Vec<u8> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(192))]
 
-    /// Stamped blocks are right under every expectation that they meet.
+    /// Stamped blocks pass under every matching expectation.
     #[test]
     fn no_false_alarm(
         pattern in patterns(), interval in intervals(), blocks in 1_u64..9, offset in 0_u64..1 << 40, generation in 1..=MAX_GENERATION,
@@ -170,7 +170,7 @@ proptest! {
         prop_assert_eq!(kind(&verifier, &block, Expected::Uncertain { newest: generation }), None);
     }
 
-    /// An incomplete first write: the rest is the content before.
+    /// An incomplete first write: the remainder is the previous content.
     #[test]
     fn torn_first_writes_are_torn(pattern in keyed_patterns(), interval_bits in 10_u32..14, choice: u32, seed: u64, zeroes: bool) {
         let verifier = verifier(1 << interval_bits, pattern);

@@ -12,7 +12,7 @@ fn commands_have_the_kernel_layout() {
     let raw: [u8; BYTES] = unsafe { std::mem::transmute(command) };
     assert_eq!(bytes[..BYTES], raw);
     assert_eq!(bytes[BYTES..], [0; 8]);
-    // Places of the kernel's header, by hand.
+    // Offsets of the kernel's header.
     assert_eq!(raw[..8], [0x02, 0, 0, 0, 7, 0, 0, 0]);
     assert_eq!(raw[36..48], [0, 0x10, 0, 0, 10, 0, 0, 0, 11, 0, 0, 0]);
 }

@@ -1,4 +1,4 @@
-//! Rings whose I/Os come back, and one whose never do.
+//! Rings with completing and with abandoned I/Os.
 
 use std::cell::Cell;
 use std::io::{PipeWriter, Write};
@@ -11,7 +11,7 @@ use io_uring::types::Fixed;
 
 use super::*;
 
-/// Reads of one pipe, which end when something is written into it.
+/// Reads of one pipe, which complete when data is written to it.
 struct Reads {
     _pipe: io::PipeReader,
     abandoned: Rc<Cell<bool>>,

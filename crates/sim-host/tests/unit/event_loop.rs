@@ -2,7 +2,7 @@ use super::*;
 use proptest::prelude::*;
 
 proptest! {
-    /// As a stable sort by arrival has it, however adding and popping alternate.
+    /// The order of a stable sort by arrival, for any interleaving of adding and popping.
     #[test]
     fn events_are_ordered_by_time_and_then_by_tie(
         steps in prop::collection::vec((0_u64..50, 0_u32..20, any::<bool>()), 0..200),
@@ -12,7 +12,7 @@ proptest! {
         let (mut arrivals, mut plain) = (Arrivals::new(order), Vec::new());
         for (number, (at, slot, take)) in (0_u32..).zip(steps) {
             let at = Nanos(at);
-            // Without ties by slot, the number of the submission names the I/O.
+            // Without ties by slot, the submission number identifies the I/O.
             let slot = if by_slot { slot } else { number };
             if take {
                 let first = plain.iter().copied().min().filter(|&(first, _)| first <= at);

@@ -61,7 +61,7 @@ fn empty_and_very_short_series() {
     assert_eq!(bounds(&segments(&[5.0])), [(0, 1)]);
     assert_eq!(bounds(&segments(&[0.0; 9])), [(0, 9)]);
     assert_eq!(bounds(&segments(&[f64::NAN, 1.0, -1.0])), [(0, 3)]);
-    // A stall is a change like any other.
+    // A stall is a change point.
     assert_eq!(
         bounds(&segments(&made(
             &[(50.0, 20), (0.0, 10), (50.0, 20)],
@@ -107,7 +107,7 @@ fn an_alternation_has_its_levels_dwells_and_duty() {
     assert_eq!(alternation(&[]), None);
 }
 
-/// The least cost of any cut, by trying all places of the last cut, all before it, and so on.
+/// The minimum cost, by dynamic programming over all positions of the last cut.
 fn optimum(values: &[f64], noise: f64, penalty: f64) -> f64 {
     let sums = PrefixSums::new(values, noise);
     let mut best = vec![f64::INFINITY; values.len() + 1];
@@ -122,7 +122,7 @@ fn optimum(values: &[f64], noise: f64, penalty: f64) -> f64 {
     best[values.len()]
 }
 
-/// The least cost of any cut, by trying each set of cuts: for a dozen points.
+/// The minimum cost, by exhaustive search over all sets of cuts, for a dozen points.
 fn exhaustive(values: &[f64], noise: f64, penalty: f64) -> f64 {
     let sums = PrefixSums::new(values, noise);
     let inner = values.len() - 1;
@@ -187,7 +187,7 @@ proptest! {
         let (before, after) = if up { (100.0, 100.0 * ratio) } else { (100.0 * ratio, 100.0) };
         let found = segments(&made(&[(before, at), (after, 200 - at)], 0.03, seed));
         prop_assert!(found.iter().any(|s| s.to < 200 && s.to.abs_diff(at) <= 1), "{:?}", found);
-        // By chance, and rarely (see the test of even noise), a few values stand out on one side; then they are near its level.
+        // Rarely (see the test of even noise), a few values differ by chance on one side; they are near its level.
         prop_assert!(found.len() <= 3, "{:?}", found);
         for segment in &found {
             let level = if segment.to <= at + 1 { before } else { after };

@@ -66,13 +66,13 @@ fn single_runs_use_the_variation_within_the_run() {
     );
     // 5 % of spread, 5 % of difference.
     assert!((0.7..1.3).contains(&c.effect_size.unwrap()), "{c:?}");
-    // The same two figures with nothing known of their error.
+    // The same two figures without an error estimate.
     let c = more(&[plain(100.0)], &[plain(105.0)]);
     assert_eq!((c.answer, c.interval), (Difference::CannotTell, None));
     assert!(c.why.unwrap().contains("too short"));
 }
 
-/// Long runs agree within themselves and not with each other: the spread between them must win.
+/// Long runs with a small variation within and a large one between them: the latter must decide.
 #[test]
 fn disagreeing_repetitions_make_the_result_inconclusive() {
     let mut rng = Rng::new(2);
@@ -85,7 +85,7 @@ fn disagreeing_repetitions_make_the_result_inconclusive() {
         (Difference::CannotTell, Some(Basis::BetweenRuns))
     );
     assert!(c.why.unwrap().contains("no difference"));
-    // One repeated side is enough to know that a single run proves little.
+    // One repeated side suffices to show the variation between runs.
     assert_eq!(more(&a, &b[..1]).answer, Difference::CannotTell);
 }
 
@@ -114,7 +114,7 @@ fn irrelevant_differences_are_equal() {
         compare(&[constant(100.0)], &[constant(100.0)], Better::More, strict).answer,
         Difference::Same
     );
-    // Proven, but perhaps not enough to matter.
+    // Significant, but possibly below the minimum effect.
     let mut rng = Rng::new(9);
     let c = more(&[run(&mut rng, 0.0, 100.0)], &[run(&mut rng, 0.0, 100.9)]);
     assert_eq!(c.answer, Difference::CannotTell, "{c:?}");
@@ -144,7 +144,7 @@ fn shares(name: &str, runs: (usize, usize), phi: f64, between: f64, ratio: f64) 
                 .collect()
         };
         let (a, b) = (side(runs.0, 100.0), side(runs.1, 100.0 * ratio));
-        // No minimum effect: every proven difference counts, so that errors show.
+        // No minimum effect: every significant difference counts, so that false positives are visible.
         let terms = ComparisonSettings {
             minimum_effect: 0.0,
             ..ComparisonSettings::default()
@@ -158,8 +158,8 @@ fn shares(name: &str, runs: (usize, usize), phi: f64, between: f64, ratio: f64) 
     (faster / 600.0, slower / 600.0)
 }
 
-/// Where nothing differs, a difference is found in about one case of twenty (0.05 +- 0.018 in 600 at two standard errors). Seconds as
-/// much alike as 0.9 makes them need half an hour for that; after ten minutes it is 7 %, as their intervals hold the truth in 93 %.
+/// Without a difference, one is reported in about one case of twenty (0.05 +- 0.018 in 600 at two standard errors). Intervals with
+/// a correlation of 0.9 need half an hour for that; after ten minutes it is 7 %, because the coverage is 93 %.
 #[test]
 fn no_difference_is_rarely_found_where_there_is_none() {
     for (name, runs, phi, between) in [
@@ -176,7 +176,7 @@ fn no_difference_is_rarely_found_where_there_is_none() {
     }
 }
 
-/// What one run per side cannot know: runs that differ by 2 % from each other look like different drives. Said in the documents, and the
+/// Limitation of one run per side: a variation of 2 % between runs appears as a difference of the drives. Documented, and the
 /// reason to repeat.
 #[test]
 fn a_single_run_has_no_variation_between_runs() {
@@ -184,7 +184,7 @@ fn a_single_run_has_no_variation_between_runs() {
     assert!(faster + slower > 0.5, "{faster} {slower}");
 }
 
-/// Differences that are there are found, and never the wrong way round.
+/// True differences are detected, never with the wrong sign.
 #[test]
 fn real_differences_are_found() {
     for (name, runs, phi, between, ratio, least) in [
@@ -221,7 +221,7 @@ fn real_differences_are_found() {
 }
 
 proptest! {
-    /// Turned over, faster is slower and the interval its reciprocal.
+    /// With swapped sides, faster becomes slower and the interval its reciprocal.
     #[test]
     fn swapping_the_sides_inverts_the_result(
         a in prop::collection::vec(1.0_f64..1000.0, 1..5),

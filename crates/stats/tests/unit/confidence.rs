@@ -22,7 +22,7 @@ pub(crate) fn autoregressive(rng: &mut Rng, phi: f64, n: usize, mean: f64) -> Ve
         .collect()
 }
 
-/// Shares of 400 seeded series whose interval holds the truth: ours, and the textbook's.
+/// Coverage over 400 seeded series: of this module, and of the textbook formula.
 fn coverage(phi: f64, n: usize) -> (f64, f64) {
     let mut rng = Rng::stream(11, &format!("coverage {phi} {n}"));
     let (mut ours, mut textbook) = (0, 0);
@@ -36,7 +36,7 @@ fn coverage(phi: f64, n: usize) -> (f64, f64) {
     (f64::from(ours) / 400.0, f64::from(textbook) / 400.0)
 }
 
-/// The promise at the module's head.
+/// The coverage stated in the module documentation.
 #[test]
 fn intervals_have_their_coverage() {
     for (phi, n, least) in [
@@ -56,7 +56,7 @@ fn intervals_have_their_coverage() {
     }
 }
 
-/// Why all this: the formula for independent values misses the truth two times in three.
+/// The formula for independent values misses the truth two times in three.
 #[test]
 fn the_textbook_formula_lacks_coverage() {
     let (ours, textbook) = coverage(0.9, 600);
@@ -64,7 +64,7 @@ fn the_textbook_formula_lacks_coverage() {
     assert!(ours > 0.9, "{ours}");
 }
 
-/// Width is no hiding place: at 3600 values the interval is that of the true long-run variance, (1 + phi) / (1 - phi) for a series of
+/// The width is adequate: at 3600 values the interval is that of the true long-run variance, (1 + phi) / (1 - phi) for a series of
 /// standard deviation 1.
 #[test]
 fn intervals_are_not_too_wide() {
@@ -99,7 +99,7 @@ fn effective_samples_follow_autocorrelation() {
 
 #[test]
 fn by_hand_for_independent_batches() {
-    // Twenty values that alternate 9, 11: no batch length shows any spread of means, so the floor of s / sqrt(n) decides.
+    // Twenty values that alternate 9, 11: batch means have no variance at any length, so the lower bound s / sqrt(n) applies.
     let values: Vec<f64> = (0..20)
         .map(|i| if i % 2 == 0 { 9.0 } else { 11.0 })
         .collect();
@@ -138,7 +138,7 @@ fn short_or_broken_series_have_no_interval() {
     assert_eq!(mean(&[0.0; 100], LEVEL).unwrap().half_width_pct(), None);
 }
 
-/// A ratio of sums, with intervals that weigh differently.
+/// A ratio of sums, with intervals of different weights.
 #[test]
 fn ratios_are_those_of_the_sums() {
     let parts: Vec<(f64, f64)> = (0..30)
@@ -166,7 +166,7 @@ proptest! {
         }
     }
 
-    /// Another unit scales the interval, another zero shifts it.
+    /// A change of unit scales the interval, an offset shifts it.
     #[test]
     fn estimates_scale_with_the_unit(values in prop::collection::vec(10.0_f64..20.0, 10..60), unit in 0.01_f64..100.0) {
         let a = mean(&values, LEVEL).unwrap();

@@ -91,7 +91,7 @@ fn a_drive_that_does_not_keep_up_is_past_its_knee() {
     assert_eq!(load_knee(&[], 2.0), None);
 }
 
-/// A drive that does all that comes, at rates at which little comes: the draw of arrivals must not decide.
+/// A drive that serves all requests, at low rates: random arrivals must not cause a knee.
 #[test]
 fn few_arrivals_are_not_the_drives_fault() {
     let mut rng = assay_units::Rng::new(7);

@@ -181,7 +181,7 @@ fn words_carry_the_limits() {
     );
 }
 
-/// The definition, written down naively: normal equations with x from 0, no shortcuts.
+/// A naive implementation of the definition: normal equations with x from 0.
 fn naive_snia(values: &[f64]) -> Option<(f64, f64)> {
     let w = &values[values.len().checked_sub(5)?..];
     let average = w.iter().sum::<f64>() / 5.0;
@@ -202,7 +202,7 @@ proptest! {
             Some((range, excursion)) => {
                 prop_assert!((judged.range_pct - range * 100.0).abs() < 1e-6);
                 prop_assert!((judged.excursion_pct - excursion * 100.0).abs() < 1e-6);
-                // Away from the very limits, where rounding decides.
+                // Not exactly at the limits, where rounding decides.
                 if (range - 0.2).abs() > 1e-6 && (excursion - 0.1).abs() > 1e-6 {
                     prop_assert_eq!(judged.achieved, range < 0.2 && excursion < 0.1);
                 }
@@ -240,7 +240,7 @@ proptest! {
         }
     }
 
-    /// Neither the unit of the figure nor turning time around changes what is steady (percent limits).
+    /// Neither the unit of the figure nor a reversal of time changes the result (percent limits).
     #[test]
     fn unit_and_direction_do_not_matter(values in prop::collection::vec(80.0_f64..120.0, 5..9), unit in 1e-3_f64..1e6) {
         let other: Vec<f64> = values.iter().map(|v| v * unit).collect();

@@ -148,7 +148,7 @@ proptest! {
         let stream = case.stream();
         let taken = (status.bytes as usize).div_ceil(SMALL);
         let durable = (status.durable_bytes as usize).div_ceil(SMALL);
-        // What was overwritten is gone, whether the recording ended or not.
+        // Overwritten data is lost, whether the recording ended or not.
         let from = if ring { taken.saturating_sub(room as usize) } else { 0 };
         prop_assert!(stream.get(from * SMALL..).is_some_and(|rest| rest.starts_with(&out)), "{replayed:?}");
         prop_assert!(out.len().div_ceil(SMALL) >= durable.saturating_sub(from), "{} chunks of {from}..{durable}: {replayed:?}", out.len() / SMALL);
@@ -313,7 +313,7 @@ fn slots_smaller_than_a_chunk_are_refused() {
         })
     ));
     case.record(&drives, true).unwrap();
-    // The recording is found through small slots and replayed through larger ones.
+    // The index is read with small slots, and the recording is replayed with larger ones.
     let mut queues = small();
     let mut recording = case.find(&mut queues).unwrap();
     assert!(recording.is_whole());

@@ -67,7 +67,7 @@ prop_compose! {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(512))]
 
-    /// Whatever the configuration: it is refused, or every I/O lies inside the region on the grid it should be on.
+    /// Any configuration is refused, or every I/O is inside the region and aligned.
     #[test]
     fn addresses_are_in_the_area_and_aligned(config in configs(), offset in 0_u64..1000, size in 0_u64..200_000, seed: u64) {
         let area = region(offset * 512, size);
@@ -113,7 +113,7 @@ proptest! {
         let area = region(0, 8 << 20);
         let make = || AddressGenerator::new(&config, area, seed, 2);
         let (Ok(mut first), Ok(mut second)) = (make(), make()) else {
-            // Blocks larger than a zone; what is refused is the property above.
+            // Blocks larger than a zone; refusals are covered by the property above.
             return Ok(());
         };
         for _ in 0..64 {
@@ -121,7 +121,7 @@ proptest! {
         }
     }
 
-    /// One pass of a cover visits every place exactly once; the pass counter says when, and the next pass has another order.
+    /// One pass of a cover visits every block exactly once; the pass counter advances, and the next pass has another order.
     #[test]
     fn cover_visits_each_block_once_per_pass(blocks in 1_u64..600, tail in 0_u64..4096, seed: u64) {
         let area = region(4096, blocks * 4096 + tail);
@@ -141,7 +141,7 @@ proptest! {
         prop_assert!(blocks < 20 || orders[0] != orders[1] && orders[1] != orders[2]);
     }
 
-    /// A sequential stream is contiguous, reaches as far as any block fits, and wraps to the start with the pass counter.
+    /// A sequential stream is contiguous up to the last block that fits, and wraps to the start with the pass counter.
     #[test]
     fn sequential_is_contiguous(mix in mixes(), size in 32_768_u64..400_000, seed: u64) {
         let least = u64::from(mix.min_bytes());
@@ -164,7 +164,7 @@ proptest! {
         }
     }
 
-    /// fio's rule spelt out naively: transfer `size` within the range (over and over if it is larger), then go on by range and
+    /// Naive implementation of fio's rule: transfer `size` within the range (repeatedly if it is larger), then advance by range and
     /// skip; from the first zone again where no whole zone is left.
     #[test]
     fn strided_matches_a_naive_oracle(
@@ -230,7 +230,7 @@ fn uniform_is_uniform() {
     assert!((119.0..299.0).contains(&chi2), "chi-squared {chi2}");
 }
 
-/// With a mix, each size is uniform over all places where it fits, up to the very end of the region.
+/// With a mix, each size is uniform over all offsets where it fits, up to the end of the region.
 #[test]
 fn a_uniform_mix_reaches_the_last_offset_of_each_size() {
     let config = AccessConfig::new(AddressPattern::Uniform, "4k/50:16k/50".parse().unwrap());

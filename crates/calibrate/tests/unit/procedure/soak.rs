@@ -14,7 +14,7 @@ fn course(rates: impl Iterator<Item = f64>) -> Vec<SoakSecond> {
 
 #[test]
 fn intervals_and_rates_of_a_drive_that_throttles_on_and_off() {
-    // 200 s cool, then 10 s slow and 30 s fast, over and over.
+    // 200 s cool, then cycles of 10 s slow and 30 s fast.
     let rates = (0..600).map(|n| {
         if n >= 200 && (n - 200) % 40 < 10 {
             177.0

@@ -12,7 +12,7 @@ fn the_thread_with_the_least_runtime_runs_first() {
         cfs.submit(0, io, 0);
     }
     assert_eq!(all(&mut cfs), [(10, 0), (20, 1), (30, 2)]);
-    // Thread 0 had 30 ns more than the others: it waits until they have had as much.
+    // Thread 0 ran 30 ns longer than the others and waits until they reach its runtime.
     for io in [0, 10, 11, 12, 20] {
         cfs.submit(io / 10, io, 100);
     }
@@ -23,7 +23,7 @@ fn the_thread_with_the_least_runtime_runs_first() {
     assert_eq!(cfs.next_ns(), u64::MAX);
 }
 
-/// A closed loop of several I/Os per thread gets no more than the processors have time for.
+/// A closed loop of several I/Os per thread is limited by processor time.
 #[test]
 fn submissions_are_limited_by_cpu_time() {
     for (processors, threads, depth) in [(1, 4, 8), (2, 4, 16), (1, 2, 1), (3, 8, 2)] {
@@ -37,7 +37,7 @@ fn submissions_are_limited_by_cpu_time() {
             let next = back.first().map_or(u64::MAX, |first| first.0);
             if let Some((at, slot)) = cfs.pop(next.min(10_000_000)) {
                 served += 1;
-                // The drive answers after a while, not always the same.
+                // The drive's latency varies.
                 order += 1;
                 back.insert((at.0 + 500 + order * 7919 % 1000, slot));
                 continue;
@@ -56,7 +56,7 @@ fn submissions_are_limited_by_cpu_time() {
     }
 }
 
-/// A thread that slept for long does not keep others out for as long.
+/// A thread after a long sleep does not block others for as long.
 #[test]
 fn a_sleeper_credit_is_at_most_half_a_scheduling_latency() {
     let ms = 1_000_000;
@@ -87,7 +87,7 @@ fn a_thread_with_an_idle_cpu_is_not_migrated() {
 }
 
 proptest! {
-    /// Each I/O comes out once, one per processor and overhead, and a thread's own in order.
+    /// Each I/O is submitted once, one per processor and overhead, and in order within a thread.
     #[test]
     fn every_io_is_submitted_once(
         processors in 1_usize..5,

@@ -30,7 +30,7 @@ fn fio_bssplit_is_parsed_by_its_rules() {
     assert!(single.is_single());
     assert_eq!(single.to_string(), "128k");
     assert_eq!(single.min_bytes(), 131_072);
-    // Equal sizes are one; weight 0 is none.
+    // Equal sizes are merged; weight 0 is dropped.
     let merged: BlockSizes = "4k/30:4096/30:8k/40:16k/0".parse().unwrap();
     assert_eq!(
         merged.entries().collect::<Vec<_>>(),
@@ -73,7 +73,7 @@ fn serde_round_trip_is_the_text_form() {
 }
 
 proptest! {
-    /// The alias table draws every size as often as its weight says.
+    /// The alias table draws every size in proportion to its weight.
     #[test]
     fn draws_follow_the_weights(weights in proptest::collection::vec(0_u32..100, 1..12)) {
         prop_assume!(weights.iter().any(|&w| w > 0));

@@ -21,7 +21,7 @@ proptest! {
     }
 }
 
-/// Over many keys, each of 12 values must go to each place equally often: chi-squared over (12-1)^2 degrees of
+/// Over many keys, each of 12 values must go to each position equally often: chi-squared over (12-1)^2 degrees of
 /// freedom of the 12 x 12 table.
 #[test]
 fn every_position_is_equally_likely() {
@@ -46,7 +46,7 @@ fn every_position_is_equally_likely() {
     assert!(chi2 < 185.0, "chi-squared {chi2}");
 }
 
-/// Over many keys, where the second index goes given where the first went: all ordered pairs of a range of 60 about
+/// Over many keys, all ordered pairs of positions of the first two indexes in a range of 60 are about
 /// equally often.
 #[test]
 fn pairs_are_about_equally_likely() {

@@ -41,7 +41,7 @@ fn a_zone_without_a_block_is_refused() {
     let law = |slots| ZoneSampler::new(&shares("50/5:50/95"), slots * 4096, 4096, slots);
     // 5 % of 20 blocks is one.
     assert_eq!(law(20).unwrap().zones[0].slots, 1);
-    // The block that a zone's end cuts belongs to it.
+    // A block across the end of a zone belongs to that zone.
     assert_eq!(law(30).unwrap().zones[0].slots, 2);
     let tight = ZoneSampler::new(&shares("50/95:50/5"), 8 * 4096, 4096, 8).unwrap_err();
     assert!(tight.to_string().contains("zone 2"), "{tight}");
