@@ -79,7 +79,7 @@ pub enum PermitError {
     Io {
         /// The drive of the permit.
         permitted: String,
-        /// What the kernel said.
+        /// Error of the kernel.
         source: std::io::Error,
     },
 }

@@ -39,7 +39,7 @@ pub enum OpenError {
 
 /// Opens a drive for reading, and for writing when a permit is given. `direct` bypasses the page cache (O_DIRECT).
 ///
-/// The permit itself holds a block device's exclusive claim (O_EXCL) while it lives, so that nothing can be mounted from it meanwhile;
+/// The permit itself holds a block device's exclusive claim (O_EXCL) until it is dropped, so that nothing can be mounted from it meanwhile;
 /// here the opened descriptor is checked to be that device or file. The generic character device of an NVMe namespace is opened beside
 /// it, with the same rights and only if it is the same namespace.
 ///

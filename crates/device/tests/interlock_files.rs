@@ -332,7 +332,7 @@ fn signatures_known_only_to_wipefs_must_be_named() {
     file.write_all_at(b"-rom1fs-", 0).unwrap();
     let theirs = signature::wipefs(&image);
     if theirs.is_empty() {
-        println!("skipped: no wipefs here, or it no longer knows romfs");
+        println!("skipped: no wipefs, or one without romfs");
         return;
     }
     assert_eq!(refused(&image, &["disk.img"]).missing_words(), ["romfs"]);

@@ -102,7 +102,7 @@ impl<E: Encode> Target for RingTarget<E> {
             }
             let buffer = self.ring.buffers.pointer(io.slot);
             let entry = self.encoder.entry(io, buffer, self.ring.fixed_buffers);
-            // SAFETY: that is what implementations of `Encode` promise of their entries.
+            // SAFETY: implementations of `Encode` guarantee this for their entries.
             unsafe { self.ring.push(io.slot, &entry) }?;
         }
         Ok(())

@@ -28,7 +28,7 @@ pub enum AdminCommandError {
 }
 
 /// Sends an NVMe admin command through a controller's or namespace's device file and waits for it; `data` is sent or filled as the
-/// opcode says. Returns dword 0 of the completion.
+/// opcode specifies. Returns dword 0 of the completion.
 ///
 /// # Errors
 /// When the kernel does not send it, or the controller completes it with an error status.

@@ -1,4 +1,4 @@
-//! Round-trip overhead of the NBD server: what a client sees on top of the model's latency.
+//! Round-trip overhead of the NBD server: latency of a client less the model's latency.
 //!
 //! A second drive of the same profile, without faults, is served over a socket pair to a client that reads random 4 KiB blocks of a
 //! filled drive at queue depth 1. The measurement covers the whole server (sleep, wake-up, polling, receive, decode, send) and the

@@ -20,7 +20,7 @@
 //!
 //! # Non-goals
 //! No other load, no time slices (nothing runs that long), no periodic load balancing. That interrupts fall on processors at random (as
-//! `irqbalance` leaves them, or as a drive with fewer vectors than processors must) is assumed: no source says how they were bound. Bound
+//! `irqbalance` leaves them, or as a drive with fewer vectors than processors must) is assumed: no source states how they were bound. Bound
 //! to the submitting processors, threads would not migrate and the tail would be short.
 
 mod cfs;

@@ -6,7 +6,7 @@ use assay_ssd::{Profile, ProfileError};
 
 /// Largest profile file that is read, in bytes.
 pub const MAX_BYTES: u64 = 1 << 20;
-/// The ending that tells a path from the name of a built-in profile.
+/// File extension that distinguishes a path from the name of a built-in profile.
 const EXTENSION: &str = ".toml";
 
 /// Why a profile could not be loaded.

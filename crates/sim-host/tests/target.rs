@@ -171,5 +171,8 @@ fn power_loss_and_surprise_removal_are_io_errors() {
             -libc::EIO
         );
     }
-    assert!(target.telemetry().is_none(), "nobody answers");
+    assert!(
+        target.telemetry().is_none(),
+        "no telemetry of a removed drive"
+    );
 }

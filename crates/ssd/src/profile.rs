@@ -104,7 +104,7 @@ pub struct Profile {
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct IdentityProfile {
-    /// Model string of the real drive (the simulated one says it is simulated).
+    /// Model string of the real drive (the simulated one is marked as simulated).
     pub model: String,
     /// NVMe version it claims.
     pub nvme_version: String,

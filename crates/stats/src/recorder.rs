@@ -12,9 +12,9 @@ pub struct OpInterval {
     pub ios: u64,
     /// Bytes moved by them.
     pub bytes: u64,
-    /// Completed with an error, or short. They have no latency here: a fast error must not look like a fast drive.
+    /// Completed with an error, or short. They have no latency here: a fast error must not count as low latency.
     pub errors: u64,
-    /// Why, where the target said.
+    /// The cause, if the target reported it.
     pub causes: ErrorCauses,
     /// From the intended start (open loop) or the submission (closed loop) to the completion.
     pub latency: Histogram,

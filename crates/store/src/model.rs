@@ -103,7 +103,7 @@ pub struct DriveRecord {
     pub kind: String,
     /// Model.
     pub model: String,
-    /// Serial, as the interlock knows it.
+    /// Serial, as the interlock identifies it.
     pub serial: String,
     /// Firmware.
     pub firmware: String,
@@ -326,7 +326,7 @@ pub enum Entry {
         /// One per drive of the cell, in its order.
         results: Vec<CellResult>,
     },
-    /// A cell could not be done; the run goes on.
+    /// A cell failed; the run continues.
     CellFailed {
         /// [`CellPlan::id`].
         cell: String,

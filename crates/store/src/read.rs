@@ -43,7 +43,7 @@ impl Run {
         fold(path, &mut |_, _, _| {})
     }
 
-    /// Any simulated drive? Then every document about the run says so.
+    /// Whether any drive is simulated; every document about the run then states it.
     pub fn has_simulated(&self) -> bool {
         self.manifest.drives.iter().any(|drive| drive.simulated)
     }

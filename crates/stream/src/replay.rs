@@ -397,7 +397,7 @@ impl<'a, 't, 'r> Replayer<'a, 't, 'r> {
             let (_, local, _) = recording.locate(chunk);
             let part = &mut recording.parts[queue];
             let entry = part.entry(&mut self.queues[queue], local, &mut self.ended)?;
-            // A recording that was stopped without a flush is complete if its header says that it ended.
+            // A recording that was stopped without a flush is complete if its header marks it as ended.
             durable = chunk < recording.durable || recording.is_ended();
             let bytes = self.queues[queue].buffer(slot);
             if let Some(entry) = entry.filter(|entry| entry.len_bytes as usize <= bytes.len()) {

@@ -63,7 +63,7 @@ impl<'a> VerdictSubject<'a> {
 /// Evaluate the rules for a drive.
 ///
 /// A reason against gives *not recommended*, else a condition gives *conditionally*. With less than half of the figures measured, or
-/// only the error count where rules ask for more, the verdict is *undecided* unless a reason speaks against the drive. Rules for another
+/// only the error count where rules ask for more, the verdict is *undecided* unless a reason rejects the drive. Rules for another
 /// price class, or for a suite that was not run, are ignored.
 pub fn evaluate(rules: &VerdictRules, subject: &VerdictSubject<'_>) -> Verdict {
     let facts = subject.drive().and_then(|drive| facts_of(rules, drive));

@@ -275,7 +275,7 @@ fn invalid_procedures_name_the_step() {
         let error = Suite::parse("test", &text(&format!("{step}{rest}\n")))
             .unwrap_err()
             .to_string();
-        assert!(error.contains(says), "{error:?} does not say {says:?}");
+        assert!(error.contains(says), "{error:?} lacks {says:?}");
     }
     // Errors that need the parameter values.
     for (rest, says) in [
@@ -290,10 +290,7 @@ fn invalid_procedures_name_the_step() {
     ] {
         let suite = Suite::parse("test", &text(&format!("{step}{rest}\n"))).unwrap();
         let error = expand(&suite, &settings(&[], 1.0), &drives(&["null:"])).unwrap_err();
-        assert!(
-            error.to_string().contains(says),
-            "{error} does not say {says:?}"
-        );
+        assert!(error.to_string().contains(says), "{error} lacks {says:?}");
     }
 }
 

@@ -42,7 +42,7 @@ fn invalid_suites_name_the_error() {
         ("name = 5".to_owned(), "duplicate key"),
     ] {
         let error = Suite::parse("test", &text(&rest)).unwrap_err().to_string();
-        assert!(error.contains(says), "{error:?} does not say {says:?}");
+        assert!(error.contains(says), "{error:?} lacks {says:?}");
     }
 }
 
@@ -144,7 +144,7 @@ fn scale_and_parameters_change_the_plan() {
         let error = plan("bandwidth", &["sim:samsung-951"], &[set], 1.0)
             .unwrap_err()
             .to_string();
-        assert!(error.contains(says), "{error:?} does not say {says:?}");
+        assert!(error.contains(says), "{error:?} lacks {says:?}");
     }
     for scale in [0.0, -1.0, f64::NAN, 1e9] {
         assert!(matches!(

@@ -19,11 +19,11 @@ pub const STOP_GRACE: Nanos = Nanos::from_secs(10);
 /// what the kernel has not ended after all of that it never will.
 pub const IO_TIMEOUT: Nanos = Nanos::from_secs(240);
 
-/// A loop gives up when so many I/Os in a row have failed: a drive that is gone fails them in microseconds.
+/// A loop ends after this number of consecutive failed I/Os: a removed drive fails them in microseconds.
 pub const GIVE_UP_ERRORS: u64 = 100_000;
 /// Or when I/Os have only failed for so long,
 pub const GIVE_UP_AFTER: Nanos = Nanos::from_secs(10);
-/// and at least this many did: a drive that takes half a minute for one time-out gets a few tries.
+/// and at least this many did: a drive with timeouts of half a minute has a few tries.
 pub const GIVE_UP_LEAST: u64 = 8;
 
 /// Receives the intervals of an I/O loop.

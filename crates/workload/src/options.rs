@@ -13,7 +13,7 @@ pub enum OptionKind {
     Number,
     /// `true` or `false`.
     Bool,
-    /// A boolean that stands alone on the command line.
+    /// A boolean flag without a value on the command line.
     Flag,
 }
 
@@ -26,7 +26,7 @@ pub struct JobOption {
     pub heading: &'static str,
     /// How the value is written.
     pub kind: OptionKind,
-    /// What stands for the value in help.
+    /// Placeholder of the value in the help text.
     pub value_name: &'static str,
     /// What holds when it is absent.
     pub default: &'static str,

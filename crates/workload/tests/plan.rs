@@ -178,10 +178,7 @@ fn errors_name_a_valid_value() {
             panic!("{words} was accepted");
         };
         let text = error.to_string();
-        assert!(
-            text.contains(says),
-            "{words}: {text:?} does not say {says:?}"
-        );
+        assert!(text.contains(says), "{words}: {text:?} lacks {says:?}");
     }
     let null = Workload::plan(&options("rw=write verify=true"), &facts(TargetKind::Null));
     assert!(null.unwrap_err().to_string().contains("keeps no data"));

@@ -76,7 +76,7 @@ impl BlockNode {
     /// Partitions, by name.
     ///
     /// # Errors
-    /// When the directory cannot be listed (the device has gone).
+    /// When the directory cannot be listed (the device was removed).
     pub fn partitions(&self) -> io::Result<Vec<BlockNode>> {
         let mut found = Vec::new();
         for entry in std::fs::read_dir(&self.dir)? {

@@ -312,7 +312,7 @@ fn named(bits: u32, names: &[(u32, &str)]) -> Vec<String> {
     set.map(|(_, name)| (*name).to_owned()).collect()
 }
 
-/// Kelvin as drives count them (0 degrees Celsius is 273 K); 0 stands for "not told".
+/// Kelvin as drives count them (0 degrees Celsius is 273 K); 0 stands for "not reported".
 fn celsius(kelvin: u16) -> Option<i32> {
     (kelvin != 0).then(|| i32::from(kelvin) - 273)
 }

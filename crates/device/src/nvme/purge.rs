@@ -1,8 +1,8 @@
 //! Erasure by Sanitize and Format NVM, and the namespaces that each affects.
 //!
-//! A Format erases one namespace, unless the controller says that it erases all of them (Identify Controller, FNA; Base 5.17.2.1). A Sanitize erases
+//! A Format erases one namespace, unless FNA in Identify Controller states that it erases all of them (Base 5.17.2.1). A Sanitize erases
 //! the whole subsystem, always (Base 5.24). The affected namespaces are listed before any command is sent, so that the caller can authorise
-//! them. A subsystem of several controllers (CMIC) may have namespaces that this controller does not list; the offer then says that its
+//! them. A subsystem of several controllers (CMIC) may have namespaces that this controller does not list; the offer then states that its
 //! scope is unknown.
 
 use assay_nvme_spec::StatusCode;

@@ -105,7 +105,7 @@ fn gpt(window: &Window) -> Vec<FoundSignature> {
 }
 
 /// The classic PC partition table: four entries of 16 bytes from 0x1BE, then 0x55 0xAA (UEFI 2.10, 5.2.1). The two bytes end every
-/// boot sector, so the boot indicators must be valid as well, as libblkid asks. An entry of type 0xEE means a GPT (5.2.3).
+/// boot sector, so the boot indicators must be valid as well, as in libblkid. An entry of type 0xEE means a GPT (5.2.3).
 fn mbr(window: &Window, has_gpt: bool) -> Option<FoundSignature> {
     let sector = window.get(0, 512)?;
     let entries = || sector[0x1BE..0x1FE].chunks_exact(16);

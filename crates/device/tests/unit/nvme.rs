@@ -389,7 +389,10 @@ fn another_drives_controller_is_detected_by_its_serial() {
         let answer = Commands::to(&mut port).expect_drive(&info);
         assert_eq!(answer.is_ok(), is_it, "{of_drive} {of_controller:?}");
         let Err(error) = answer else { continue };
-        assert!(!error.refused(), "nobody may take it for a missing feature");
+        assert!(
+            !error.refused(),
+            "must be distinguishable from a missing feature"
+        );
         for said in ["/dev/nvme9", "/dev/nvme9n1", of_drive, "assay list"] {
             assert!(error.to_string().contains(said), "{error}");
         }

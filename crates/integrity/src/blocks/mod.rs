@@ -35,7 +35,7 @@
 //!
 //! # Limitations
 //! - With the `zero` pattern payloads are equal, so a tear behind the first sector leaves no trace, and a block with an erased header is lost, not corrupt.
-//! - A torn first write and garbage in a sector after it look the same: torn.
+//! - A torn first write and garbage in a sector after it are indistinguishable: torn.
 //! - A block of an earlier run with the *same seed* is ours: each run needs its own seed.
 
 mod classify;

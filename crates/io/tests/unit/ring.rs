@@ -68,5 +68,5 @@ fn completed_buffers_are_freed_and_abandoned_ones_are_not() {
     let (mut target, _writer, abandoned) = reads();
     target.submit(&[READ]).unwrap();
     drop(target);
-    assert!(abandoned.get(), "nobody wrote");
+    assert!(abandoned.get(), "no data was written");
 }

@@ -450,7 +450,7 @@ fn relocation_has_a_firmware_cost() {
     assert_eq!(
         ftl.take_firmware_ns(),
         700 * ftl.counters.relocated_units,
-        "nobody asked before"
+        "the firmware time of all relocations"
     );
     assert_eq!(ftl.take_firmware_ns(), 0);
 }

@@ -125,7 +125,7 @@ fn fio_slope_by_hand() {
     assert!(fio("bw_slope:2.01", 4).evaluate(&values).achieved);
     let at_limit = fio("bw_slope:2", 4).evaluate(&values);
     assert_eq!(at_limit.slope_per_step, 2.0);
-    assert!(!at_limit.achieved, "fio wants less than the limit");
+    assert!(!at_limit.achieved, "fio requires less than the limit");
     // A falling line counts by its size.
     let falling = [1006.0, 1004.0, 1002.0, 1000.0];
     assert!(!fio("iops_slope:1.9", 4).evaluate(&falling).achieved);

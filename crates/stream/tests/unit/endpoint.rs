@@ -47,7 +47,7 @@ fn only_stale_sockets_are_replaced() {
     drop(UnixListener::bind(&path).unwrap());
     assert!(path.exists());
     let listener = bind(&path).unwrap();
-    assert!(bind(&path).is_err(), "somebody listens");
+    assert!(bind(&path).is_err(), "another process listens");
     drop(UnixStream::connect(&path).unwrap());
     drop(listener);
     let file = folder.path().join("file");

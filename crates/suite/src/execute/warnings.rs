@@ -72,7 +72,7 @@ impl Runner<'_> {
         Ok(())
     }
 
-    /// Warn about drives on which every measuring cell was skipped: an empty report must not look like a clean one.
+    /// Warn about drives on which every measuring cell was skipped: an empty report must be distinguishable from one without findings.
     pub(super) fn warn_nothing_measured(
         &mut self,
         finished: &BTreeMap<String, Vec<CellResult>>,

@@ -291,7 +291,7 @@ impl AddressGenerator {
     /// A generator for worker number `worker` of the job with this seed.
     ///
     /// # Errors
-    /// When region, sizes, alignment, zones or exponent do not fit together; the message says which and what to change.
+    /// When region, sizes, alignment, zones or exponent do not fit together; the message names them and the change.
     pub fn new(
         config: &AccessConfig,
         region: Region,

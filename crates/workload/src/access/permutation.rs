@@ -2,7 +2,7 @@
 
 use assay_units::Rng;
 
-/// Rounds of the network. Four rounds of good round functions already make a permutation that no efficient test tells
+/// Rounds of the network. Four rounds of good round functions already make a permutation that no efficient test distinguishes
 /// from a random one (M. Luby, C. Rackoff, 1988); two more cover for the round function being a mere multiply.
 const ROUNDS: usize = 6;
 /// Keeps the factor of the round function from being that of another round (2^64 divided by the golden ratio).

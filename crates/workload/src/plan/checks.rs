@@ -361,7 +361,7 @@ pub(super) fn engine(
         ("passthru" | "io_uring_cmd", None) if passthru == PassthruSupport::Possible => {
             Engine::Passthru
         }
-        // A suite that asks for synchronous threads runs unchanged on a simulated drive: depth 1 is depth 1.
+        // A suite with synchronous threads runs unchanged on a simulated drive: depth 1 is depth 1.
         ("sync" | "psync", Some(own)) if iodepth == 1 => own,
         ("auto" | "uring" | "io_uring", Some(own)) => own,
         ("auto", None) if iodepth == 1 => Engine::Sync,

@@ -201,7 +201,7 @@ fn a_drive_at_the_power_cap_of_its_state_is_limited_by_it() {
         summary(&run, 0).power_limited_cells == 1
     };
     assert!(limited(Some(2), Some(2), 9_800));
-    assert!(limited(Some(2), None, 9_800), "set by somebody else");
+    assert!(limited(Some(2), None, 9_800), "set by another party");
     assert!(!limited(Some(2), Some(2), 8_000), "below its limit");
     assert!(!limited(Some(0), Some(2), 9_800), "in another state");
     assert!(!limited(Some(1), Some(1), 9_800), "of no known limit");

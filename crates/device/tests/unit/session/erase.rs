@@ -255,7 +255,7 @@ fn other_namespaces_are_erased_only_if_named_and_unused() {
         &["S1", "nvme0n3", "/dev/nvme0n2"],
         &["--destroy nvme0n2"],
     );
-    assert!(fixture.asked.borrow().is_empty(), "nobody named it");
+    assert!(fixture.asked.borrow().is_empty(), "not named by --destroy");
     fixture.mounted = Some("nvme0n2");
     fixture.refused(
         PurgeHow::Sanitize,
