@@ -22,15 +22,15 @@ type Tallies = [Tally; 6];
 
 /// Tallies and errors of these seeds.
 fn scored(seeds: impl Iterator<Item = u64>) -> (Tallies, Tallies, Vec<String>) {
-    let (mut told, mut blind, mut wrong) = (Tallies::default(), Tallies::default(), Vec::new());
+    let (mut reported, mut blind, mut wrong) = (Tallies::default(), Tallies::default(), Vec::new());
     for seed in seeds {
         let scenario = scenario(seed);
-        let with_counters = add(&mut told, &scenario, &scenario.observed, false);
+        let with_counters = add(&mut reported, &scenario, &scenario.observed, false);
         let without = add(&mut blind, &scenario, &scenario.blind(), true);
         wrong.extend(with_counters.map(|text| format!("with counters: {text}")));
         wrong.extend(without.map(|text| format!("temperature only: {text}")));
     }
-    (told, blind, wrong)
+    (reported, blind, wrong)
 }
 
 #[test]
@@ -40,16 +40,16 @@ fn precision_and_recall_of_every_label() {
         let running = [half(0), half(1)];
         running.map(|half| half.join().unwrap()).into()
     });
-    let (mut told, mut blind) = (Tallies::default(), Tallies::default());
+    let (mut reported, mut blind) = (Tallies::default(), Tallies::default());
     for (a, b, wrong) in &halves {
         wrong.iter().for_each(|text| println!("{text}"));
-        for (sum, part) in told.iter_mut().zip(a).chain(blind.iter_mut().zip(b)) {
+        for (sum, part) in reported.iter_mut().zip(a).chain(blind.iter_mut().zip(b)) {
             sum.join(part);
         }
     }
-    println!("{}", table("With the drive's counters", &told));
+    println!("{}", table("With the drive's counters", &reported));
     println!("{}", table("Temperature only", &blind));
-    for (name, tallies) in [("with counters", &told), ("temperature only", &blind)] {
+    for (name, tallies) in [("with counters", &reported), ("temperature only", &blind)] {
         for (label, tally) in Label::ALL.into_iter().zip(tallies) {
             if name == "temperature only" && label == Label::Power {
                 continue;

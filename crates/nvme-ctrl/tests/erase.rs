@@ -99,7 +99,7 @@ fn a_sanitize_runs_in_the_background_and_reports_its_end() {
         SanitizeLog::read_from(&driver.log(LogId::SANITIZE, 512)).unwrap()
     };
     assert_eq!(log(&mut driver).sanitize_state(), SanitizeState::NEVER);
-    let told = driver.put(0, AsyncEventRequest::new().entry());
+    let reported = driver.put(0, AsyncEventRequest::new().entry());
     driver.ring(0);
     let mut sanitize = Sanitize::new();
     for action in [
@@ -143,7 +143,7 @@ fn a_sanitize_runs_in_the_background_and_reports_its_end() {
             StatusCode::SANITIZE_IN_PROGRESS
         );
     }
-    let event = AsyncEvent::from_raw(driver.wait(0, told).dw0());
+    let event = AsyncEvent::from_raw(driver.wait(0, reported).dw0());
     assert_eq!(
         (event.event_type(), event.information(), event.lid()),
         (

@@ -25,8 +25,8 @@ fn a_trace_leaves_the_same_drive_over_every_access_path() {
         assert_ne!(expected.flash, fresh.flash);
         assert_ne!(expected.data, fresh.data);
         assert_ne!(expected.host, fresh.host);
-        let told = direct.drive.telemetry(Nanos::ZERO);
-        assert!(told.relocated_bytes > 0, "garbage was collected");
+        let reported = direct.drive.telemetry(Nanos::ZERO);
+        assert!(reported.relocated_bytes > 0, "garbage was collected");
 
         let mut inside = ControllerAccess::new(small_flash(&options));
         assert!(

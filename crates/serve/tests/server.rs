@@ -54,9 +54,9 @@ fn every_option_gets_its_replies() {
     let mut data = go_data("test");
     data.pop();
     data.extend([3, 0, 1, 0, 2, 0, 3]);
-    let told = ask(option::INFO, &data);
+    let reported = ask(option::INFO, &data);
     let of = |kind: u16| {
-        let found = told
+        let found = reported
             .iter()
             .find(|(reply, data)| *reply == option_reply::INFO && data[..2] == kind.to_be_bytes());
         found.map(|(_, data)| data[2..].to_vec()).unwrap()

@@ -146,7 +146,7 @@ fn coalesced_completions_wait_for_each_other() {
         plain + Nanos::from_micros(500),
         "one alone waits for the time to run out"
     );
-    let mut told = |queues: [u16; 4], at: Nanos| {
+    let mut reported = |queues: [u16; 4], at: Nanos| {
         for (tag, queue) in (0..).zip(queues) {
             let place = command(tag, Op::Read, (u64::from(tag) + 2) << 30, 4096);
             drive.submit(at, assay_ssd::Command { queue, ..place });
@@ -162,10 +162,10 @@ fn coalesced_completions_wait_for_each_other() {
             .collect();
         times
     };
-    let together = told([0; 4], Nanos(2 * SECOND.0));
+    let together = reported([0; 4], Nanos(2 * SECOND.0));
     assert!(together.iter().all(|&ns| ns == together[0]), "{together:?}");
     assert!(together[0] < plain.0 + 500_000, "{together:?}");
-    let apart = told([0, 1, 2, 3], Nanos(3 * SECOND.0));
+    let apart = reported([0, 1, 2, 3], Nanos(3 * SECOND.0));
     assert!(apart.windows(2).all(|pair| pair[0] < pair[1]), "{apart:?}");
     assert!(apart[0] > 500_000, "{apart:?}");
 }

@@ -355,8 +355,8 @@ proptest! {
         let (run, _, drive) = bench.read();
         prop_assert_eq!(run.damaged_lines, Vec::<String>::new());
         // Only empty intervals may be added.
-        let told = |p: &&OpSample| p.ios > 0 || all.contains_key(&(p.index, !p.ramp, p.op));
-        let read: Vec<_> = drive.series.iter().filter(told).map(|p| ((p.index, !p.ramp, p.op), p.ios, p.latency)).collect();
+        let reported = |p: &&OpSample| p.ios > 0 || all.contains_key(&(p.index, !p.ramp, p.op));
+        let read: Vec<_> = drive.series.iter().filter(reported).map(|p| ((p.index, !p.ramp, p.op), p.ios, p.latency)).collect();
         let truth: Vec<_> = all
             .iter()
             .map(|(key, latencies)| (*key, latencies.len() as u64, LatencySummary::of(&histogram(latencies))))

@@ -249,7 +249,7 @@ fn a_total_depth_is_spread_over_threads() {
 #[test]
 fn invalid_procedures_name_the_step() {
     let step = "[[step]]\nid = \"a\"\ntitle = \"A\"\nkind = \"measure\"\n";
-    for (rest, says) in [
+    for (rest, expected) in [
         (
             "job = { queue_depth = 4, numjobs = 2 }",
             "sets iodepth and numjobs",
@@ -275,10 +275,10 @@ fn invalid_procedures_name_the_step() {
         let error = Suite::parse("test", &text(&format!("{step}{rest}\n")))
             .unwrap_err()
             .to_string();
-        assert!(error.contains(says), "{error:?} lacks {says:?}");
+        assert!(error.contains(expected), "{error:?} lacks {expected:?}");
     }
     // Errors that need the parameter values.
-    for (rest, says) in [
+    for (rest, expected) in [
         ("job = { queue_depth = 0 }", "queue_depth"),
         ("job = { power_state = 99 }", "power state"),
         ("rounds = { most = 3 }", "from 5 (the window)"),
@@ -290,7 +290,10 @@ fn invalid_procedures_name_the_step() {
     ] {
         let suite = Suite::parse("test", &text(&format!("{step}{rest}\n"))).unwrap();
         let error = expand(&suite, &settings(&[], 1.0), &drives(&["null:"])).unwrap_err();
-        assert!(error.to_string().contains(says), "{error} lacks {says:?}");
+        assert!(
+            error.to_string().contains(expected),
+            "{error} lacks {expected:?}"
+        );
     }
 }
 
@@ -622,13 +625,13 @@ job = { rw = "randwrite", bs = "4k", size = "1m", runtime = "10ms" }
 #[test]
 fn a_cell_without_results_has_a_warning() {
     let (_, run, _folder) = run(&text(RAMP_ONLY), &["sim:samsung-951"]);
-    let told: Vec<_> = run
+    let reported: Vec<_> = run
         .warnings
         .iter()
         .filter(|w| w.code == "nothing-measured")
         .collect();
-    let [of_cell] = &told[..] else {
-        panic!("{told:?}")
+    let [of_cell] = &reported[..] else {
+        panic!("{reported:?}")
     };
     assert!(of_cell.cell.as_ref().unwrap().ends_with("/read"));
     assert!(of_cell.advice.contains("--runtime"), "{of_cell:?}");

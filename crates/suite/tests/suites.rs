@@ -16,7 +16,7 @@ use common::{plan, run, text};
 #[test]
 fn invalid_suites_name_the_error() {
     let step = "[[step]]\nid = \"a\"\ntitle = \"A\"\nkind = \"measure\"\njob = { rw = \"read\" }\n";
-    for (rest, says) in [
+    for (rest, expected) in [
         (String::new(), "has no [[step]]"),
         (format!("{step}{step}"), "two steps have the id"),
         (
@@ -42,7 +42,7 @@ fn invalid_suites_name_the_error() {
         ("name = 5".to_owned(), "duplicate key"),
     ] {
         let error = Suite::parse("test", &text(&rest)).unwrap_err().to_string();
-        assert!(error.contains(says), "{error:?} lacks {says:?}");
+        assert!(error.contains(expected), "{error:?} lacks {expected:?}");
     }
 }
 
@@ -134,7 +134,7 @@ fn scale_and_parameters_change_the_plan() {
             .count(),
         2
     );
-    for (set, says) in [
+    for (set, expected) in [
         (("aera", "1g"), "it has: area"),
         (("area", "big"), "parameter area=big"),
         (("runtime", ""), "runtime"),
@@ -144,7 +144,7 @@ fn scale_and_parameters_change_the_plan() {
         let error = plan("bandwidth", &["sim:samsung-951"], &[set], 1.0)
             .unwrap_err()
             .to_string();
-        assert!(error.contains(says), "{error:?} lacks {says:?}");
+        assert!(error.contains(expected), "{error:?} lacks {expected:?}");
     }
     for scale in [0.0, -1.0, f64::NAN, 1e9] {
         assert!(matches!(

@@ -106,14 +106,14 @@ fn all_pass_on_a_simulated_drive_and_its_power_is_cut() {
     );
     // 64 chunks, stopped when 25 were taken: the next begins at beat 25 * 1024.
     for id in ["05", "06"] {
-        let said = detail(&report, id);
+        let message = detail(&report, id);
         assert!(
-            said.contains("fails at beat 25600") && said.contains("39 chunks after it"),
-            "{said}"
+            message.contains("fails at beat 25600") && message.contains("39 chunks after it"),
+            "{message}"
         );
         assert!(
-            said.contains(&format!("last address {}", 24 * CHUNK)),
-            "{said}"
+            message.contains(&format!("last address {}", 24 * CHUNK)),
+            "{message}"
         );
     }
     assert!(
@@ -530,9 +530,13 @@ fn check_table(spec: &str, link: char) {
             "{}\n{text}",
             row.name
         );
-        let said = detail(&report, row.test);
+        let message = detail(&report, row.test);
         for word in row.says {
-            assert!(said.contains(word), "{}: not {word:?}\n{said}", row.name);
+            assert!(
+                message.contains(word),
+                "{}: not {word:?}\n{message}",
+                row.name
+            );
         }
     }
 }

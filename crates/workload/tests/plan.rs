@@ -125,7 +125,7 @@ fn verifying_threads_have_disjoint_areas() {
 
 #[test]
 fn errors_name_a_valid_value() {
-    for (words, says) in [
+    for (words, expected) in [
         ("rw=trim", "read, write, randread"),
         ("bs=1000", "512"),
         ("bs=512", "use 4096"),
@@ -178,7 +178,10 @@ fn errors_name_a_valid_value() {
             panic!("{words} was accepted");
         };
         let text = error.to_string();
-        assert!(text.contains(says), "{words}: {text:?} lacks {says:?}");
+        assert!(
+            text.contains(expected),
+            "{words}: {text:?} lacks {expected:?}"
+        );
     }
     let null = Workload::plan(&options("rw=write verify=true"), &facts(TargetKind::Null));
     assert!(null.unwrap_err().to_string().contains("keeps no data"));

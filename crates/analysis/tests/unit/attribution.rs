@@ -269,12 +269,12 @@ proptest::proptest! {
         writes: bool,
         random: bool,
         heat in proptest::collection::vec(proptest::option::of(20.0f64..100.0), 120),
-        said: bool,
+        reports_throttling: bool,
     ) {
         let mut seen = observed(&rates, writes, random);
         for (moment, celsius) in seen.intervals.iter_mut().zip(heat) {
             moment.temperature_c = celsius;
-            moment.throttled = said.then_some(celsius.is_some_and(|c| c > 80.0));
+            moment.throttled = reports_throttling.then_some(celsius.is_some_and(|c| c > 80.0));
         }
         let found = phases(&seen);
         let mut at = 0.0;

@@ -20,12 +20,12 @@ fn a_job_without_a_temporary_folder_is_an_error() {
 /// Each command line must end with this status and print these texts.
 #[track_caller]
 pub fn all_refused(fixture: &Fixture, cases: &[(&str, i32, &[&str])]) {
-    for (words, status, said) in cases {
-        fixture.run(words).refuses(*status, said);
+    for (words, status, stated) in cases {
+        fixture.run(words).refuses(*status, stated);
         // With --json too: an error prints no document.
         fixture
             .run(&format!("{words} --json"))
-            .refuses(*status, said);
+            .refuses(*status, stated);
     }
 }
 
@@ -402,9 +402,9 @@ fn damaged_run_folders_are_reported_and_partly_read() {
     fixture.write("run/journal.log", &bent);
     let done = fixture.run("compare run");
     assert!(done.status == 0 || done.status == 4, "{done}");
-    let told = format!("{}{}", done.stdout, done.stderr).to_lowercase();
+    let reports = format!("{}{}", done.stdout, done.stderr).to_lowercase();
     assert!(
-        told.contains("damage") || told.contains("checksum") || told.contains("changed"),
+        reports.contains("damage") || reports.contains("checksum") || reports.contains("changed"),
         "{done}"
     );
     // No journal, an empty one, noise instead of one.

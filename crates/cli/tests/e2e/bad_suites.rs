@@ -147,11 +147,11 @@ fn malformed_suite_files() {
             &["cells", "10000"],
         ),
     ];
-    for (what, text, said) in cases {
+    for (what, text, message) in cases {
         fixture.write("mine.toml", &text);
         let done = fixture.run("run mine.toml null: --scale 0.001 --out run");
         assert!(done.status == 2, "{what}: {done}");
-        done.refuses(2, said);
+        done.refuses(2, message);
         assert!(!fixture.path("run").exists(), "{what}");
     }
 }

@@ -162,14 +162,14 @@ impl Done {
 
     /// Checks the status, an empty stdout, and these texts on stderr.
     #[track_caller]
-    pub fn refuses(&self, status: i32, said: &[&str]) {
+    pub fn refuses(&self, status: i32, message: &[&str]) {
         assert!(self.status == status, "expected status {status}: {self}");
         assert!(self.stdout.is_empty(), "an error belongs on stderr: {self}");
         assert!(
             self.stderr.contains("error:"),
             "stderr has no error: {self}"
         );
-        for part in said {
+        for part in message {
             assert!(self.stderr.contains(part), "stderr lacks {part:?}: {self}");
         }
     }
@@ -247,11 +247,11 @@ pub fn is_heard(signal: rustix::process::Signal) -> bool {
     let status = std::fs::read_to_string("/proc/self/status").unwrap();
     let mask = status.lines().find_map(|l| l.strip_prefix("SigIgn:"));
     let mask = u64::from_str_radix(mask.unwrap().trim(), 16).unwrap();
-    let heard = mask >> (signal.as_raw() - 1) & 1 == 0;
-    if !heard {
+    let received = mask >> (signal.as_raw() - 1) & 1 == 0;
+    if !received {
         println!("skipped: {signal:?} is ignored by the parent process (nohup?)");
     }
-    heard
+    received
 }
 
 /// Sleeps while the program under test runs.

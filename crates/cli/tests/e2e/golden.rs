@@ -39,11 +39,11 @@ fn the_m8pe_gn_alternates_as_published_and_counts_as_steady() {
     fixture.write("half.toml", format!("{first}[[verdict.rule]]{rules}"));
     let run = fixture.json("run ./half.toml sim:plextor-m8pe-gn --out hour");
     let reasons = run["runs"][0]["verdict"]["reasons"].as_array().unwrap();
-    let said = reasons[0]["text"].as_str().unwrap();
-    let mean: f64 = said
+    let message = reasons[0]["text"].as_str().unwrap();
+    let mean: f64 = message
         .strip_prefix("steady random writes: ")
         .and_then(|text| text.split_once(" IOPS in steady state"))
-        .unwrap_or_else(|| panic!("{said}"))
+        .unwrap_or_else(|| panic!("{message}"))
         .0
         .parse()
         .unwrap();

@@ -47,9 +47,9 @@ fn an_own_policy_changes_the_verdict() {
     fixture.json("run quick sim:samsung-951 --out run");
     let judge = |name: &str, text: &str| -> Value {
         fixture.write(name, text);
-        let said = fixture.json(&format!("verdict run --policy {name}"));
-        assert_eq!(said["policy"], name);
-        said["drives"][0]["verdict"].clone()
+        let verdicts = fixture.json(&format!("verdict run --policy {name}"));
+        assert_eq!(verdicts["policy"], name);
+        verdicts["drives"][0]["verdict"].clone()
     };
     let good = judge("mine.toml", MINE);
     assert_eq!(good["result"], "recommended", "{good:#}");
@@ -148,8 +148,8 @@ fn cyclic_throttling_is_evaluated_by_duty_cycle_and_rate() {
         fixture.json(&format!(
             "run thermal sim:{drive} --scale 0.3 --out {drive}"
         ));
-        let said = fixture.json(&format!("verdict {drive}"));
-        said["drives"][0]["verdict"].clone()
+        let verdicts = fixture.json(&format!("verdict {drive}"));
+        verdicts["drives"][0]["verdict"].clone()
     };
     let cycling = heat("plextor-m8pe-g");
     let text = reason(

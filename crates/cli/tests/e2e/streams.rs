@@ -32,9 +32,9 @@ fn replayed(fixture: &Fixture, words: &str) -> Vec<u8> {
         .command(&format!("replay {words}"))
         .output()
         .unwrap();
-    let said = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert!(output.status.success(), "replay {words}: {said}");
-    assert!(said.starts_with("Replayed"), "{said}");
+    let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success(), "replay {words}: {stderr}");
+    assert!(stderr.starts_with("Replayed"), "{stderr}");
     output.stdout
 }
 
@@ -167,7 +167,7 @@ fn invalid_input_is_refused_and_loses_no_data() {
     disk(&fixture, "disk", 4 * MIB);
     let before = fixture.read("disk");
     fixture.noise("stream", MIB);
-    for (words, status, said) in [
+    for (words, status, stderr) in [
         ("record disk --from stream", 3, &["--destroy disk"][..]),
         (
             "record disk --destroy disk --from stream --first 1000",
@@ -262,7 +262,7 @@ fn invalid_input_is_refused_and_loses_no_data() {
         ("replay disk --to unix:nobody", 4, &["cannot connect"]),
         ("replay disk --check many", 2, &["is no seed"]),
     ] {
-        fixture.run(words).refuses(status, said);
+        fixture.run(words).refuses(status, stderr);
         assert!(fixture.read("disk") == before, "{words} changed the drive");
     }
 }
@@ -364,12 +364,12 @@ fn a_flush_can_be_requested_during_a_recording() {
     send(&recorder, Signal::USR1);
     // The recorder polls its registers at the latest with the next source data.
     pipe.write_all(&stream[..300 * KIB]).unwrap();
-    let mut said = std::io::BufReader::new(recorder.stderr.take().unwrap());
+    let mut stderr = std::io::BufReader::new(recorder.stderr.take().unwrap());
     let mut line = String::new();
-    std::io::BufRead::read_line(&mut said, &mut line).unwrap();
-    let told: Value = serde_json::from_str(&line).unwrap();
+    std::io::BufRead::read_line(&mut stderr, &mut line).unwrap();
+    let report: Value = serde_json::from_str(&line).unwrap();
     assert!(
-        told["durable_bytes"].as_u64().unwrap() >= MIB as u64,
+        report["durable_bytes"].as_u64().unwrap() >= MIB as u64,
         "{line}"
     );
     drop(pipe);
@@ -420,16 +420,16 @@ fn fifty_kills_lose_no_durable_data() {
             "record disk --destroy disk --pattern {seed} --length 32m --rate 400MB/s --index --durable-every 512k --watch{ring}"
         );
         let mut recorder = fixture.command(&words).spawn().unwrap();
-        let mut said = std::io::BufReader::new(recorder.stderr.take().unwrap());
+        let mut stderr = std::io::BufReader::new(recorder.stderr.take().unwrap());
         let (mut durable, mut line) = (0, String::new());
         let mut hear = |durable: &mut u64| {
             line.clear();
-            let heard = std::io::BufRead::read_line(&mut said, &mut line).unwrap() > 0;
+            let received = std::io::BufRead::read_line(&mut stderr, &mut line).unwrap() > 0;
             // A torn last line reports nothing.
-            if let Ok(told) = serde_json::from_str::<Value>(&line) {
-                *durable = told["durable_bytes"].as_u64().unwrap();
+            if let Ok(report) = serde_json::from_str::<Value>(&line) {
+                *durable = report["durable_bytes"].as_u64().unwrap();
             }
-            heard
+            received
         };
         // Reports are at least 20 ms apart, about four in all.
         let going = (0..1 + rng.below(3)).all(|_| hear(&mut durable));

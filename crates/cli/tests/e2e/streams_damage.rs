@@ -40,16 +40,16 @@ fn a_damaged_index_is_reported_when_no_copy_is_valid() {
         let found = fixture.json_status(command, 1);
         assert_eq!(found["recording"]["whole"], false);
         assert_eq!(number(&found, "/recording/missing_chunks"), 320.0);
-        let said = fixture.run(command).expect(1).stdout;
+        let message = fixture.run(command).expect(1).stdout;
         assert!(
-            said.contains("320 recorded chunks are NOT in the index"),
-            "{said}"
+            message.contains("320 recorded chunks are NOT in the index"),
+            "{message}"
         );
         assert!(
-            said.contains("NOT complete, though its recorder ended it"),
-            "{said}"
+            message.contains("NOT complete, though its recorder ended it"),
+            "{message}"
         );
-        assert!(!said.contains("did not end it"), "{said}");
+        assert!(!message.contains("did not end it"), "{message}");
     }
 }
 
@@ -148,12 +148,12 @@ fn a_flush_does_not_wait_for_a_slow_source() {
         fixture.read("disk")[..MIB] == stream[..]
     });
     send(&recorder, Signal::USR1);
-    let mut said = std::io::BufReader::new(recorder.stderr.take().unwrap());
+    let mut message = std::io::BufReader::new(recorder.stderr.take().unwrap());
     let mut line = String::new();
-    std::io::BufRead::read_line(&mut said, &mut line).unwrap();
-    let told: Value = serde_json::from_str(&line).unwrap();
-    assert_eq!(told["durable_bytes"], MIB, "{line}");
-    assert!(told["bytes"].as_u64().unwrap() < (MIB + 128 * KIB) as u64);
+    std::io::BufRead::read_line(&mut message, &mut line).unwrap();
+    let reported: Value = serde_json::from_str(&line).unwrap();
+    assert_eq!(reported["durable_bytes"], MIB, "{line}");
+    assert!(reported["bytes"].as_u64().unwrap() < (MIB + 128 * KIB) as u64);
     send(&recorder, Signal::INT);
     assert_eq!(recorder.wait().unwrap().code(), Some(130));
     drip.join().unwrap();

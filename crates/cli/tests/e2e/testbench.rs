@@ -92,10 +92,10 @@ fn a_detected_fault_gives_status_1() {
 fn nothing_is_written_without_permission_and_invalid_input_is_rejected() {
     let fixture = Fixture::on_disk();
     let before = fixture.noise("disk", 4 * MIB);
-    let refuses = |words: &str, status: i32, said: &[&str]| {
+    let refuses = |words: &str, status: i32, message: &[&str]| {
         fixture
             .run(&format!("testbench {words}"))
-            .refuses(status, said)
+            .refuses(status, message)
     };
     refuses(&format!("disk {QUICK}"), 3, &["--destroy disk"]);
     refuses(

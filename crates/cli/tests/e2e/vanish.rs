@@ -90,12 +90,12 @@ fn a_suite_continues_without_a_removed_drive_and_resumes_after_its_return() {
         .collect();
     fixture.ok("report run -o page.html");
     assert!(fixture.text("page.html").contains("gone"));
-    let told = fixture.run(&format!("run quick {drive} --scale 0.1 --out alone"));
-    let told = told.expect(1);
+    let reported = fixture.run(&format!("run quick {drive} --scale 0.1 --out alone"));
+    let reported = reported.expect(1);
     assert!(
-        told.stdout.contains(&format!("drive lost: {drive}"))
-            && told.stdout.contains("assay run --resume alone"),
-        "{told}"
+        reported.stdout.contains(&format!("drive lost: {drive}"))
+            && reported.stdout.contains("assay run --resume alone"),
+        "{reported}"
     );
     loop {
         let done = fixture.run("run --resume run --json");

@@ -157,11 +157,11 @@ fn failed_reads_and_writes_are_errors_and_no_data_faults() {
     let causes = serde_json::json!({"ENODATA": 1});
     assert_eq!(job["jobs"][0]["read"]["causes"], causes);
     let warnings = job["warnings"].as_array().unwrap();
-    let told = warnings.iter().find(|w| w["code"] == "io-errors").unwrap();
-    let told = told["message"].as_str().unwrap();
+    let reported = warnings.iter().find(|w| w["code"] == "io-errors").unwrap();
+    let reported = reported["message"].as_str().unwrap();
     assert!(
-        told.contains("1 unrecovered medium error (ENODATA)"),
-        "{told}"
+        reported.contains("1 unrecovered medium error (ENODATA)"),
+        "{reported}"
     );
     let text = fixture
         .run("job sim:intel-600p,fault=read-error@5 --rw read --bs 16k --size 1m")

@@ -38,7 +38,7 @@ fn checked(fixture: &Fixture, options: &str, status: i32) -> (Value, String) {
 fn damage(
     what: &str,
     expected: &[(&str, u64)],
-    said: &[&str],
+    message: &[&str],
     hurt: impl FnOnce(&mut Vec<u8>, &Fixture),
 ) {
     let fixture = Fixture::in_memory();
@@ -52,7 +52,7 @@ fn damage(
         .map(|(name, count)| ((*name).to_owned(), Value::from(*count)))
         .collect();
     assert_eq!(found, expected, "{what}: {example}");
-    for part in said {
+    for part in message {
         assert!(
             example.contains(part),
             "{what}: {part:?} is not in {example:?}"

@@ -50,9 +50,9 @@ fn list_and_probe_agree_with_nvme_cli() {
             "cd /sys/class/nvme/{controller}/device && cat current_link_speed current_link_width"
         ));
         if serial == "GUEST-0002" {
-            let said = &drive["pcie"];
-            let said = format!("{}\n{}\n", said["speed"].as_str().unwrap(), said["width"]);
-            assert_eq!(said, link);
+            let pcie = &drive["pcie"];
+            let pcie = format!("{}\n{}\n", pcie["speed"].as_str().unwrap(), pcie["width"]);
+            assert_eq!(pcie, link);
         } else {
             assert_eq!(drive["pcie"], Value::Null, "no link, so none that is down");
         }
@@ -201,9 +201,9 @@ fn as_nvme_cli_says(guest: &mut Guest, device: &str, probe: &Value) {
         number(found, "/used_bytes"),
         (theirs("nuse") * block) as f64
     );
-    let told = found["formats"].as_array().unwrap();
-    assert_eq!(told.len() as u64, theirs("nlbaf") + 1);
-    for (ours, theirs) in told.iter().zip(formats) {
+    let reported = found["formats"].as_array().unwrap();
+    assert_eq!(reported.len() as u64, theirs("nlbaf") + 1);
+    for (ours, theirs) in reported.iter().zip(formats) {
         let bytes = 1_u64 << theirs["ds"].as_u64().unwrap();
         assert_eq!(number(ours, "/block_bytes"), bytes as f64);
         assert_eq!(ours["metadata_bytes"], theirs["ms"]);

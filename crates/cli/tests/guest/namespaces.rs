@@ -46,8 +46,8 @@ fn writing_one_namespace_touches_no_other() {
     let text = guest.assay(&format!("probe {b}")).expect(0);
     let controller = probe["drive"]["nvme"]["controller"].as_str().unwrap();
     let beside = a.replace("/dev/", "");
-    let told = format!("2 of {controller}, beside {beside}");
-    assert!(text.stdout.contains(&told), "{told}: {text}");
+    let reported = format!("2 of {controller}, beside {beside}");
+    assert!(text.stdout.contains(&reported), "{reported}: {text}");
 
     let before: Vec<Vec<u8>> = images
         .iter()
@@ -133,14 +133,17 @@ fn purging_one_namespace_touches_no_other() {
         .refuses(2, &["does not support"]);
     assert!(guest.content("a") == a && guest.content("b") == b);
 
-    for (how, said, complete) in [
+    for (how, stated, complete) in [
         ("auto", "format", true),
         ("format", "format", true),
         ("discard", "discard", false),
     ] {
         guest.fixture.write("b", &b);
         let purged = guest.json(&format!("purge {drive} --how {how} --destroy PAIR"));
-        assert!(purged["how"].as_str().unwrap().contains(said), "{purged:#}");
+        assert!(
+            purged["how"].as_str().unwrap().contains(stated),
+            "{purged:#}"
+        );
         assert_eq!(purged["scope"], "this namespace", "{purged:#}");
         assert_eq!(purged["complete"], complete, "{purged:#}");
         assert!(guest.content("b").iter().all(|byte| *byte == 0), "{how}");

@@ -55,7 +55,7 @@ fn a_simulated_drive_backs_qemus_controller() {
     ));
     assert_eq!(made, again);
     guest.end();
-    let told = serving.end(Signal::INT);
-    assert_eq!(number(&told, "/failed"), 0.0);
-    assert!(number(&told, "/requests") > 4096.0, "{told:#}");
+    let reported = serving.end(Signal::INT);
+    assert_eq!(number(&reported, "/failed"), 0.0);
+    assert!(number(&reported, "/requests") > 4096.0, "{reported:#}");
 }

@@ -18,8 +18,8 @@ fn a_guest_uses_a_simulated_nvme_drive() {
         socket.display()
     );
     let serving = ServeProcess::start(&setup.fixture, &words);
-    let told = &serving.document;
-    let serial = told["serial"].as_str().unwrap();
+    let reported = &serving.document;
+    let serial = reported["serial"].as_str().unwrap();
     let mut guest = setup
         .tools(&["nvme", "fio", "mkfs.ext4", "fsck.ext4"])
         .plugged(&socket)
@@ -30,12 +30,15 @@ fn a_guest_uses_a_simulated_nvme_drive() {
 
     // nvme-cli and assay report the same properties as the server.
     let identify = json(guest.ok(&format!("nvme id-ctrl {controller} -o json")));
-    assert_eq!(identify["mn"].as_str().unwrap().trim_end(), told["model"]);
+    assert_eq!(
+        identify["mn"].as_str().unwrap().trim_end(),
+        reported["model"]
+    );
     let probe = guest.json(&format!("probe {device}"));
-    assert_eq!(probe["nvme"]["model"], told["model"]);
+    assert_eq!(probe["nvme"]["model"], reported["model"]);
     assert_eq!(
         number(&probe, "/drive/capacity_bytes"),
-        number(told, "/capacity_bytes")
+        number(reported, "/capacity_bytes")
     );
     assert_eq!(
         probe["nvme"]["power_states"].as_array().unwrap().len() as f64,
@@ -120,12 +123,12 @@ fn guest_latencies_follow_the_model() {
     // One command of 4096 was slow, whatever the cost of emulation.
     assert!(latency("p50") < spike_ms / 4.0, "{job:#}");
     guest.end();
-    let told = serving.end(Signal::INT);
+    let reported = serving.end(Signal::INT);
     let (mean, max) = (
-        number(&told, "/lateness_ns/mean"),
-        number(&told, "/lateness_ns/max"),
+        number(&reported, "/lateness_ns/mean"),
+        number(&reported, "/lateness_ns/max"),
     );
-    assert!(mean > 0.0 && max >= mean, "{told:#}");
+    assert!(mean > 0.0 && max >= mean, "{reported:#}");
 }
 
 /// An aborted run restores the initial power state.

@@ -28,7 +28,7 @@ mod power;
 
 /// A controller with tabulated replies.
 #[derive(Default)]
-struct Told {
+struct TableController {
     controller: IdentifyController,
     namespaces: BTreeMap<u32, IdentifyNamespace>,
     /// Namespaces that exist and are attached to no controller here.
@@ -55,7 +55,7 @@ struct Told {
     sanitized: Vec<u8>,
 }
 
-impl AdminPort for Told {
+impl AdminPort for TableController {
     fn name(&self) -> &str {
         "/dev/nvme9"
     }
@@ -170,7 +170,7 @@ fn padded<const N: usize>(text: &str) -> [u8; N] {
     bytes
 }
 
-fn told() -> Told {
+fn table_controller() -> TableController {
     let mut controller = IdentifyController::default();
     let mut states = controller.descriptors();
     states[0].set_max_power_mw(8_500);
@@ -182,7 +182,7 @@ fn told() -> Told {
         .set_exit_latency_us(8_000);
     controller
         .set_serial_number(padded("S1"))
-        .set_model_number(padded("Told"))
+        .set_model_number(padded("TableController"))
         .set_firmware_revision(padded("1.0"))
         .set_version(0x0001_0400)
         .set_mdts(5)
@@ -200,7 +200,7 @@ fn told() -> Told {
         .set_data_units_written(10)
         .set_warning_minutes(3)
         .set_percentage_used(101);
-    Told {
+    TableController {
         controller,
         smart,
         namespaces: BTreeMap::from([(1, namespace(1 << 20))]),
@@ -210,17 +210,17 @@ fn told() -> Told {
             (FeatureId::VOLATILE_WRITE_CACHE.0, 0),
         ]),
         sanitize_ends: SanitizeState::COMPLETED,
-        ..Told::default()
+        ..TableController::default()
     }
 }
 
 #[test]
 fn a_probe_reports_supported_fields_and_omits_rejected_ones() {
-    let mut port = told();
+    let mut port = table_controller();
     let found = probe(&mut port, &ControllerContext::default()).unwrap();
     assert_eq!(
         (found.version.as_str(), found.model.as_str()),
-        ("1.4", "Told")
+        ("1.4", "TableController")
     );
     assert_eq!(found.ieee_oui, "00-25-38");
     assert_eq!(found.max_transfer_bytes, Some(128 << 10));
@@ -261,7 +261,7 @@ fn a_probe_reports_supported_fields_and_omits_rejected_ones() {
 
 #[test]
 fn health_is_converted_to_si_units_and_telemetry() {
-    let health = health::read(&mut told()).unwrap();
+    let health = health::read(&mut table_controller()).unwrap();
     assert_eq!((health.composite_c, health.written_bytes), (40, 5_120_000));
     let telemetry = health.telemetry();
     assert_eq!(telemetry.temperature_c, Some(40.0));
@@ -277,7 +277,7 @@ fn health_is_converted_to_si_units_and_telemetry() {
 /// Each field has a distinct number.
 #[test]
 fn health_log_fields_have_their_units() {
-    let mut port = told();
+    let mut port = table_controller();
     port.smart
         .set_composite_kelvin(273 + 81)
         .set_sensors_kelvin([273 + 71, 273 + 72, 0, 273 + 74, 0, 0, 0, 273 - 8])
@@ -350,7 +350,7 @@ fn health_log_fields_have_their_units() {
 
 #[test]
 fn interrupt_coalescing_is_reported_in_microseconds_and_completions() {
-    let mut port = told();
+    let mut port = table_controller();
     // 3 x 100 us, 5 completions and one (the number counts from 0).
     port.features
         .insert(FeatureId::INTERRUPT_COALESCING.0, 3 << 8 | 5);
@@ -362,11 +362,14 @@ fn interrupt_coalescing_is_reported_in_microseconds_and_completions() {
     );
     let mut words = Vec::new();
     facts(&found, &mut |_, name, value| words.push((name, value)));
-    let told = words
+    let coalescing = words
         .iter()
         .find(|(name, _)| name == "interrupt coalescing");
-    let (_, told) = told.unwrap();
-    assert!(told.contains("300") && told.contains('6'), "{told}");
+    let (_, coalescing) = coalescing.unwrap();
+    assert!(
+        coalescing.contains("300") && coalescing.contains('6'),
+        "{coalescing}"
+    );
 }
 
 #[test]
@@ -383,7 +386,7 @@ fn another_drives_controller_is_detected_by_its_serial() {
         ("nvme9n1", "", true),
         ("nvme9n1", "S1", false),
     ] {
-        let mut port = told();
+        let mut port = table_controller();
         port.controller.set_serial_number(padded(of_controller));
         info.serial = of_drive.to_owned();
         let answer = Commands::to(&mut port).expect_drive(&info);

@@ -38,27 +38,31 @@ fn kernel_sensors_replace_a_missing_health_log() {
     };
     assert_eq!(reading(&root, &info, None), None, "no sensor, no reading");
     sensor("temp1_input", "41500\n");
-    let told = reading(&root, &info, None).unwrap();
+    let reported = reading(&root, &info, None).unwrap();
     assert_eq!(
-        told,
+        reported,
         Telemetry {
             temperature_c: Some(41.5),
             ..Telemetry::default()
         }
     );
     sensor("power1_average", "3250000\n");
-    let told = reading(&root, &info, None).unwrap();
+    let reported = reading(&root, &info, None).unwrap();
     assert_eq!(
-        (told.temperature_c, told.power_mw),
+        (reported.temperature_c, reported.power_mw),
         (Some(41.5), Some(3250))
     );
     let health = Health {
         composite_c: 60,
         ..Health::default()
     };
-    let told = reading(&root, &info, Some(health)).unwrap();
+    let reported = reading(&root, &info, Some(health)).unwrap();
     assert_eq!(
-        (told.temperature_c, told.power_mw, told.media_errors),
+        (
+            reported.temperature_c,
+            reported.power_mw,
+            reported.media_errors
+        ),
         (Some(60.0), Some(3250), Some(0))
     );
 }
@@ -69,7 +73,7 @@ fn meter_power_is_a_separate_reading() {
     let meter = Arc::new(PowerMeter::start("while echo 3.25 W; do sleep 0.01; done").unwrap());
     let watch = TelemetryMonitor::start(&info, Some(Arc::clone(&meter)));
     meter.wait_for_a_reading();
-    let told = watch.telemetry().unwrap();
-    assert_eq!(told.power_mw, Some(3250));
-    assert_eq!(told.temperature_c, None);
+    let reported = watch.telemetry().unwrap();
+    assert_eq!(reported.power_mw, Some(3250));
+    assert_eq!(reported.temperature_c, None);
 }

@@ -58,11 +58,11 @@ fn a_deferred_error_is_reported_once() {
     for asks in [false, true] {
         source.failed = Some(io::ErrorKind::ConnectionReset.into());
         let registers = Registers::default();
-        let told = match asks {
+        let reported = match asks {
             true => source.has_more(false, &registers).map(drop),
             false => source.fill(&mut [0; 8], &registers).map(drop),
         };
-        assert!(told.is_err());
+        assert!(reported.is_err());
         assert_eq!(source.has_more(false, &registers).unwrap(), None);
     }
 }

@@ -84,17 +84,17 @@ fn since_bytes(validity: &StateValidity) -> u64 {
 }
 
 #[track_caller]
-fn stale(validity: &StateValidity, says: &str) {
+fn stale(validity: &StateValidity, expected: &str) {
     match validity {
-        StateValidity::Stale(reason) => assert!(reason.contains(says), "{reason}"),
+        StateValidity::Stale(reason) => assert!(reason.contains(expected), "{reason}"),
         other => panic!("{other:?}"),
     }
 }
 
 #[track_caller]
-fn unknown(validity: &StateValidity, says: &str) {
+fn unknown(validity: &StateValidity, expected: &str) {
     match validity {
-        StateValidity::Unknown(reason) => assert!(reason.contains(says), "{reason}"),
+        StateValidity::Unknown(reason) => assert!(reason.contains(expected), "{reason}"),
         other => panic!("{other:?}"),
     }
 }

@@ -27,10 +27,10 @@ fn probing_agrees_with_statx_where_both_answer() {
     let file = tempfile::NamedTempFile::new().unwrap();
     file.as_file().set_len(1 << 20).unwrap();
     let probed = probe_direct_io(file.path());
-    if let Some(told) = statx_direct_io(file.path()) {
-        assert_eq!(probed.supported, told.supported);
-        assert_eq!(probed.offset_align_bytes, told.offset_align_bytes);
-        assert!(probed.memory_align_bytes >= told.memory_align_bytes);
+    if let Some(reported) = statx_direct_io(file.path()) {
+        assert_eq!(probed.supported, reported.supported);
+        assert_eq!(probed.offset_align_bytes, reported.offset_align_bytes);
+        assert!(probed.memory_align_bytes >= reported.memory_align_bytes);
     }
     assert!(probed.offset_align_bytes == 512 || probed.offset_align_bytes == 4096);
 }

@@ -29,7 +29,7 @@ fn strings(words: &[&str]) -> Vec<String> {
 fn only_the_exact_serial_confirms_a_drive() {
     let info = drive("S5H9NX0R123");
     assert_eq!(missing(&info, &[], &strings(&["S5H9NX0R123"])), []);
-    for (given, says) in [
+    for (given, expected) in [
         ("s5h9nx0r123", "upper and lower"),
         (" S5H9NX0R123", "blanks"),
         ("S5H9NX0R12", "whole serial"),
@@ -42,7 +42,7 @@ fn only_the_exact_serial_confirms_a_drive() {
             panic!("{given} counted")
         };
         assert!(
-            near.len() == 1 && near[0].difference.contains(says),
+            near.len() == 1 && near[0].difference.contains(expected),
             "{given}: {near:?}"
         );
     }

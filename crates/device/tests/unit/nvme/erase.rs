@@ -6,12 +6,12 @@ use assay_nvme_spec::identify::{cmic, oacs, sanicap};
 use assay_nvme_spec::log::SanitizeState;
 
 use super::super::purge::{EraseError, Method, erase, offers};
-use super::{Told, namespace, told};
+use super::{TableController, namespace, table_controller};
 
 #[test]
 fn the_scope_of_an_erase_is_determined_before_any_command() {
-    let mut port = told();
-    let only = |port: &mut Told| offers(port, 1).unwrap();
+    let mut port = table_controller();
+    let only = |port: &mut TableController| offers(port, 1).unwrap();
     let [format] = &only(&mut port)[..] else {
         panic!()
     };
@@ -36,7 +36,7 @@ fn the_scope_of_an_erase_is_determined_before_any_command() {
 
 #[test]
 fn namespaces_of_other_controllers_are_considered() {
-    let all_of = |port: &mut Told| {
+    let all_of = |port: &mut TableController| {
         port.controller
             .set_sanitize_capabilities(sanicap::BLOCK_ERASE);
         let found = offers(port, 1).unwrap();
@@ -45,7 +45,7 @@ fn namespaces_of_other_controllers_are_considered() {
         (beyond, alone)
     };
     // Sanitize first, then format. Several ports to one controller hide nothing.
-    let mut port = told();
+    let mut port = table_controller();
     port.controller.set_cmic(cmic::PORTS);
     assert_eq!(
         all_of(&mut port),
@@ -53,7 +53,7 @@ fn namespaces_of_other_controllers_are_considered() {
         "one controller"
     );
     for several in [cmic::CONTROLLERS, cmic::VIRTUAL_FUNCTION] {
-        let mut port = told();
+        let mut port = table_controller();
         port.controller.set_cmic(several);
         assert_eq!(all_of(&mut port), (vec![true, false], vec![false, true]));
         // A format of one that affects all has the same scope.
@@ -72,7 +72,7 @@ fn namespaces_of_other_controllers_are_considered() {
         assert_eq!(all_of(&mut port), (vec![false, false], vec![false, true]));
     }
     // A full list may be incomplete.
-    let mut port = told();
+    let mut port = table_controller();
     port.namespaces = (1..=1024).map(|nsid| (nsid, namespace(8))).collect();
     assert_eq!(all_of(&mut port), (vec![true, false], vec![false, true]));
     assert!(port.formatted.is_empty() && port.sanitized.is_empty());
@@ -80,7 +80,7 @@ fn namespaces_of_other_controllers_are_considered() {
 
 #[test]
 fn a_format_keeps_the_lba_format_and_falls_back_without_secure_erase() {
-    let mut port = told();
+    let mut port = table_controller();
     let method = Method::Format(SecureErase::USER_DATA);
     let done = erase(&mut port, 1, method, &mut |_| true).unwrap();
     assert_eq!((done, done.is_complete()), (method, true));
@@ -108,7 +108,7 @@ fn a_format_keeps_the_lba_format_and_falls_back_without_secure_erase() {
 
 #[test]
 fn a_format_keeps_metadata_and_protection() {
-    let mut port = told();
+    let mut port = table_controller();
     let method = Method::Format(SecureErase::USER_DATA);
     // FLBAS (format 1, in bits 3:0) and DPS of the namespace; the requested format.
     for (formatted, protection, kept) in [
@@ -130,7 +130,7 @@ fn a_format_keeps_metadata_and_protection() {
 #[test]
 fn a_sanitize_is_awaited_and_reported() {
     let method = Method::Sanitize(SanitizeAction::BLOCK_ERASE);
-    let mut port = told();
+    let mut port = table_controller();
     port.sanitize = vec![0x4000, 0x8000];
     let mut seen = Vec::new();
     erase(&mut port, 1, method, &mut |share| {

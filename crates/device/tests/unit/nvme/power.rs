@@ -4,11 +4,11 @@ use assay_nvme_spec::feature::FeatureId;
 
 use super::super::commands::Commands;
 use super::super::power::Found;
-use super::{Told, told};
+use super::{TableController, table_controller};
 
 #[test]
 fn an_accepted_but_unapplied_power_state_is_an_error() {
-    let mut port = told();
+    let mut port = table_controller();
     Commands::to(&mut port).set_power_state(1).unwrap();
     assert_eq!(Commands::to(&mut port).power_state().unwrap(), 1);
     port.stubborn = true;
@@ -19,7 +19,7 @@ fn an_accepted_but_unapplied_power_state_is_an_error() {
 
 #[test]
 fn the_current_power_state_can_be_selected_without_support_for_changes() {
-    let mut port = told();
+    let mut port = table_controller();
     Commands::to(&mut port).set_power_state(1).unwrap();
     port.unchangeable = true;
     Commands::to(&mut port).set_power_state(1).unwrap();
@@ -33,9 +33,9 @@ fn the_current_power_state_can_be_selected_without_support_for_changes() {
 
 #[test]
 fn the_initial_power_state_is_restored_through_an_operational_one() {
-    let state = |port: &Told| port.features[&FeatureId::POWER_MANAGEMENT.0];
+    let state = |port: &TableController| port.features[&FeatureId::POWER_MANAGEMENT.0];
     // States 0 and 2 are operational, 1 and 3 non-operational.
-    let mut port = told();
+    let mut port = table_controller();
     let mut states = port.controller.descriptors();
     states[3].set_non_operational(true);
     port.controller.set_power_states(3).set_descriptors(states);
@@ -76,15 +76,15 @@ fn the_initial_power_state_is_restored_through_an_operational_one() {
 #[test]
 fn the_workload_hint_is_kept_across_power_states() {
     let hint = 2 << 5;
-    let state = |port: &Told| port.features[&FeatureId::POWER_MANAGEMENT.0];
-    let mut port = told();
+    let state = |port: &TableController| port.features[&FeatureId::POWER_MANAGEMENT.0];
+    let mut port = table_controller();
     port.features.insert(FeatureId::POWER_MANAGEMENT.0, hint);
     let found = Found::of(&mut port).unwrap();
     Commands::to(&mut port).set_power_state(1).unwrap();
     found.restore(&mut port).unwrap();
     assert_eq!(port.set, [1 | hint, hint]);
     // A lost hint is restored with the state.
-    let mut port = told();
+    let mut port = table_controller();
     port.features.insert(FeatureId::POWER_MANAGEMENT.0, hint);
     let found = Found::of(&mut port).unwrap();
     port.features.insert(FeatureId::POWER_MANAGEMENT.0, 1);

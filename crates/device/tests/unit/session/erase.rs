@@ -177,10 +177,10 @@ impl Fixture {
 
     /// Checks the texts of the refusal, and that nothing was erased.
     #[track_caller]
-    fn refused(&mut self, how: PurgeHow, words: &[&str], said: &[&str]) {
+    fn refused(&mut self, how: PurgeHow, words: &[&str], message: &[&str]) {
         let error = self.purge(how, words).unwrap_err();
-        for said in said {
-            assert!(error.contains(said), "no {said:?} in {error:?}");
+        for message in message {
+            assert!(error.contains(message), "no {message:?} in {error:?}");
         }
         assert!(self.port.erased.is_empty(), "{:?}", self.port.erased);
     }
@@ -234,8 +234,8 @@ fn a_controller_of_another_drive_is_not_erased() {
     let other = *b"S2                  ";
     fixture.port.controller.set_serial_number(other);
     for how in [PurgeHow::Best, PurgeHow::Sanitize, PurgeHow::Format] {
-        let said = ["/dev/nvme0", "\"S1\"", "\"S2\"", "assay list"];
-        fixture.refused(how, &["S1", "S2"], &said);
+        let message = ["/dev/nvme0", "\"S1\"", "\"S2\"", "assay list"];
+        fixture.refused(how, &["S1", "S2"], &message);
     }
 }
 

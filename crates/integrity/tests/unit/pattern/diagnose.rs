@@ -216,7 +216,7 @@ fn a_wrong_seed_covers_the_whole_stream() {
         chunks: CHUNKS,
     };
     let at = |seed, first_beat| (first_beat, made(seed, first_beat, CHUNK_BYTES));
-    let told = |chunk: &(u64, Vec<u8>), other: Option<&(u64, Vec<u8>)>| {
+    let reports = |chunk: &(u64, Vec<u8>), other: Option<&(u64, Vec<u8>)>| {
         let [chunk, other] = [Some(chunk), other].map(|seen| {
             seen.map(|(first_beat, bytes)| ReadChunk {
                 first_beat: *first_beat,
@@ -228,14 +228,14 @@ fn a_wrong_seed_covers_the_whole_stream() {
     let (first, later) = (at(wrong, 0), at(wrong, 512));
     let wrong_seed = Diagnosis::WrongSeed { seed: wrong };
     let stale = Diagnosis::Stale { seed: wrong };
-    assert_eq!(told(&first, None), wrong_seed);
-    assert_eq!(told(&first, Some(&later)), wrong_seed);
-    assert_eq!(told(&later, Some(&first)), wrong_seed);
-    assert_eq!(told(&first, Some(&at(1, 512))), stale);
-    assert_eq!(told(&first, Some(&at(3, 512))), stale);
-    assert_eq!(told(&later, None), stale);
+    assert_eq!(reports(&first, None), wrong_seed);
+    assert_eq!(reports(&first, Some(&later)), wrong_seed);
+    assert_eq!(reports(&later, Some(&first)), wrong_seed);
+    assert_eq!(reports(&first, Some(&at(1, 512))), stale);
+    assert_eq!(reports(&first, Some(&at(3, 512))), stale);
+    assert_eq!(reports(&later, None), stale);
     assert_eq!(
-        told(&later, Some(&at(wrong, 1024))),
+        reports(&later, Some(&at(wrong, 1024))),
         stale,
         "the beginning was not seen"
     );
@@ -267,10 +267,10 @@ fn a_mess_is_corrupt() {
         first_beat: u64::MAX,
         bytes: &noise[..16],
     };
-    let told = diagnose(&context, &chunk, None);
+    let reports = diagnose(&context, &chunk, None);
     assert!(
-        matches!(told, Some(Diagnosis::Corrupt { beats: 1, .. })),
-        "{told:?}"
+        matches!(reports, Some(Diagnosis::Corrupt { beats: 1, .. })),
+        "{reports:?}"
     );
 }
 

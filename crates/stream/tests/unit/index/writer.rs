@@ -92,11 +92,11 @@ fn full_blocks_have_two_copies_one_checkpoint_later() {
     let writes = index.checkpoint(ENTRIES + 9, None);
     // The block that grew replaces its older copy; the full one is repeated over its own.
     let blocks: Vec<_> = writes[..writes.len() - 1].iter().map(block).collect();
-    let told: Vec<_> = blocks
+    let reports: Vec<_> = blocks
         .iter()
         .map(|b| (b.first_local, b.entries.len() as u64))
         .collect();
-    assert_eq!(told, [(ENTRIES, 9), (0, ENTRIES)]);
+    assert_eq!(reports, [(ENTRIES, 9), (0, ENTRIES)]);
     assert_eq!(writes[1].1, first[0].1);
     assert!(first.iter().all(|(address, _)| *address != writes[1].0));
 }
@@ -105,7 +105,8 @@ fn full_blocks_have_two_copies_one_checkpoint_later() {
 fn rings_reuse_index_blocks_and_have_a_spare() {
     let chunks = ENTRIES + 5;
     let mut index = writer(chunks);
-    let mut told: std::collections::BTreeMap<u64, (u64, u64)> = std::collections::BTreeMap::new();
+    let mut reports: std::collections::BTreeMap<u64, (u64, u64)> =
+        std::collections::BTreeMap::new();
     for finished in (0..5 * chunks).step_by(7) {
         (0..7).for_each(|_| index.add_entry(ChunkEntry::default()));
         let writes = index.checkpoint(finished + 7, None);
@@ -113,13 +114,16 @@ fn rings_reuse_index_blocks_and_have_a_spare() {
             let block = block(write);
             let span = (block.first_local, block.entries.len() as u64);
             assert_eq!(span.0 % ENTRIES, 0);
-            told.insert(write.0 / (2 * BLOCK_BYTES), span);
+            reports.insert(write.0 / (2 * BLOCK_BYTES), span);
         }
         // At any wrap, the blocks together describe all chunks on the drive.
-        let newest: u64 = told.values().map(|(_, count)| count).sum();
-        assert!(newest >= (finished + 7).min(chunks), "{finished}: {told:?}");
+        let newest: u64 = reports.values().map(|(_, count)| count).sum();
+        assert!(
+            newest >= (finished + 7).min(chunks),
+            "{finished}: {reports:?}"
+        );
     }
-    assert_eq!(told.len(), 3);
+    assert_eq!(reports.len(), 3);
 }
 
 #[test]

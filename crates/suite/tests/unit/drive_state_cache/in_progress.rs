@@ -86,17 +86,17 @@ impl Fixture {
 #[test]
 fn only_the_resumed_run_may_claim_the_writes() {
     let fixture = interrupted_fixture();
-    let said = |validity: StateValidity| match validity {
+    let message = |validity: StateValidity| match validity {
         StateValidity::Stale(why) => why,
         other => panic!("{other:?}"),
     };
     assert!(
-        said(fixture.lookup()).contains("interrupted"),
+        message(fixture.lookup()).contains("interrupted"),
         "{:?}",
         fixture.lookup()
     );
     fixture.claim("another");
-    assert!(said(fixture.lookup()).contains("interrupted"));
+    assert!(message(fixture.lookup()).contains("interrupted"));
     fixture.claim("one");
     let StateValidity::Valid {
         written_since_bytes,
@@ -110,7 +110,7 @@ fn only_the_resumed_run_may_claim_the_writes() {
     fs::write(fixture.dir.path().join("disk"), vec![2; 8 * MIB as usize]).unwrap();
     fixture.claim("one");
     assert!(
-        said(fixture.lookup()).contains("changed by others"),
+        message(fixture.lookup()).contains("changed by others"),
         "{:?}",
         fixture.lookup()
     );

@@ -17,7 +17,7 @@ fn fio_syntax_is_parsed() {
 
 #[test]
 fn inconsistent_zones_are_refused_with_a_reason() {
-    for (text, says) in [
+    for (text, message) in [
         ("", "ACCESS/SIZE"),
         ("50", "ACCESS/SIZE"),
         ("50/5", "accesses add up to 50"),
@@ -30,7 +30,7 @@ fn inconsistent_zones_are_refused_with_a_reason() {
         ("50/100:50/", "zone 2"),
     ] {
         let error = text.parse::<ZoneShares>().unwrap_err().to_string();
-        assert!(error.contains(says), "{text}: {error}");
+        assert!(error.contains(message), "{text}: {error}");
     }
     let many = vec!["/"; MAX_ZONES + 1].join(":");
     assert!(many.parse::<ZoneShares>().is_err());
