@@ -54,8 +54,10 @@ fn a_custom_profile_predicts_held_out_cells() {
     // The contents sampling is no workload.
     assert!(!fitted["left_out"].as_array().unwrap().is_empty());
     assert!(fixture.text("my-twin.residuals.csv").lines().count() > 10);
-    let twin = fixture.text("my-twin.toml");
-    assert!(twin.contains("name = \"my-twin\"") && twin.contains("fitted = \"run "));
+    let fitted_profile = fixture.text("my-twin.toml");
+    assert!(
+        fitted_profile.contains("name = \"my-twin\"") && fitted_profile.contains("fitted = \"run ")
+    );
     assert!(!fixture.path("my-twin.toml.fit-state").exists());
 
     // The fitted profile predicts the measured one outside of the fitted cells, except for the data path, which none of
@@ -78,7 +80,7 @@ fn a_custom_profile_predicts_held_out_cells() {
     let before = before["jobs"][0]["read"]["iops"].as_f64().unwrap();
     assert!(
         (before / truth - 1.0).abs() > 0.1,
-        "the hidden drive is not the 951: {before} for {truth}"
+        "the measured profile differs from the 951: {before} for {truth}"
     );
 }
 
@@ -151,7 +153,7 @@ fn invalid_fits_are_refused_with_advice() {
             "fit samsung-951 --to good.csv -o notes.toml",
             "not a profile",
         ),
-        ("fit samsung-951 --to good.csv -o twin", "NAME.toml"),
+        ("fit samsung-951 --to good.csv -o copy", "NAME.toml"),
         (
             "fit samsung-951 --to good.csv --recipe missing.toml",
             "missing.toml",

@@ -115,7 +115,7 @@ fn a_misdirected_write_is_distinguished_from_counterfeit_capacity() {
     assert!(page.contains("returned wrong data"));
     assert!(!page.contains("indicates counterfeit capacity"));
     // Without the fault all blocks match.
-    let run = fixture.json("run capacity sim:samsung-951 --set area=128m --out honest");
+    let run = fixture.json("run capacity sim:samsung-951 --set area=128m --out correct");
     assert_eq!(run["runs"][0]["verdict"]["result"], "recommended");
 }
 

@@ -259,7 +259,7 @@ fn invalid_input_is_refused_and_loses_no_data() {
             2,
             &["no recording begins at address 0", "--index"],
         ),
-        ("replay disk --to unix:nobody", 4, &["cannot connect"]),
+        ("replay disk --to unix:absent", 4, &["cannot connect"]),
         ("replay disk --check many", 2, &["is no seed"]),
     ] {
         fixture.run(words).refuses(status, stderr);

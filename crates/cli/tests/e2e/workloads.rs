@@ -244,7 +244,7 @@ fn random_distributions_have_their_shape() {
     let low = zipf.iter().filter(|block| **block < 1024).count() as f64 / zipf.len() as f64;
     assert!(
         (0.35..0.65).contains(&low),
-        "the popular blocks lie in one half: {low}"
+        "the frequent blocks are in one half: {low}"
     );
 }
 
