@@ -221,8 +221,8 @@ fn a_result_must_trace_to_its_intervals() {
     let mut bench = Bench::new();
     bench.start();
     bench.interval(0, false, Op::Read, &[100, 200]);
-    let honest = bench.read().2.result.unwrap();
-    let mut inflated = honest.clone();
+    let original = bench.read().2.result.unwrap();
+    let mut inflated = original.clone();
     inflated.read.ios += 1;
     bench.finish(inflated.clone());
     let (run, state, drive) = bench.read();
@@ -237,9 +237,9 @@ fn a_result_must_trace_to_its_intervals() {
     let mut bench = Bench::new();
     bench.start();
     bench.interval(0, false, Op::Read, &[100, 200]);
-    bench.finish(honest.clone());
+    bench.finish(original.clone());
     let (run, _, drive) = bench.read();
-    assert_eq!((run.damaged_lines, drive.result), (vec![], Some(honest)));
+    assert_eq!((run.damaged_lines, drive.result), (vec![], Some(original)));
 }
 
 #[test]

@@ -69,7 +69,7 @@ fn iops(outcome: &DriveOutcome, op: Op) -> f64 {
 }
 
 #[test]
-fn a_purged_simulated_drive_writes_like_a_fresh_one_and_remembers_its_wear_and_time() {
+fn a_purged_simulated_drive_writes_like_a_fresh_one_and_keeps_wear_and_time() {
     let writing = "rw=randwrite bs=4k iodepth=32 runtime=2s";
     let (fresh, _) = job(&mut sim("sim:samsung-951,state=fresh"), writing);
     let mut drive = sim("sim:samsung-951");
@@ -99,7 +99,7 @@ fn a_purged_simulated_drive_writes_like_a_fresh_one_and_remembers_its_wear_and_t
 }
 
 #[test]
-fn nothing_can_be_read_back_after_a_purge() {
+fn no_data_is_readable_after_a_purge() {
     for spec in [
         "sim:samsung-951,data=checksum",
         "sim:intel-optane-memory-32gb,data=keep",
@@ -115,7 +115,7 @@ fn nothing_can_be_read_back_after_a_purge() {
 }
 
 #[test]
-fn a_file_becomes_one_hole_of_its_length_and_only_with_leave() {
+fn a_purged_file_is_one_hole_of_its_length_and_needs_permission() {
     let dir = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
     let (path, other) = (dir.path().join("disk"), dir.path().join("other"));
     let content = vec![7_u8; 4 << 20];
@@ -149,7 +149,7 @@ fn a_file_becomes_one_hole_of_its_length_and_only_with_leave() {
 }
 
 #[test]
-fn the_null_target_has_nothing_to_purge_and_needs_no_rest() {
+fn the_null_target_has_no_purge_and_no_idle_time() {
     let mut null = sim("null:");
     assert!(null.purge().unwrap().complete);
     let mut seen = Seen::default();
@@ -164,7 +164,7 @@ fn the_null_target_has_nothing_to_purge_and_needs_no_rest() {
 }
 
 #[test]
-fn a_resting_drive_cools_and_draws_its_idle_power() {
+fn an_idle_drive_cools_and_uses_its_idle_power() {
     let mut drive = sim("sim:samsung-951");
     job(
         &mut drive,
@@ -200,7 +200,7 @@ fn a_resting_drive_cools_and_draws_its_idle_power() {
 }
 
 #[test]
-fn a_rest_ends_when_it_is_told_to() {
+fn idle_time_ends_on_a_stop_request() {
     let stop = AtomicBool::new(true);
     let mut seen = Seen::default();
     let mut drive = sim("sim:samsung-951");
@@ -231,7 +231,7 @@ fn a_rest_ends_when_it_is_told_to() {
 }
 
 #[test]
-fn a_power_state_holds_until_another_is_chosen() {
+fn a_power_state_is_kept_until_another_is_selected() {
     let mut drive = sim("sim:memblaze-pblaze5-c916");
     let reading = "rw=randread bs=4k iodepth=8 numjobs=32 runtime=1s ramp_time=200ms";
     let (free, _) = job(&mut drive, reading);
@@ -268,7 +268,7 @@ fn a_power_state_holds_until_another_is_chosen() {
 }
 
 #[test]
-fn the_state_a_drive_began_in_is_its_own() {
+fn the_initial_power_state_is_per_drive() {
     let mut drive = sim("sim:memblaze-pblaze5-c916,ps=1");
     drive.set_power_state(Some(0)).unwrap();
     assert_eq!(drive.telemetry().unwrap().power_state, Some(0));
@@ -277,7 +277,7 @@ fn the_state_a_drive_began_in_is_its_own() {
 }
 
 #[test]
-fn power_states_of_drives_that_have_none_are_refused_with_advice() {
+fn power_states_of_drives_without_them_are_refused_with_advice() {
     let dir = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
     let path = dir.path().join("disk");
     fs::write(&path, vec![0; 1 << 20]).unwrap();

@@ -16,9 +16,9 @@ use assay_workload::run::{DriveJob, RunObserver, run_jobs};
 
 const MIB: u64 = 1 << 20;
 
-struct Nobody;
+struct NullObserver;
 
-impl RunObserver for Nobody {
+impl RunObserver for NullObserver {
     fn interval(&mut self, _: usize, _: &Interval) {}
     fn telemetry(&mut self, _: usize, _: Nanos, _: Telemetry) {}
     fn host(&mut self, _: u32, _: HostLoad) {}
@@ -39,7 +39,7 @@ fn verify(session: &mut DriveSession, options: JobOptions) -> VerifyReport {
         workload: &workload,
         target: &mut target,
     }];
-    let outcome = run_jobs(&mut parts, &AtomicBool::new(false), &mut Nobody).unwrap();
+    let outcome = run_jobs(&mut parts, &AtomicBool::new(false), &mut NullObserver).unwrap();
     session.release(target);
     outcome.drives[0].verify.clone().unwrap()
 }

@@ -6,7 +6,7 @@ use crate::fixture::{MIB, noise, number};
 use crate::guest::Setup;
 
 /// Whether a warning about I/O errors contains this text.
-fn told_of(job: &Value, words: &str) -> bool {
+fn warns_of(job: &Value, words: &str) -> bool {
     let mut warnings = job["warnings"].as_array().unwrap().iter();
     warnings.any(|w| w["code"] == "io-errors" && w["message"].as_str().unwrap().contains(words))
 }
@@ -54,7 +54,7 @@ fn controller_errors_are_reported_by_cause() {
             "{engine}: {job:#}"
         );
         assert!(
-            told_of(&job, "1 unrecovered medium error (ENODATA)"),
+            warns_of(&job, "1 unrecovered medium error (ENODATA)"),
             "{engine}: {job:#}"
         );
     }
@@ -77,7 +77,7 @@ fn controller_errors_are_reported_by_cause() {
         json!({"ENODATA": 1}),
         "{job:#}"
     );
-    assert!(told_of(&job, "medium error (ENODATA)"), "{job:#}");
+    assert!(warns_of(&job, "medium error (ENODATA)"), "{job:#}");
     let kept = |at: usize, now: &[u8]| now[at..at + 4096] == before[at..at + 4096];
     let now = guest.content("one");
     assert!(kept(16 * MIB, &now), "the failed write changed the drive");

@@ -36,7 +36,7 @@ fn a_rate_that_falls_again_keeps_its_knee() {
 }
 
 #[test]
-fn points_without_a_rate_are_passed_over() {
+fn points_without_a_rate_are_skipped() {
     assert_eq!(lowest_depth_reaching(&[], SHARE), None);
     assert_eq!(
         lowest_depth_reaching(&[(1, 0.0), (2, f64::NAN)], SHARE),
@@ -71,7 +71,7 @@ fn a_single_server_has_its_knee_at_half_its_capacity() {
 }
 
 #[test]
-fn a_drive_that_does_not_keep_up_is_past_its_knee() {
+fn a_drive_below_the_offered_rate_is_past_its_knee() {
     let point = |offered, done| LoadPoint {
         offered,
         done,
@@ -93,7 +93,7 @@ fn a_drive_that_does_not_keep_up_is_past_its_knee() {
 
 /// A drive that serves all requests, at low rates: random arrivals must not cause a knee.
 #[test]
-fn few_arrivals_are_not_the_drives_fault() {
+fn few_arrivals_do_not_cause_a_knee() {
     let mut rng = assay_units::Rng::new(7);
     let (mut unjust, mut runs) = (0, 0);
     for (offered, seconds) in [(250.0, 4.0), (5000.0, 1.0), (2000.0, 60.0)] {
@@ -136,7 +136,7 @@ proptest! {
     }
 
     #[test]
-    fn no_lower_load_is_unborne(latencies in prop::collection::vec(1.0_f64..10.0, 2..12)) {
+    fn loads_below_the_knee_are_sustained(latencies in prop::collection::vec(1.0_f64..10.0, 2..12)) {
         let points: Vec<LoadPoint> = latencies.iter().enumerate()
             .map(|(i, l)| LoadPoint { offered: (i + 1) as f64, done: (i + 1) as f64, latency_ns: *l, seconds: 60.0 })
             .collect();

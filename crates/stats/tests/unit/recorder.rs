@@ -46,7 +46,7 @@ fn the_ramp_ends_on_its_own_boundary() {
 }
 
 #[test]
-fn a_worker_held_up_for_seconds_leaves_a_gap() {
+fn a_worker_delayed_for_seconds_leaves_a_gap() {
     let mut r = recorder(Nanos::ZERO);
     read(&mut r);
     let late = r.roll(Nanos(500) + Nanos::from_millis(4_200));

@@ -25,7 +25,7 @@ fn snia_by_hand() {
 }
 
 #[test]
-fn snia_says_what_failed() {
+fn snia_reports_the_failed_criterion() {
     // Mean 100, range 31; symmetric, so no slope.
     let wide = snia().evaluate(&[100.0, 84.5, 115.5, 115.5, 84.5]);
     assert!(!wide.achieved);
@@ -69,7 +69,7 @@ fn only_the_last_rounds_count() {
 }
 
 #[test]
-fn dwell_wants_windows_in_a_row() {
+fn dwell_requires_consecutive_windows() {
     let rounds = [300.0, 100.0, 101.0, 99.0, 100.0, 100.0, 102.0];
     // The windows that end with round 6 and round 7 hold, the one that ends with round 5 does not.
     assert!(snia().evaluate(&rounds[..6]).achieved);
@@ -86,7 +86,7 @@ fn dwell_wants_windows_in_a_row() {
 }
 
 #[test]
-fn what_is_no_value_is_never_steady() {
+fn nan_is_never_steady() {
     for (bad, why) in [
         (f64::NAN, "round 2 has no value"),
         (f64::INFINITY, "round 2 has no value"),
@@ -172,7 +172,7 @@ fn fio_spelling() {
 }
 
 #[test]
-fn words_carry_the_limits() {
+fn texts_contain_the_limits() {
     assert!(snia().text().contains("last 5 rounds"));
     assert!(snia().text().contains("20 %") && snia().text().contains("10 %"));
     assert_eq!(
@@ -211,7 +211,7 @@ proptest! {
     }
 
     #[test]
-    fn judgements_are_finite_and_say_why(
+    fn evaluations_are_finite_and_have_a_reason(
         values in prop::collection::vec(prop_oneof![4 => 0.0_f64..1e9, 1 => any::<f64>()], 0..40),
         window in 0_usize..10,
         dwell in 0_usize..4,
@@ -242,7 +242,7 @@ proptest! {
 
     /// Neither the unit of the figure nor a reversal of time changes the result (percent limits).
     #[test]
-    fn unit_and_direction_do_not_matter(values in prop::collection::vec(80.0_f64..120.0, 5..9), unit in 1e-3_f64..1e6) {
+    fn unit_and_direction_have_no_effect(values in prop::collection::vec(80.0_f64..120.0, 5..9), unit in 1e-3_f64..1e6) {
         let other: Vec<f64> = values.iter().map(|v| v * unit).collect();
         let (a, b) = (snia().evaluate(&values), snia().evaluate(&other));
         prop_assert!((a.range_pct - b.range_pct).abs() < 1e-6);

@@ -42,7 +42,7 @@ fn quantiles_of_one_and_two_degrees_in_closed_form() {
 }
 
 #[test]
-fn what_has_no_quantile_has_none() {
+fn invalid_arguments_have_no_quantile() {
     for (p, degrees) in [
         (0.0, 5.0),
         (1.0, 5.0),

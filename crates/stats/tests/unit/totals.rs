@@ -2,7 +2,7 @@ use super::*;
 use crate::Recorder;
 
 #[test]
-fn totals_leave_the_ramp_out_and_span_the_rest() {
+fn totals_exclude_the_ramp() {
     let mut recorder = Recorder::new(Nanos(0), Nanos::SECOND, Nanos::SECOND, false);
     let mut totals = JobTotals::new();
     for second in 1..=3 {
