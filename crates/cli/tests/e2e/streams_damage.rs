@@ -139,7 +139,7 @@ fn a_flush_does_not_wait_for_a_slow_source() {
     let mut pipe = recorder.stdin.take().unwrap();
     pipe.write_all(&stream).unwrap();
     // A chunk would take minutes.
-    let drip = std::thread::spawn(move || {
+    let slow_source = std::thread::spawn(move || {
         while pipe.write_all(b"x").is_ok() {
             pause(5);
         }
@@ -156,7 +156,7 @@ fn a_flush_does_not_wait_for_a_slow_source() {
     assert!(reported["bytes"].as_u64().unwrap() < (MIB + 128 * KIB) as u64);
     send(&recorder, Signal::INT);
     assert_eq!(recorder.wait().unwrap().code(), Some(130));
-    drip.join().unwrap();
+    slow_source.join().unwrap();
 }
 
 #[test]

@@ -86,7 +86,7 @@ fn dwell_requires_consecutive_windows() {
 }
 
 #[test]
-fn nan_is_never_steady() {
+fn invalid_values_are_never_steady() {
     for (bad, why) in [
         (f64::NAN, "round 2 has no value"),
         (f64::INFINITY, "round 2 has no value"),

@@ -2,7 +2,7 @@ use super::*;
 use std::os::unix::net::UnixStream;
 
 /// Write a byte every few milliseconds until the reader closes.
-fn drip(mut to: impl Write + Send + 'static) {
+fn write_slowly(mut to: impl Write + Send + 'static) {
     std::thread::spawn(move || while to.write_all(b"x").is_ok() && pause() {});
 }
 
@@ -15,8 +15,8 @@ fn pause() -> bool {
 #[test]
 fn a_slow_source_returns_before_the_chunk_is_full() {
     let (out, into) = std::io::pipe().unwrap();
-    drip(into);
-    let mut source = ReadSource::new("drip", &out).unwrap();
+    write_slowly(into);
+    let mut source = ReadSource::new("write_slowly", &out).unwrap();
     let mut chunk = vec![0; 100_000];
     let registers = Registers::default();
     for _ in 0..3 {
