@@ -248,12 +248,13 @@ impl<'a> WorkerSet<'a> {
         target: &mut T,
         recorder: &mut Recorder,
     ) {
-        for completion in done.drain(..) {
+        for &completion in done.iter() {
             let index = self.index_of(completion.slot);
             let moved = self.workers[index as usize].complete(completion, now, target, recorder);
             self.errors.note(moved, now);
             self.mark_ready(index);
         }
+        done.clear();
     }
 
     fn stop(&mut self) {
