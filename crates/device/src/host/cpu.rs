@@ -129,7 +129,7 @@ impl ProcessUsage {
         }
     }
 
-    /// Usage since `earlier`.
+    /// Usage since `earlier`; a kernel counter that decreases counts as unchanged.
     pub fn since(&self, earlier: &ProcessUsage) -> ProcessUsage {
         Self {
             user_ns: self.user_ns.saturating_sub(earlier.user_ns),
@@ -145,7 +145,7 @@ impl ProcessUsage {
 
     /// User and system time, nanoseconds.
     pub fn cpu_ns(&self) -> u64 {
-        self.user_ns.saturating_add(self.system_ns)
+        self.user_ns + self.system_ns
     }
 }
 
@@ -154,9 +154,7 @@ fn count(value: libc::c_long) -> u64 {
 }
 
 fn nanoseconds(time: libc::timeval) -> u64 {
-    count(time.tv_sec)
-        .saturating_mul(1_000_000_000)
-        .saturating_add(count(time.tv_usec).saturating_mul(1_000))
+    count(time.tv_sec) * 1_000_000_000 + count(time.tv_usec) * 1_000
 }
 
 #[cfg(test)]

@@ -112,6 +112,7 @@ impl BlockNode {
     pub fn start_bytes(&self) -> u64 {
         self.number::<u64>("start")
             .unwrap_or(0)
+            // Text of sysfs: any number.
             .saturating_mul(SYSFS_SECTOR_BYTES)
     }
 
@@ -119,6 +120,7 @@ impl BlockNode {
     pub fn size_bytes(&self) -> u64 {
         self.number::<u64>("size")
             .unwrap_or(0)
+            // Text of sysfs: any number.
             .saturating_mul(SYSFS_SECTOR_BYTES)
     }
 

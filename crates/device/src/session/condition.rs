@@ -97,7 +97,7 @@ impl DriveSession {
             if elapsed >= span || stop.load(Ordering::Relaxed) {
                 return elapsed;
             }
-            let next = Nanos((elapsed.0 / interval.0 + 1).saturating_mul(interval.0));
+            let next = Nanos((elapsed.0 / interval.0 + 1) * interval.0);
             if !clock.wait_until(start + next.min(span), stop) {
                 continue;
             }

@@ -193,6 +193,7 @@ fn listen(lines: &mut impl BufRead, shared: &Shared) {
         if let Some(watts) = watts(&String::from_utf8_lossy(&line)) {
             let mut readings = shared.lock();
             readings.sum_w += watts;
+            // The number of lines is the program's choice.
             readings.count = readings.count.saturating_add(1);
             shared.came.notify_all();
         }
