@@ -149,7 +149,7 @@ impl Clock {
         }
     }
 
-    /// Waits until an instant: sleeps while it is far, spins for the last [`SPIN`], so that open-loop I/Os start when they
+    /// Waits until an instant: sleeps while it is far, spins for the last `SPIN`, so that open-loop I/Os start when they
     /// are due and not a timer slack later.
     pub fn wait_until(&self, until: Nanos) {
         loop {
