@@ -11,8 +11,8 @@ const PERCENTILES: [&str; 8] = [
 ];
 
 /// A summary of one direction: consistent counts, ordered percentiles.
-#[track_caller]
 /// `can_be_zero`: an I/O on the null target can take less than one step of the clock.
+#[track_caller]
 fn check_latency(latency: &Value, can_be_zero: bool) {
     let figure = |key: &str| number(latency, &format!("/{key}"));
     let mut last = figure("min");

@@ -411,8 +411,8 @@ fn collect(
         // A share that comes later than this (from a thread blocked in a slow I/O) is handed over later, and adds to its interval.
         hand_over(&mut gathered, jobs, index, channels, observer);
         for job in jobs.iter() {
-            if let Some((_, watch)) = &job.handle
-                && let Some(telemetry) = watch.telemetry()
+            if let Some((_, monitor)) = &job.handle
+                && let Some(telemetry) = monitor.telemetry()
             {
                 observer.telemetry(job.outcome.drive, boundary - grace - start, telemetry);
             }
