@@ -31,6 +31,15 @@ struct Tsc {
     ns_per_tick_q32: u64,
 }
 
+impl Tsc {
+    #[inline]
+    fn since_base(self, ticks: u64) -> Nanos {
+        let ns =
+            (u128::from(ticks.wrapping_sub(self.base)) * u128::from(self.ns_per_tick_q32)) >> 32;
+        Nanos(ns as u64)
+    }
+}
+
 #[allow(clippy::disallowed_methods)] // This module is where `Instant::now` belongs.
 fn kernel_now() -> Instant {
     Instant::now()
@@ -118,22 +127,21 @@ impl Clock {
     #[inline]
     pub fn now(&self) -> Nanos {
         match self.tsc {
-            Some(tsc) => {
-                let ticks = read_tsc().wrapping_sub(tsc.base);
-                let ns = (u128::from(ticks) * u128::from(tsc.ns_per_tick_q32)) >> 32;
-                Nanos(ns as u64)
-            }
-            None => self.kernel(),
+            Some(tsc) => tsc.since_base(read_tsc()),
+            None => self.since_base(kernel_now()),
         }
     }
 
-    fn kernel(&self) -> Nanos {
-        Nanos(u64::try_from((kernel_now() - self.base).as_nanos()).unwrap_or(u64::MAX))
+    fn since_base(&self, at: Instant) -> Nanos {
+        Nanos(u64::try_from((at - self.base).as_nanos()).unwrap_or(u64::MAX))
     }
 
-    /// Drift against the kernel's clock since start, parts per million; positive when ahead.
+    /// Drift against the kernel's clock since start, parts per million; positive when ahead; 0 for the kernel's clock itself.
     pub fn drift_ppm(&self) -> f64 {
-        let (fast, kernel) = (self.now(), self.kernel());
+        let Some(tsc) = self.tsc else { return 0.0 };
+        // Read as a pair: a preemption between two separate reads would count as drift (20 us in 100 ms are 200 ppm).
+        let (ticks, at) = read_both();
+        let (fast, kernel) = (tsc.since_base(ticks), self.since_base(at));
         if kernel == Nanos::ZERO {
             return 0.0;
         }

@@ -10,8 +10,9 @@ use assay_suite::execute::RunSummary;
 use assay_suite::expand::Cell;
 use assay_suite::schema::{Suite, WriteAccess};
 use assay_suite::{SuiteError, catalogue};
+use assay_workload::audit::HostAudit;
 
-use common::{plan, run, text};
+use common::{plan, run, run_on_host, text};
 
 #[test]
 fn invalid_suites_name_the_error() {
@@ -279,4 +280,19 @@ advice = "do not trust it"
     let verdict = run.verdicts[0].as_ref().unwrap();
     assert_eq!(verdict.result, VerdictResult::NotRecommended);
     assert!(verdict.reasons[0].text.contains("1 failed"));
+}
+
+/// Times of a simulated drive come from its virtual clock: the host's clock matters to other targets only.
+#[test]
+fn the_hosts_clock_drift_is_warned_about_where_it_is_used() {
+    let step = "[[step]]\nid = \"a\"\ntitle = \"A\"\nkind = \"measure\"\njob = { rw = \"read\", runtime = \"10ms\" }\n";
+    let drifting = HostAudit {
+        clock_drift_ppm: -500.0,
+        ..HostAudit::default()
+    };
+    for (drive, expected) in [("sim:samsung-951", false), ("null:size=1g", true)] {
+        let (_, run, _folder) = run_on_host(&text(step), &[drive], drifting);
+        let warned = run.warnings.iter().any(|w| w.code == "clock-drift");
+        assert_eq!(warned, expected, "{drive}");
+    }
 }

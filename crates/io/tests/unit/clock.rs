@@ -1,3 +1,5 @@
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use super::*;
 
 #[test]
@@ -26,4 +28,39 @@ fn waiting_never_returns_early() {
         assert!(clock.now() >= until);
     }
     clock.wait_until(Nanos::ZERO);
+}
+
+/// A preemption during the read is no drift; a rate that is off by 0.1 % is.
+#[test]
+fn drift_excludes_preemption() {
+    let clock = Clock::monotonic();
+    let Some(tsc) = clock.tsc else { return };
+    let fast = Clock {
+        tsc: Some(Tsc {
+            ns_per_tick_q32: tsc.ns_per_tick_q32 + tsc.ns_per_tick_q32 / 1000,
+            ..tsc
+        }),
+        ..clock
+    };
+    let stop = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        // Enough busy threads for the kernel to preempt this one every few milliseconds.
+        for _ in 0..8 * std::thread::available_parallelism().map_or(1, usize::from) {
+            scope.spawn(|| {
+                while !stop.load(Ordering::Relaxed) {
+                    std::hint::spin_loop()
+                }
+            });
+        }
+        let (mut largest_ppm, mut fast_ppm) = (0.0, (f64::MAX, f64::MIN));
+        let end = clock.now() + Nanos::from_millis(500);
+        while clock.now() < end {
+            largest_ppm = f64::max(largest_ppm, clock.drift_ppm().abs());
+            let ppm = fast.drift_ppm();
+            fast_ppm = (ppm.min(fast_ppm.0), ppm.max(fast_ppm.1));
+        }
+        stop.store(true, Ordering::Relaxed);
+        assert!(largest_ppm < 200.0, "{largest_ppm} ppm");
+        assert!(fast_ppm.0 > 800.0 && fast_ppm.1 < 1200.0, "{fast_ppm:?}");
+    });
 }

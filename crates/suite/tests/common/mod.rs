@@ -74,6 +74,15 @@ impl Progress for Quiet {
 
 /// Run a suite's text on drives into a folder.
 pub fn run(text: &str, specs: &[&str]) -> (RunSummary, Run, tempfile::TempDir) {
+    run_on_host(text, specs, HostAudit::default())
+}
+
+/// As [`run`], on a host with the given self-audit.
+pub fn run_on_host(
+    text: &str,
+    specs: &[&str],
+    audit: HostAudit,
+) -> (RunSummary, Run, tempfile::TempDir) {
     let suite = Suite::parse("test", text).unwrap();
     let mut drives = drives(specs);
     let plan = expand(&suite, &settings(&[], 1.0), &drives).unwrap();
@@ -90,7 +99,7 @@ pub fn run(text: &str, specs: &[&str]) -> (RunSummary, Run, tempfile::TempDir) {
         plan: &plan,
         drives: &mut drives,
         writer,
-        audit: HostAudit::default(),
+        audit,
         stop: &AtomicBool::new(false),
         progress: &mut Quiet,
         drive_states: DriveStateCache::disabled(),
