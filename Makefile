@@ -1,6 +1,6 @@
 # Build targets of assay; `make help` lists them.
 .DEFAULT_GOAL := help
-.PHONY: help build demo test check bench fidelity fit clean
+.PHONY: help build demo test fuzz check bench fidelity fit clean
 
 help: ## list the targets
 	@sed -nE 's/^([a-z]+):.*## (.*)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 16
@@ -16,6 +16,9 @@ demo: ## measure two simulated drives and a file, one HTML report; about a minut
 test: ## project rules, all tests, the README's commands; as root installs missing programs
 	@scripts/ensure-packages
 	@scripts/test
+
+fuzz: ## repeat the property tests with new random cases; MINUTES=10
+	@scripts/fuzz $(MINUTES)
 
 check: ## formatting, lints and documentation
 	cargo fmt --all --check
