@@ -33,21 +33,33 @@ pub(crate) enum AdminOutcome {
 /// Result of an admin command.
 pub(crate) type AdminResult = Result<AdminOutcome, StatusCode>;
 
-/// An admin command with the time at which it was fetched.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct AdminCommand {
+/// An admin command with the time at which it was fetched. Memory is accessed dynamically: admin commands are rare.
+pub(crate) struct AdminCommand<'a> {
     pub(crate) now_ns: u64,
     pub(crate) entry: SubmissionEntry,
+    pub(crate) memory: &'a mut dyn HostMemory,
 }
 
-impl AdminCommand {
+impl AdminCommand<'_> {
     /// The view of the command.
     fn view<T: From<SubmissionEntry>>(&self) -> T {
         self.entry.into()
     }
 
-    fn pointer(&self) -> DataPointer {
-        DataPointer::of(&self.entry)
+    /// Fills `bytes` with the data of the command.
+    fn receive(&self, bytes: &mut [u8], page_bytes: u64) -> Result<(), StatusCode> {
+        DataPointer::of(&self.entry).gather(self.memory, bytes, page_bytes)
+    }
+
+    /// Transfers the first `len` bytes of a structure to the host; beyond its end zeroes.
+    fn reply(&mut self, bytes: &[u8], len: usize, page_bytes: u64) -> Result<(), StatusCode> {
+        let mut padded = Vec::new();
+        let part = bytes.get(..len).unwrap_or_else(|| {
+            padded.extend_from_slice(bytes);
+            padded.resize(len, 0);
+            &padded
+        });
+        DataPointer::of(&self.entry).scatter(self.memory, part, page_bytes)
     }
 }
 
@@ -64,44 +76,35 @@ enum CommandEffects {
     EraseSubsystem,
 }
 
-type AdminHandler<M> = fn(&mut Controller, &AdminCommand, &mut M) -> AdminResult;
+type AdminHandler = fn(&mut Controller, &mut AdminCommand<'_>) -> AdminResult;
+
+const fn no_change(
+    opcode: AdminOpcode,
+    execute: AdminHandler,
+) -> (AdminOpcode, CommandEffects, AdminHandler) {
+    (opcode, CommandEffects::NoChange, execute)
+}
 
 /// The supported admin commands.
-fn admin_commands<M: HostMemory>() -> [(AdminOpcode, CommandEffects, AdminHandler<M>); 13] {
+const ADMIN_COMMANDS: [(AdminOpcode, CommandEffects, AdminHandler); 13] = {
     use AdminOpcode as Op;
-    use CommandEffects::{EraseSubsystem, FormatNamespace, NoChange};
+    use CommandEffects::{EraseSubsystem, FormatNamespace};
     [
-        (
-            Op::CREATE_COMPLETION_QUEUE,
-            NoChange,
-            Controller::create_completion_queue,
-        ),
-        (
-            Op::CREATE_SUBMISSION_QUEUE,
-            NoChange,
-            Controller::create_submission_queue,
-        ),
-        (
-            Op::DELETE_COMPLETION_QUEUE,
-            NoChange,
-            Controller::delete_completion_queue,
-        ),
-        (
-            Op::DELETE_SUBMISSION_QUEUE,
-            NoChange,
-            Controller::delete_submission_queue,
-        ),
-        (Op::IDENTIFY, NoChange, Controller::identify),
-        (Op::GET_LOG_PAGE, NoChange, Controller::get_log_page),
-        (Op::GET_FEATURES, NoChange, Controller::get_features),
-        (Op::SET_FEATURES, NoChange, Controller::set_features),
-        (Op::ASYNC_EVENT_REQUEST, NoChange, Controller::request_event),
-        (Op::ABORT, NoChange, Controller::abort),
-        (Op::DEVICE_SELF_TEST, NoChange, Controller::self_test),
+        no_change(Op::CREATE_COMPLETION_QUEUE, Controller::create_cq),
+        no_change(Op::CREATE_SUBMISSION_QUEUE, Controller::create_sq),
+        no_change(Op::DELETE_COMPLETION_QUEUE, Controller::delete_cq),
+        no_change(Op::DELETE_SUBMISSION_QUEUE, Controller::delete_sq),
+        no_change(Op::IDENTIFY, Controller::identify),
+        no_change(Op::GET_LOG_PAGE, Controller::get_log_page),
+        no_change(Op::GET_FEATURES, Controller::get_features),
+        no_change(Op::SET_FEATURES, Controller::set_features),
+        no_change(Op::ASYNC_EVENT_REQUEST, Controller::request_event),
+        no_change(Op::ABORT, Controller::abort),
+        no_change(Op::DEVICE_SELF_TEST, Controller::self_test),
         (Op::FORMAT_NVM, FormatNamespace, Controller::format),
         (Op::SANITIZE, EraseSubsystem, Controller::sanitize),
     ]
-}
+};
 
 impl Controller {
     /// Executes an admin command. State changes at once; the completion follows after the firmware's time.
@@ -111,13 +114,15 @@ impl Controller {
         entry: &SubmissionEntry,
         memory: &mut M,
     ) {
-        let command = AdminCommand {
+        let entry = *entry;
+        let mut command = AdminCommand {
             now_ns,
-            entry: *entry,
+            entry,
+            memory,
         };
-        let mut slot = CommandSlot::new(SlotState::Scheduled, 0, entry);
+        let mut slot = CommandSlot::new(SlotState::Scheduled, 0, &entry);
         let mut at_ns = now_ns + self.command_ns;
-        match self.execute_admin(&command, memory) {
+        match self.execute_admin(&mut command) {
             Ok(AdminOutcome::Outstanding) => return,
             Ok(AdminOutcome::Done(dw0)) => slot.dw0 = dw0,
             Ok(AdminOutcome::DoneAt(ns)) => at_ns = at_ns.max(ns),
@@ -126,52 +131,34 @@ impl Controller {
         self.schedule_slot(slot, now_ns, at_ns);
     }
 
-    fn execute_admin<M: HostMemory>(
-        &mut self,
-        command: &AdminCommand,
-        memory: &mut M,
-    ) -> AdminResult {
+    fn execute_admin(&mut self, command: &mut AdminCommand<'_>) -> AdminResult {
         // Over PCIe, admin commands use PRPs only (Base 4.1.2).
         if command.entry.fused() != 0 || command.entry.psdt() != 0 {
             return Err(StatusCode::INVALID_FIELD);
         }
         let opcode = AdminOpcode(command.entry.opcode());
         self.check_sanitize(command.now_ns, opcode)?;
-        let mut commands = admin_commands::<M>().into_iter();
-        let (.., execute) = commands
-            .find(|(supported, ..)| *supported == opcode)
-            .ok_or(StatusCode::INVALID_OPCODE)?;
-        execute(self, command, memory)
+        let mut commands = ADMIN_COMMANDS.into_iter();
+        let supported = commands.find(|(supported, ..)| *supported == opcode);
+        let (.., execute) = supported.ok_or(StatusCode::INVALID_OPCODE)?;
+        execute(self, command)
     }
 
     /// Abort (Base 5.1) of an Asynchronous Event Request. Commands in the drive cannot be aborted: bit 0 of dword 0 is then set.
-    fn abort<M: HostMemory>(&mut self, command: &AdminCommand, memory: &mut M) -> AdminResult {
+    fn abort(&mut self, command: &mut AdminCommand<'_>) -> AdminResult {
         const NOT_ABORTED: u32 = 1;
         let abort: Abort = command.view();
         if abort.sqid() != 0 || !self.events.withdraw(abort.aborted_cid()) {
             return Ok(AdminOutcome::Done(NOT_ABORTED));
         }
         let slot = events::request_slot(abort.aborted_cid());
-        let now_ns = self.now_ns;
-        self.complete(&slot, StatusCode::ABORT_REQUESTED, 0, now_ns, memory);
-        Ok(AdminOutcome::Done(0))
-    }
-
-    /// Transfers the first `len` bytes of a structure to the host; beyond its end zeroes.
-    pub(crate) fn transfer_to_host<M: HostMemory>(
-        &self,
-        bytes: &[u8],
-        len: usize,
-        pointer: DataPointer,
-        memory: &mut M,
-    ) -> AdminResult {
-        if bytes.len() >= len {
-            pointer.scatter(memory, &bytes[..len], self.page_bytes)?;
-        } else {
-            let mut padded = bytes.to_vec();
-            padded.resize(len, 0);
-            pointer.scatter(memory, &padded, self.page_bytes)?;
-        }
+        self.complete(
+            &slot,
+            StatusCode::ABORT_REQUESTED,
+            0,
+            self.now_ns,
+            command.memory,
+        );
         Ok(AdminOutcome::Done(0))
     }
 }

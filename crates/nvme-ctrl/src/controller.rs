@@ -71,7 +71,7 @@ pub struct Controller {
     pub(crate) drive: Drive,
     pub(crate) options: ControllerOptions,
     capabilities: Capabilities,
-    version: Version,
+    pub(crate) version: Version,
     registers: Registers,
     pub(crate) queue_pairs: u16,
     pub(crate) sqs: Vec<Option<SubmissionQueue>>,
@@ -232,10 +232,7 @@ impl Controller {
         if !self.drive.is_present() {
             return None;
         }
-        let mut next = self
-            .wake_ns
-            .min(self.ready_ns)
-            .min(self.interrupts.next_ns());
+        let mut next = self.wake_ns.min(self.ready_ns).min(self.interrupts.next_ns);
         if let Some(event) = self.drive.next_event() {
             next = next.min(event.0);
         }
@@ -355,10 +352,8 @@ impl Controller {
     /// Controller busy time until `now_ns`, in nanoseconds.
     pub(crate) fn busy_ns_until(&self, now_ns: u64) -> u64 {
         // Saturating: scheduled completions are processed after those of the drive, so the last one of a call may be earlier.
-        let busy = self
-            .busy_since_ns
-            .map_or(0, |since_ns| now_ns.saturating_sub(since_ns));
-        self.busy_ns + busy
+        let busy_since = self.busy_since_ns;
+        self.busy_ns + busy_since.map_or(0, |since_ns| now_ns.saturating_sub(since_ns))
     }
 
     /// The command of a slot has no further step.
@@ -366,10 +361,6 @@ impl Controller {
         if std::mem::take(&mut self.slots.get_mut(number).multi_step) {
             self.multi_step_commands -= 1;
         }
-    }
-
-    pub(crate) fn version_raw(&self) -> u32 {
-        self.version.raw()
     }
 
     pub(crate) fn max_queue_entries(&self) -> u32 {

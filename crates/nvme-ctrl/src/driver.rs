@@ -122,7 +122,7 @@ struct QueuePair {
 
 impl QueuePair {
     fn new(qid: u16, base: u64) -> QueuePair {
-        let (sq, cq) = QUEUES[usize::from(qid.min(IO))];
+        let (sq, cq) = QUEUES[usize::from(qid)];
         QueuePair {
             qid,
             sq: base + sq,
@@ -136,16 +136,43 @@ impl QueuePair {
     }
 
     /// Writes the completion queue head doorbell if it is pending (NVMe over PCIe 1.0c, 3.1.2.2).
-    fn acknowledge<B: Transport>(
-        &mut self,
-        transport: &mut B,
-        stride: u8,
-    ) -> Result<(), DriverError<B::Error>> {
+    fn acknowledge<B: Transport>(&mut self, transport: &mut B, stride: u8) -> Result<(), B::Error> {
         if !std::mem::take(&mut self.doorbell_pending) {
             return Ok(());
         }
-        let doorbell = cq_doorbell(self.qid, stride);
-        Ok(transport.write_register(doorbell, 4, u64::from(self.head))?)
+        transport.write_register(cq_doorbell(self.qid, stride), 4, u64::from(self.head))
+    }
+
+    /// Submits a command and waits for its completion.
+    fn run<B: Transport>(
+        &mut self,
+        transport: &mut B,
+        stride: u8,
+        mut entry: SubmissionEntry,
+    ) -> Result<CompletionEntry, DriverError<B::Error>> {
+        entry.set_cid(self.next_cid);
+        self.next_cid = self.next_cid.wrapping_add(1);
+        self.acknowledge(transport, stride)?;
+        let at = self.sq + u64::from(self.tail) * SubmissionEntry::SIZE as u64;
+        transport.write_memory(at, entry.as_bytes())?;
+        self.tail = (self.tail + 1) % ENTRIES;
+        transport.write_register(sq_doorbell(self.qid, stride), 4, u64::from(self.tail))?;
+        loop {
+            let mut raw = [0; CompletionEntry::SIZE];
+            let at = self.cq + u64::from(self.head) * CompletionEntry::SIZE as u64;
+            transport.read_memory(at, &mut raw)?;
+            let done = CompletionEntry::from_bytes(raw);
+            if done.phase() == self.phase {
+                self.head = (self.head + 1) % ENTRIES;
+                self.phase ^= self.head == 0;
+                self.doorbell_pending = true;
+                return Ok(done);
+            }
+            if !transport.wait(Some(self.qid))? {
+                let opcode = entry.opcode();
+                return Err(DriverError::NoCompletion { opcode });
+            }
+        }
     }
 }
 
@@ -233,7 +260,7 @@ impl<B: Transport> Driver<B> {
             .set_cqid(IO);
         for (mut entry, at) in [(cq.entry(), pair.cq), (sq.entry(), pair.sq)] {
             entry.set_prps(at, 0);
-            let created = self.run(0, entry)?;
+            let created = self.admin.run(&mut self.transport, self.stride, entry)?;
             if !created.status().is_success() {
                 let status = created.status().0;
                 return Err(DriverError::QueueRefused { status });
@@ -248,10 +275,8 @@ impl<B: Transport> Driver<B> {
     /// # Errors
     /// [`DriverError::Transport`].
     pub fn acknowledge(&mut self) -> Result<(), DriverError<B::Error>> {
-        for pair in [Some(&mut self.admin), self.io.as_mut()]
-            .into_iter()
-            .flatten()
-        {
+        let pairs = [Some(&mut self.admin), self.io.as_mut()];
+        for pair in pairs.into_iter().flatten() {
             pair.acknowledge(&mut self.transport, self.stride)?;
         }
         Ok(())
@@ -266,7 +291,7 @@ impl<B: Transport> Driver<B> {
         entry: SubmissionEntry,
         data: &mut [u8],
     ) -> Result<CompletionEntry, DriverError<B::Error>> {
-        self.execute(0, entry, data)
+        self.execute(false, entry, data)
     }
 
     /// Executes an I/O command; creates the I/O queue pair on first use.
@@ -281,12 +306,12 @@ impl<B: Transport> Driver<B> {
         if self.io.is_none() {
             self.create_io_queue()?;
         }
-        self.execute(IO, entry, data)
+        self.execute(true, entry, data)
     }
 
     fn execute(
         &mut self,
-        qid: u16,
+        is_io: bool,
         mut entry: SubmissionEntry,
         data: &mut [u8],
     ) -> Result<CompletionEntry, DriverError<B::Error>> {
@@ -294,17 +319,15 @@ impl<B: Transport> Driver<B> {
         if bytes > DATA_BYTES {
             return Err(DriverError::TransferTooLarge { bytes });
         }
-        let (at, list) = (
-            self.transport.base() + DATA,
-            self.transport.base() + PRP_LIST,
-        );
+        let transport = &mut self.transport;
+        let (at, list) = (transport.base() + DATA, transport.base() + PRP_LIST);
         let second = match (bytes as u64).div_ceil(PAGE_BYTES) {
             0 | 1 => 0,
             2 => at + PAGE_BYTES,
             pages => {
                 let rest = (1..pages).map(|page| (at + page * PAGE_BYTES).to_le_bytes());
                 let rest: Vec<u8> = rest.flatten().collect();
-                self.transport.write_memory(list, &rest)?;
+                transport.write_memory(list, &rest)?;
                 list
             }
         };
@@ -313,63 +336,15 @@ impl<B: Transport> Driver<B> {
         }
         let (sends, receives) = (entry.opcode() & 1 != 0, entry.opcode() & 2 != 0);
         if sends {
-            self.transport.write_memory(at, data)?;
+            transport.write_memory(at, data)?;
         }
-        let done = self.run(qid, entry)?;
+        let io = self.io.as_mut().filter(|_| is_io);
+        let pair = io.unwrap_or(&mut self.admin);
+        let done = pair.run(transport, self.stride, entry)?;
         if receives && done.status().is_success() {
-            self.transport.read_memory(at, data)?;
+            transport.read_memory(at, data)?;
         }
         Ok(done)
-    }
-
-    fn run(
-        &mut self,
-        qid: u16,
-        mut entry: SubmissionEntry,
-    ) -> Result<CompletionEntry, DriverError<B::Error>> {
-        let mut pair = match (&self.io, qid) {
-            (Some(io), IO) => *io,
-            _ => self.admin,
-        };
-        entry.set_cid(pair.next_cid);
-        pair.next_cid = pair.next_cid.wrapping_add(1);
-        let completion = self.submit_and_wait(&mut pair, &entry);
-        if pair.qid == IO {
-            self.io = Some(pair);
-        } else {
-            self.admin = pair;
-        }
-        completion
-    }
-
-    fn submit_and_wait(
-        &mut self,
-        pair: &mut QueuePair,
-        entry: &SubmissionEntry,
-    ) -> Result<CompletionEntry, DriverError<B::Error>> {
-        let transport = &mut self.transport;
-        pair.acknowledge(transport, self.stride)?;
-        let at = pair.sq + u64::from(pair.tail) * SubmissionEntry::SIZE as u64;
-        transport.write_memory(at, entry.as_bytes())?;
-        pair.tail = (pair.tail + 1) % ENTRIES;
-        let doorbell = sq_doorbell(pair.qid, self.stride);
-        transport.write_register(doorbell, 4, u64::from(pair.tail))?;
-        loop {
-            let mut raw = [0; CompletionEntry::SIZE];
-            let at = pair.cq + u64::from(pair.head) * CompletionEntry::SIZE as u64;
-            transport.read_memory(at, &mut raw)?;
-            let done = CompletionEntry::from_bytes(raw);
-            if done.phase() == pair.phase {
-                pair.head = (pair.head + 1) % ENTRIES;
-                pair.phase ^= pair.head == 0;
-                pair.doorbell_pending = true;
-                return Ok(done);
-            }
-            if !transport.wait(Some(pair.qid))? {
-                let opcode = entry.opcode();
-                return Err(DriverError::NoCompletion { opcode });
-            }
-        }
     }
 }
 

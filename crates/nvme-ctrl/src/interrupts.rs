@@ -62,10 +62,10 @@ struct Aggregation {
 #[derive(Clone, Debug)]
 pub(crate) struct Interrupts {
     vectors: Vec<Aggregation>,
-    setting: CoalescingSetting,
+    pub(crate) setting: CoalescingSetting,
     raised: VectorSet,
     /// Earliest deadline of an aggregation, `u64::MAX` for none.
-    next_ns: u64,
+    pub(crate) next_ns: u64,
 }
 
 impl Interrupts {
@@ -87,10 +87,6 @@ impl Interrupts {
         if !setting.is_on() {
             self.expire(u64::MAX);
         }
-    }
-
-    pub(crate) fn setting(&self) -> CoalescingSetting {
-        self.setting
     }
 
     /// Whether coalescing is disabled for a vector; `None` for an unknown vector.
@@ -135,12 +131,6 @@ impl Interrupts {
             aggregation.due_ns = at_ns + u64::from(self.setting.time_100us) * TIME_UNIT_NS;
             self.next_ns = self.next_ns.min(aggregation.due_ns);
         }
-    }
-
-    /// Earliest deadline of an aggregation, `u64::MAX` for none.
-    #[inline]
-    pub(crate) fn next_ns(&self) -> u64 {
-        self.next_ns
     }
 
     /// Raises the vectors that are due by `until_ns`.

@@ -1,5 +1,7 @@
 //! Host memory as accessed by a controller.
 
+use assay_nvme_spec::StatusCode;
+
 /// An access to memory that is not mapped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
@@ -10,6 +12,12 @@ pub struct Unmapped {
     pub address: u64,
     /// Length.
     pub len_bytes: u64,
+}
+
+impl From<Unmapped> for StatusCode {
+    fn from(_: Unmapped) -> StatusCode {
+        StatusCode::DATA_TRANSFER_ERROR
+    }
 }
 
 /// Host memory. The only order of accesses that a host may rely on: data before its completion entry, completion entry before its

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use assay_nvme_spec::{CompletionEntry, SubmissionEntry};
 
 /// A submission queue.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct SubmissionQueue {
     pub(crate) base: u64,
     /// Number of entries, 2 to 65,536.
@@ -26,12 +26,8 @@ impl SubmissionQueue {
         SubmissionQueue {
             base,
             entries,
-            head: 0,
-            tail: 0,
             cqid,
-            outstanding: 0,
-            listed: false,
-            fetch_ns: 0,
+            ..SubmissionQueue::default()
         }
     }
 
@@ -52,8 +48,8 @@ impl SubmissionQueue {
 
     #[inline]
     pub(crate) fn head_address(&self) -> u64 {
-        self.base
-            .wrapping_add(u64::from(self.head) * SubmissionEntry::SIZE as u64)
+        let offset = u64::from(self.head) * SubmissionEntry::SIZE as u64;
+        self.base.wrapping_add(offset)
     }
 
     #[inline]
@@ -73,7 +69,7 @@ impl SubmissionQueue {
 }
 
 /// A completion queue.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct CompletionQueue {
     pub(crate) base: u64,
     pub(crate) entries: u32,
@@ -93,12 +89,10 @@ impl CompletionQueue {
         CompletionQueue {
             base,
             entries,
-            head: 0,
-            tail: 0,
             phase: true,
             vector,
             interrupts,
-            backlog: VecDeque::new(),
+            ..CompletionQueue::default()
         }
     }
 
@@ -111,9 +105,8 @@ impl CompletionQueue {
     /// Advances the tail; returns address and phase of the next entry.
     #[inline]
     pub(crate) fn advance(&mut self) -> (u64, bool) {
-        let address = self
-            .base
-            .wrapping_add(u64::from(self.tail) * CompletionEntry::SIZE as u64);
+        let offset = u64::from(self.tail) * CompletionEntry::SIZE as u64;
+        let address = self.base.wrapping_add(offset);
         let phase = self.phase;
         self.tail += 1;
         if self.tail == self.entries {
@@ -129,12 +122,9 @@ impl CompletionQueue {
 
     /// The host consumed the entries before `head`; `false` for an invalid head.
     pub(crate) fn release(&mut self, head: u32) -> bool {
-        let distance = |from: u32, to: u32| {
-            if to >= from {
-                to - from
-            } else {
-                to + self.entries - from
-            }
+        let distance = |from: u32, to: u32| match to >= from {
+            true => to - from,
+            false => to + self.entries - from,
         };
         if head >= self.entries || distance(self.head, head) > distance(self.head, self.tail) {
             return false;

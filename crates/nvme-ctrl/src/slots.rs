@@ -5,9 +5,10 @@ use assay_nvme_spec::{StatusCode, SubmissionEntry};
 use crate::transfer::DataPointer;
 
 /// State of a slot: what happens on the next completion by the drive, or at the scheduled time.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum SlotState {
     /// Unused.
+    #[default]
     Free,
     /// The status is known; completion is scheduled.
     Scheduled,
@@ -28,7 +29,7 @@ pub(crate) enum SlotState {
 }
 
 /// An outstanding command.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct CommandSlot {
     pub(crate) state: SlotState,
     pub(crate) status: StatusCode,
@@ -53,19 +54,11 @@ impl CommandSlot {
     pub(crate) fn new(state: SlotState, sqid: u16, entry: &SubmissionEntry) -> CommandSlot {
         CommandSlot {
             state,
-            status: StatusCode::SUCCESS,
             sqid,
             cid: entry.cid(),
             opcode: entry.opcode(),
             nsid: entry.nsid(),
-            multi_step: false,
-            dw0: 0,
-            pointer: DataPointer::default(),
-            offset_bytes: 0,
-            len_bytes: 0,
-            ranges: 0,
-            ranges_started: 0,
-            left_bytes: 0,
+            ..CommandSlot::default()
         }
     }
 }
@@ -80,16 +73,12 @@ pub(crate) struct CommandSlots {
 impl CommandSlots {
     #[inline]
     pub(crate) fn add(&mut self, slot: CommandSlot) -> u32 {
-        match self.free.pop() {
-            Some(number) => {
-                self.slots[number as usize] = slot;
-                number
-            }
-            None => {
-                self.slots.push(slot);
-                (self.slots.len() - 1) as u32
-            }
+        if let Some(number) = self.free.pop() {
+            self.slots[number as usize] = slot;
+            return number;
         }
+        self.slots.push(slot);
+        (self.slots.len() - 1) as u32
     }
 
     #[inline]

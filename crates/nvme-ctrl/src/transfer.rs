@@ -86,41 +86,35 @@ impl DataPointer {
     }
 
     /// Copies data from host memory.
-    pub(crate) fn gather<M: HostMemory>(
+    pub(crate) fn gather<M: HostMemory + ?Sized>(
         &self,
         memory: &M,
-        bytes: &mut [u8],
+        mut bytes: &mut [u8],
         page_bytes: u64,
     ) -> Result<(), StatusCode> {
         let mut segments = self.segments(bytes.len() as u64, page_bytes, false);
-        let mut rest = bytes;
         while let Some(segment) = segments.next(memory)? {
-            let (part, remainder) = rest.split_at_mut(segment.len);
-            memory
-                .read(segment.address, part)
-                .map_err(|_| StatusCode::DATA_TRANSFER_ERROR)?;
-            rest = remainder;
+            let (part, rest) = bytes.split_at_mut(segment.len);
+            memory.read(segment.address, part)?;
+            bytes = rest;
         }
         Ok(())
     }
 
     /// Copies data to host memory.
-    pub(crate) fn scatter<M: HostMemory>(
+    pub(crate) fn scatter<M: HostMemory + ?Sized>(
         &self,
         memory: &mut M,
-        bytes: &[u8],
+        mut bytes: &[u8],
         page_bytes: u64,
     ) -> Result<(), StatusCode> {
         let mut segments = self.segments(bytes.len() as u64, page_bytes, true);
-        let mut rest = bytes;
         while let Some(segment) = segments.next(memory)? {
-            let (part, remainder) = rest.split_at(segment.len);
+            let (part, rest) = bytes.split_at(segment.len);
             if !segment.is_bit_bucket {
-                memory
-                    .write(segment.address, part)
-                    .map_err(|_| StatusCode::DATA_TRANSFER_ERROR)?;
+                memory.write(segment.address, part)?;
             }
-            rest = remainder;
+            bytes = rest;
         }
         Ok(())
     }
@@ -160,14 +154,14 @@ struct SglPosition {
 
 impl Segments {
     /// The next segment; `None` when there is no data left.
-    pub(crate) fn next<M: HostMemory>(
+    pub(crate) fn next<M: HostMemory + ?Sized>(
         &mut self,
         memory: &M,
     ) -> Result<Option<Segment>, StatusCode> {
         if self.left == 0 {
             return Ok(None);
         }
-        match self.next {
+        let segment = match self.next {
             NextSegment::First => {
                 let address = self.pointer.first;
                 if address & 3 != 0 {
@@ -180,12 +174,13 @@ impl Segments {
                 } else {
                     NextSegment::List(self.pointer.second)
                 };
-                Ok(Some(segment))
+                segment
             }
-            NextSegment::Second => self.page(self.pointer.second).map(Some),
-            NextSegment::List(at) => self.next_of_list(memory, at).map(Some),
-            NextSegment::Sgl(list) => self.next_of_sgl(memory, list).map(Some),
-        }
+            NextSegment::Second => self.page(self.pointer.second)?,
+            NextSegment::List(at) => self.next_of_list(memory, at)?,
+            NextSegment::Sgl(list) => self.next_of_sgl(memory, list)?,
+        };
+        Ok(Some(segment))
     }
 
     fn take(&mut self, address: u64, room: u64) -> Segment {
@@ -208,7 +203,7 @@ impl Segments {
 
     /// The page of the list entry at `at`. The last entry of a list page points to the next list page if more than one page of
     /// data is left.
-    fn next_of_list<M: HostMemory>(
+    fn next_of_list<M: HostMemory + ?Sized>(
         &mut self,
         memory: &M,
         mut at: u64,
@@ -229,17 +224,15 @@ impl Segments {
         self.page(entry)
     }
 
-    fn next_of_sgl<M: HostMemory>(
+    fn next_of_sgl<M: HostMemory + ?Sized>(
         &mut self,
         memory: &M,
         mut list: SglPosition,
     ) -> Result<Segment, StatusCode> {
         const DESCRIPTOR_BYTES: u32 = SglDescriptor::SIZE as u32;
         loop {
-            self.descriptors_left = self
-                .descriptors_left
-                .checked_sub(1)
-                .ok_or(StatusCode::INVALID_SGL_COUNT)?;
+            let left = self.descriptors_left.checked_sub(1);
+            self.descriptors_left = left.ok_or(StatusCode::INVALID_SGL_COUNT)?;
             let descriptor = match list.inline.take() {
                 Some(descriptor) => descriptor,
                 None if list.count == 0 => return Err(StatusCode::INVALID_SGL_DATA_LENGTH),
@@ -284,13 +277,12 @@ impl Segments {
     }
 }
 
-fn read_array<const N: usize, M: HostMemory>(
+fn read_array<const N: usize, M: HostMemory + ?Sized>(
     memory: &M,
     address: u64,
 ) -> Result<[u8; N], StatusCode> {
     let mut raw = [0; N];
-    let read = memory.read(address, &mut raw);
-    read.map_err(|_| StatusCode::DATA_TRANSFER_ERROR)?;
+    memory.read(address, &mut raw)?;
     Ok(raw)
 }
 

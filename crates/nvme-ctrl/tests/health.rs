@@ -9,8 +9,8 @@ use assay_nvme_spec::feature::{
     TemperatureThreshold, event,
 };
 use assay_nvme_spec::log::{
-    CommandEffectsLog, FirmwareSlotLog, LogId, OcpSmartLog, SmartLog, SupportedPagesLog,
-    TelemetryHeader, critical_warning,
+    CommandEffectsLog, CriticalWarning, FirmwareSlotLog, LogId, OcpSmartLog, SmartLog,
+    SupportedPagesLog, TelemetryHeader,
 };
 use assay_nvme_spec::nvm::{Read, Write};
 use assay_nvme_spec::opcode::{AdminOpcode, NvmOpcode};
@@ -384,7 +384,7 @@ fn a_crossed_threshold_raises_an_event() {
         u32::from(idle) + 5
     );
     let mut config = AsyncEventConfig::default();
-    config.set_critical_warnings(critical_warning::TEMPERATURE);
+    config.set_critical_warnings(CriticalWarning::TEMPERATURE.0);
     driver.set_feature(FeatureId::ASYNC_EVENT, config.raw());
     let cid = driver.put(0, AsyncEventRequest::new().entry());
     driver.ring(0);
@@ -402,7 +402,7 @@ fn a_crossed_threshold_raises_an_event() {
     );
     let log = smart(&mut driver);
     assert!(log.composite_kelvin() >= idle + 5);
-    assert_eq!(log.critical_warning(), critical_warning::TEMPERATURE);
+    assert_eq!(log.critical_warning(), CriticalWarning::TEMPERATURE.0);
     // An under threshold that is not crossed, and invalid selectors.
     for (value, status) in [
         (1 << 20 | 1, StatusCode::SUCCESS),
@@ -423,7 +423,7 @@ fn a_crossed_threshold_raises_an_event() {
     driver.set_feature(FeatureId::TEMPERATURE_THRESHOLD, threshold.raw());
     assert_eq!(
         smart(&mut driver).critical_warning(),
-        critical_warning::TEMPERATURE,
+        CriticalWarning::TEMPERATURE.0,
         "it is below 400 K"
     );
 }

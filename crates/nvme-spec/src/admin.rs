@@ -21,9 +21,7 @@ commands! {
         qid / set_qid: u16 = 40, "Queue Identifier (QID).";
         size / set_size: u16 = 42, "Queue Size (QSIZE), less one.";
         contiguous / set_contiguous: bool = 44, u32[0..=0], "Physically Contiguous (PC).";
-        priority / set_priority: u8 = 44, u32[1..=2], "Queue Priority (QPRIO), for weighted round robin.";
         cqid / set_cqid: u16 = 46, "Completion Queue Identifier (CQID).";
-        nvm_set / set_nvm_set: u16 = 48, "NVM Set Identifier (NVMSETID).";
     }
 
     /// Delete I/O Submission Queue (Base 5.7).
@@ -40,9 +38,7 @@ commands! {
     pub struct IdentifyCommand = AdminOpcode::IDENTIFY => {
         cns / set_cns: u8 = 40, "Controller or Namespace Structure (CNS), see [`crate::identify::Cns`].";
         controller / set_controller: u16 = 42, "Controller Identifier (CNTID).";
-        cns_specific / set_cns_specific: u16 = 44, "CNS Specific Identifier.";
         csi / set_csi: u8 = 47, "Command Set Identifier (CSI).";
-        uuid_index / set_uuid_index: u8 = 56, u32[0..=6], "UUID Index.";
     }
 
     /// Get Log Page (Base 5.16).
@@ -52,9 +48,7 @@ commands! {
         retain_event / set_retain_event: bool = 40, u32[15..=15], "Retain Asynchronous Event (RAE).";
         dwords_low / set_dwords_low: u16 = 42, "Number of Dwords Lower (NUMDL); see [`GetLogPage::dwords`].";
         dwords_high / set_dwords_high: u16 = 44, "Number of Dwords Upper (NUMDU).";
-        log_specific_id / set_log_specific_id: u16 = 46, "Log Specific Identifier (LSI).";
         offset / set_offset: u64 = 48, "Log Page Offset (LPOL and LPOU) in bytes.";
-        uuid_index / set_uuid_index: u8 = 56, u32[0..=6], "UUID Index.";
         offset_counts_entries / set_offset_counts_entries: bool = 56, u32[23..=23], "Offset Type (OT): the offset counts entries instead of bytes.";
         csi / set_csi: u8 = 59, "Command Set Identifier (CSI).";
     }
@@ -64,7 +58,6 @@ commands! {
         fid / set_fid: u8 = 40, "Feature Identifier (FID), see [`crate::feature::FeatureId`].";
         select / set_select: u8 = 40, u32[8..=10], "Select (SEL), see [`select`].";
         value / set_value: u32 = 44, "Command Dword 11, specific to the feature.";
-        uuid_index / set_uuid_index: u8 = 56, u32[0..=6], "UUID Index.";
     }
 
     /// Set Features (Base 5.27).
@@ -72,7 +65,6 @@ commands! {
         fid / set_fid: u8 = 40, "Feature Identifier (FID), see [`crate::feature::FeatureId`].";
         save / set_save: bool = 40, u32[31..=31], "Save (SV): persistent over power cycles and resets.";
         value / set_value: u32 = 44, "Command Dword 11, specific to the feature.";
-        uuid_index / set_uuid_index: u8 = 56, u32[0..=6], "UUID Index.";
     }
 
     /// Abort (Base 5.1).
@@ -103,8 +95,6 @@ commands! {
     pub struct Sanitize = AdminOpcode::SANITIZE => {
         action / set_action: u8 = 40, u32[0..=2], "Sanitize Action (SANACT), see [`SanitizeAction`].";
         unrestricted_exit / set_unrestricted_exit: bool = 40, u32[3..=3], "Allow Unrestricted Sanitize Exit (AUSE).";
-        overwrite_passes / set_overwrite_passes: u8 = 40, u32[4..=7], "Overwrite Pass Count (OWPASS), 0 for 16.";
-        invert_pattern / set_invert_pattern: bool = 40, u32[8..=8], "Overwrite Invert Pattern Between Passes (OIPBP).";
         no_deallocate / set_no_deallocate: bool = 40, u32[9..=9], "No-Deallocate After Sanitize (NDAS).";
         pattern / set_pattern: u32 = 44, "Overwrite Pattern (OVRPAT).";
     }
@@ -132,7 +122,6 @@ codes! {
         BLOCK_ERASE = 0x2, "Block Erase";
         OVERWRITE = 0x3, "Overwrite";
         CRYPTO_ERASE = 0x4, "Crypto Erase";
-        EXIT_MEDIA_VERIFICATION = 0x5, "Exit Media Verification State";
     }
 }
 

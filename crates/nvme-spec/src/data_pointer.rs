@@ -13,7 +13,6 @@ codes! {
         SEGMENT = 0x2, "SGL Segment descriptor";
         LAST_SEGMENT = 0x3, "SGL Last Segment descriptor";
         KEYED_DATA_BLOCK = 0x4, "Keyed SGL Data Block descriptor";
-        TRANSPORT_DATA_BLOCK = 0x5, "Transport SGL Data Block descriptor";
         VENDOR = 0xf, "Vendor Specific";
     }
 }
@@ -44,16 +43,3 @@ impl SglDescriptor {
         SglType(self.kind())
     }
 }
-
-/// Number of PRP entries of data at `address`. Only the first page may have an offset. `page_bytes` must be a power of two.
-pub const fn prp_entries(address: u64, len_bytes: u64, page_bytes: u64) -> u64 {
-    if len_bytes == 0 {
-        return 0;
-    }
-    let offset = address & (page_bytes - 1);
-    (offset + len_bytes).div_ceil(page_bytes)
-}
-
-#[cfg(test)]
-#[path = "../tests/unit/data_pointer.rs"]
-mod tests;

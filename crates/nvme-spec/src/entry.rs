@@ -15,7 +15,6 @@ wire! {
         nsid / set_nsid: u32 = 4, "Namespace Identifier (NSID).";
         cdw2 / set_cdw2: u32 = 8, "Command Dword 2.";
         cdw3 / set_cdw3: u32 = 12, "Command Dword 3.";
-        metadata_pointer / set_metadata_pointer: u64 = 16, "Metadata Pointer (MPTR).";
         prp1 / set_prp1: u64 = 24, "PRP Entry 1 (PRP1), a byte address in host memory.";
         prp2 / set_prp2: u64 = 32, "PRP Entry 2 (PRP2): second page, or PRP list.";
         cdw10 / set_cdw10: u32 = 40, "Command Dword 10.";
@@ -29,15 +28,12 @@ wire! {
     /// Completion queue entry (Base 3.3.3.2).
     pub struct CompletionEntry[16] {
         dw0 / set_dw0: u32 = 0, "Command Specific, dword 0.";
-        dw1 / set_dw1: u32 = 4, "Command Specific, dword 1.";
         sq_head / set_sq_head: u16 = 8, "SQ Head Pointer (SQHD): the host may reuse the entries before it.";
         sqid / set_sqid: u16 = 10, "SQ Identifier (SQID).";
         cid / set_cid: u16 = 12, "Command Identifier (CID).";
         phase / set_phase: bool = 14, u16[0..=0], "Phase Tag (P): inverted on each wrap of the queue, to identify new entries.";
         sc / set_sc: u8 = 14, u16[1..=8], "Status Code (SC).";
         sct / set_sct: u8 = 14, u16[9..=11], "Status Code Type (SCT).";
-        /// Command Retry Delay (CRD): which of Identify's three delays to wait before a retry, 0 for none.
-        retry_delay / set_retry_delay: u8 = 14, u16[12..=13];
         more / set_more: bool = 14, u16[14..=14], "More (M): the error log has an entry for it.";
         do_not_retry / set_do_not_retry: bool = 14, u16[15..=15], "Do Not Retry (DNR): a retry would fail.";
     }

@@ -1,13 +1,12 @@
 //! Features (Base 5.27.1; NVM 4.1.3): identifiers, values in Command Dword 11 and completion dword 0, data structures.
 
-use crate::wire::{codes, constants, dwords, wire};
+use crate::wire::{codes, constants, wire};
 
 codes! {
     /// Feature Identifier (FID; Base 5.27.1).
     pub struct FeatureId(u8) {
         ARBITRATION = 0x01, "Arbitration";
         POWER_MANAGEMENT = 0x02, "Power Management";
-        LBA_RANGE_TYPE = 0x03, "LBA Range Type";
         TEMPERATURE_THRESHOLD = 0x04, "Temperature Threshold";
         ERROR_RECOVERY = 0x05, "Error Recovery";
         VOLATILE_WRITE_CACHE = 0x06, "Volatile Write Cache";
@@ -19,13 +18,9 @@ codes! {
         AUTONOMOUS_POWER = 0x0c, "Autonomous Power State Transition";
         HOST_MEMORY_BUFFER = 0x0d, "Host Memory Buffer";
         TIMESTAMP = 0x0e, "Timestamp";
-        KEEP_ALIVE = 0x0f, "Keep Alive Timer";
         HOST_THERMAL = 0x10, "Host Controlled Thermal Management";
         NON_OPERATIONAL_POWER = 0x11, "Non-Operational Power State Config";
-        HOST_BEHAVIOR = 0x16, "Host Behavior Support";
-        SANITIZE_CONFIG = 0x17, "Sanitize Config";
         SOFTWARE_PROGRESS = 0x80, "Software Progress Marker";
-        HOST_IDENTIFIER = 0x81, "Host Identifier";
     }
 
     /// Asynchronous Event Type (bits 2:0 of dword 0; Base 5.2.1).
@@ -33,80 +28,62 @@ codes! {
         ERROR = 0x0, "Error status";
         SMART = 0x1, "SMART / Health status";
         NOTICE = 0x2, "Notice";
-        IMMEDIATE = 0x3, "Immediate";
-        ONE_SHOT = 0x4, "One-Shot";
         IO_SPECIFIC = 0x6, "I/O Command specific status";
         VENDOR = 0x7, "Vendor specific";
     }
 }
 
 wire! {
-    /// Arbitration (Base 5.27.1.1).
-    pub struct Arbitration[4] {
-        burst / set_burst: u8 = 0, u32[0..=2], "Arbitration Burst (AB) as a power of two, 7 for no limit.";
-        low_weight / set_low_weight: u8 = 1, "Low Priority Weight (LPW), less one.";
-        medium_weight / set_medium_weight: u8 = 2, "Medium Priority Weight (MPW), less one.";
-        high_weight / set_high_weight: u8 = 3, "High Priority Weight (HPW), less one.";
+    /// Features of one enable bit: Volatile Write Cache (WCE; Base 5.27.1.4), Autonomous Power State Transition (APSTE; 5.27.1.9) and
+    /// Non-Operational Power State Config (NOPPME; 5.27.1.14).
+    pub struct FeatureSwitch[4] as u32 {
+        enabled / set_enabled: bool = 0, u32[0..=0], "Whether the feature is enabled.";
     }
 
     /// Power Management (Base 5.27.1.2).
-    pub struct PowerManagement[4] {
+    pub struct PowerManagement[4] as u32 {
         state / set_state: u8 = 0, u32[0..=4], "Power State (PS).";
         workload / set_workload: u8 = 0, u32[5..=7], "Workload Hint (WH).";
     }
 
     /// Temperature Threshold (Base 5.27.1.3).
-    pub struct TemperatureThreshold[4] {
+    pub struct TemperatureThreshold[4] as u32 {
         kelvin / set_kelvin: u16 = 0, "Temperature Threshold (TMPTH) in kelvin.";
         sensor / set_sensor: u8 = 0, u32[16..=19], "Threshold Temperature Select (TMPSEL): 0 composite, 1 to 8 sensors, 15 all (of Set Features).";
         threshold_type / set_threshold_type: u8 = 0, u32[20..=21], "Threshold Type Select (THSEL): 0 over, 1 under.";
     }
 
     /// Error Recovery (NVM 4.1.3.2).
-    pub struct ErrorRecovery[4] {
-        time_limit_100ms / set_time_limit_100ms: u16 = 0, "Time Limited Error Recovery (TLER) in units of 100 ms, 0 for no limit.";
+    pub struct ErrorRecovery[4] as u32 {
         deallocated_errors / set_deallocated_errors: bool = 0, u32[16..=16], "Deallocated or Unwritten Logical Block Error Enable (DULBE).";
     }
 
-    /// Volatile Write Cache (Base 5.27.1.4).
-    pub struct VolatileWriteCache[4] {
-        enabled / set_enabled: bool = 0, u32[0..=0], "Volatile Write Cache Enable (WCE).";
-    }
-
     /// Number of Queues (Base 5.27.1.5): requested in the command, granted in the completion.
-    pub struct NumberOfQueues[4] {
+    pub struct NumberOfQueues[4] as u32 {
         submission / set_submission: u16 = 0, "I/O Submission Queues, less one (NSQR, NSQA).";
         completion / set_completion: u16 = 2, "I/O Completion Queues, less one (NCQR, NCQA).";
     }
 
     /// Interrupt Coalescing (Base 5.27.1.6).
-    pub struct InterruptCoalescing[4] {
+    pub struct InterruptCoalescing[4] as u32 {
         threshold / set_threshold: u8 = 0, "Aggregation Threshold (THR) in completion entries, less one.";
         time_100us / set_time_100us: u8 = 1, "Aggregation Time (TIME) in units of 100 us, 0 for none.";
     }
 
     /// Interrupt Vector Configuration (Base 5.27.1.7).
-    pub struct InterruptVector[4] {
+    pub struct InterruptVector[4] as u32 {
         vector / set_vector: u16 = 0, "Interrupt Vector (IV).";
         coalescing_disabled / set_coalescing_disabled: bool = 0, u32[16..=16], "Coalescing Disable (CD).";
     }
 
-    /// Write Atomicity Normal (NVM 4.1.3.3).
-    pub struct WriteAtomicity[4] {
-        disable_normal / set_disable_normal: bool = 0, u32[0..=0], "Disable Normal (DN): only AWUPF is guaranteed.";
-    }
-
     /// Asynchronous Event Configuration (Base 5.27.1.8).
-    pub struct AsyncEventConfig[4] {
-        /// SMART / Health Critical Warnings: bits of [`crate::log::critical_warning`] that raise events.
+    pub struct AsyncEventConfig[4] as u32 {
+        /// SMART / Health Critical Warnings: bits of [`crate::log::CriticalWarning`] that raise events.
         critical_warnings / set_critical_warnings: u8 = 0;
-        namespace_notices / set_namespace_notices: bool = 0, u32[8..=8], "Namespace Attribute Notices.";
-        firmware_notices / set_firmware_notices: bool = 0, u32[9..=9], "Firmware Activation Notices.";
-        telemetry_notices / set_telemetry_notices: bool = 0, u32[10..=10], "Telemetry Log Notices.";
     }
 
     /// Dword 0 of the completion of an Asynchronous Event Request (Base 5.2.1).
-    pub struct AsyncEvent[4] {
+    pub struct AsyncEvent[4] as u32 {
         event_type / set_event_type: u8 = 0, u32[0..=2], "Asynchronous Event Type, see [`AsyncEventType`].";
         information / set_information: u8 = 1, "Asynchronous Event Information, by type: see [`event`].";
         lid / set_lid: u8 = 2, "Log Page Identifier: reading the page unmasks the event type.";
@@ -116,11 +93,6 @@ wire! {
     pub struct AutonomousTransition[8] {
         state / set_state: u8 = 0, u64[3..=7], "Idle Transition Power State (ITPS).";
         idle_ms / set_idle_ms: u32 = 0, u64[8..=31], "Idle Time Prior to Transition (ITPT) in milliseconds, 0 for no transition.";
-    }
-
-    /// Autonomous Power State Transition, Command Dword 11 (Base 5.27.1.9).
-    pub struct AutonomousPowerConfig[4] {
-        enabled / set_enabled: bool = 0, u32[0..=0], "Autonomous Power State Transition Enable (APSTE).";
     }
 
     /// Autonomous Power State Transition data (Base 5.27.1.9).
@@ -136,33 +108,11 @@ wire! {
     }
 
     /// Host Controlled Thermal Management (Base 5.27.1.13).
-    pub struct HostThermal[4] {
+    pub struct HostThermal[4] as u32 {
         heavy_kelvin / set_heavy_kelvin: u16 = 0, "Thermal Management Temperature 2 (TMT2) in kelvin: throttle as hard as needed; 0 for off.";
         light_kelvin / set_light_kelvin: u16 = 2, "Thermal Management Temperature 1 (TMT1) in kelvin: throttle lightly; 0 for off.";
     }
-
-    /// Non-Operational Power State Config (Base 5.27.1.14).
-    pub struct NonOperationalPower[4] {
-        permissive / set_permissive: bool = 0, u32[0..=0], "Non-Operational Power State Permissive Mode Enable (NOPPME).";
-    }
 }
-
-dwords!(
-    Arbitration,
-    PowerManagement,
-    TemperatureThreshold,
-    ErrorRecovery,
-    VolatileWriteCache,
-    NumberOfQueues,
-    InterruptCoalescing,
-    InterruptVector,
-    WriteAtomicity,
-    AsyncEventConfig,
-    AsyncEvent,
-    AutonomousPowerConfig,
-    HostThermal,
-    NonOperationalPower
-);
 
 constants! {
     /// Asynchronous Event Information (Base 5.2.1).

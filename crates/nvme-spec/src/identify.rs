@@ -22,19 +22,14 @@ codes! {
         CONTROLLER = 0x01, "Identify Controller data structure";
         ACTIVE_NAMESPACES = 0x02, "Active Namespace ID list";
         NAMESPACE_DESCRIPTORS = 0x03, "Namespace Identification Descriptor list";
-        NVM_SETS = 0x04, "NVM Set List";
         COMMAND_SET_NAMESPACE = 0x05, "I/O Command Set specific Identify Namespace data structure";
         COMMAND_SET_CONTROLLER = 0x06, "I/O Command Set specific Identify Controller data structure";
         COMMAND_SET_ACTIVE_NAMESPACES = 0x07, "I/O Command Set specific Active Namespace ID list";
         INDEPENDENT_NAMESPACE = 0x08, "I/O Command Set Independent Identify Namespace data structure";
         ALLOCATED_NAMESPACES = 0x10, "Allocated Namespace ID list";
         ALLOCATED_NAMESPACE = 0x11, "Identify Namespace data structure for an allocated namespace";
-        ATTACHED_CONTROLLERS = 0x12, "Controller List of those attached to a namespace";
         CONTROLLERS = 0x13, "Controller List of the NVM subsystem";
         PRIMARY_CAPABILITIES = 0x14, "Primary Controller Capabilities data structure";
-        SECONDARY_CONTROLLERS = 0x15, "Secondary Controller list";
-        NAMESPACE_GRANULARITY = 0x16, "Namespace Granularity List";
-        UUIDS = 0x17, "UUID List";
         COMMAND_SETS = 0x1c, "Identify I/O Command Set data structure";
     }
 
@@ -62,7 +57,6 @@ wire! {
         idle_power / set_idle_power: u16 = 16, "Idle Power (IDLP), in units of the idle power scale.";
         idle_power_scale / set_idle_power_scale: u8 = 18, u8[6..=7], "Idle Power Scale (IPS): 0 not reported, 1 0.1 mW, 2 10 mW.";
         active_power / set_active_power: u16 = 20, "Active Power (ACTP), in units of the active power scale.";
-        active_power_workload / set_active_power_workload: u8 = 22, u8[0..=2], "Active Power Workload (APW).";
         active_power_scale / set_active_power_scale: u8 = 22, u8[6..=7], "Active Power Scale (APS): 0 not reported, 1 0.1 mW, 2 10 mW.";
     }
 
@@ -73,19 +67,13 @@ wire! {
         serial_number / set_serial_number: [u8; 20] = 4, "Serial Number (SN), ASCII.";
         model_number / set_model_number: [u8; 40] = 24, "Model Number (MN), ASCII.";
         firmware_revision / set_firmware_revision: [u8; 8] = 64, "Firmware Revision (FR), ASCII.";
-        arbitration_burst / set_arbitration_burst: u8 = 72, "Recommended Arbitration Burst (RAB) as a power of two.";
         ieee_oui / set_ieee_oui: [u8; 3] = 73, "IEEE OUI Identifier (IEEE), least significant byte first.";
         cmic / set_cmic: u8 = 76, "Controller Multi-Path I/O and Namespace Sharing Capabilities (CMIC).";
         mdts / set_mdts: u8 = 77, "Maximum Data Transfer Size (MDTS) as a power of two of minimum memory pages; 0 for no limit.";
         controller_id / set_controller_id: u16 = 78, "Controller ID (CNTLID).";
         version / set_version: u32 = 80, "Version (VER), as the register VS.";
-        rtd3_resume_us / set_rtd3_resume_us: u32 = 84, "RTD3 Resume Latency (RTD3R) in microseconds.";
-        rtd3_entry_us / set_rtd3_entry_us: u32 = 88, "RTD3 Entry Latency (RTD3E) in microseconds.";
-        oaes / set_oaes: u32 = 92, "Optional Asynchronous Events Supported (OAES).";
         attributes / set_attributes: u32 = 96, "Controller Attributes (CTRATT).";
         controller_type / set_controller_type: u8 = 111, "Controller Type (CNTRLTYPE): 1 for an I/O controller.";
-        fru_guid / set_fru_guid: [u8; 16] = 112, "FRU Globally Unique Identifier (FGUID).";
-        retry_delays_100ms / set_retry_delays_100ms: [u16; 3] = 128, "Command Retry Delay Times 1 to 3 (CRDT1 to CRDT3) in units of 100 ms.";
         oacs / set_oacs: u16 = 256, "Optional Admin Command Support (OACS), see [`oacs`].";
         abort_limit / set_abort_limit: u8 = 258, "Abort Command Limit (ACL), less one.";
         async_event_limit / set_async_event_limit: u8 = 259, "Asynchronous Event Request Limit (AERL), less one.";
@@ -94,51 +82,25 @@ wire! {
         log_page_attributes / set_log_page_attributes: u8 = 261, "Log Page Attributes (LPA), see [`lpa`].";
         error_log_entries / set_error_log_entries: u8 = 262, "Error Log Page Entries (ELPE), less one.";
         power_states / set_power_states: u8 = 263, "Number of Power States Support (NPSS), less one.";
-        avscc / set_avscc: u8 = 264, "Admin Vendor Specific Command Configuration (AVSCC).";
         apsta / set_apsta: u8 = 265, "Autonomous Power State Transition Attributes (APSTA): bit 0 supported.";
         warning_kelvin / set_warning_kelvin: u16 = 266, "Warning Composite Temperature Threshold (WCTEMP) in kelvin, 0 when not reported.";
         critical_kelvin / set_critical_kelvin: u16 = 268, "Critical Composite Temperature Threshold (CCTEMP) in kelvin, 0 when not reported.";
-        firmware_activation_100ms / set_firmware_activation_100ms: u16 = 270, "Maximum Time for Firmware Activation (MTFA) in units of 100 ms.";
-        hmb_preferred_4k / set_hmb_preferred_4k: u32 = 272, "Host Memory Buffer Preferred Size (HMPRE) in units of 4 KiB.";
-        hmb_minimum_4k / set_hmb_minimum_4k: u32 = 276, "Host Memory Buffer Minimum Size (HMMIN) in units of 4 KiB.";
         total_capacity_bytes / set_total_capacity_bytes: u128 = 280, "Total NVM Capacity (TNVMCAP) in bytes.";
-        unallocated_capacity_bytes / set_unallocated_capacity_bytes: u128 = 296, "Unallocated NVM Capacity (UNVMCAP) in bytes.";
-        rpmbs / set_rpmbs: u32 = 312, "Replay Protected Memory Block Support (RPMBS).";
         self_test_minutes / set_self_test_minutes: u16 = 316, "Extended Device Self-test Time (EDSTT) in minutes.";
         self_test_options / set_self_test_options: u8 = 318, "Device Self-test Options (DSTO): bit 0 one operation at a time for the subsystem.";
-        firmware_granularity_4k / set_firmware_granularity_4k: u8 = 319, "Firmware Update Granularity (FWUG) in units of 4 KiB.";
-        keep_alive_100ms / set_keep_alive_100ms: u16 = 320, "Keep Alive Support (KAS) in units of 100 ms.";
         hctma / set_hctma: u16 = 322, "Host Controlled Thermal Management Attributes (HCTMA): bit 0 supported.";
         min_thermal_kelvin / set_min_thermal_kelvin: u16 = 324, "Minimum Thermal Management Temperature (MNTMT) in kelvin.";
         max_thermal_kelvin / set_max_thermal_kelvin: u16 = 326, "Maximum Thermal Management Temperature (MXTMT) in kelvin.";
         sanitize_capabilities / set_sanitize_capabilities: u32 = 328, "Sanitize Capabilities (SANICAP), see [`sanicap`].";
-        hmb_min_descriptor_4k / set_hmb_min_descriptor_4k: u32 = 332, "Host Memory Buffer Minimum Descriptor Entry Size (HMMINDS) in units of 4 KiB.";
-        hmb_max_descriptors / set_hmb_max_descriptors: u16 = 336, "Host Memory Maximum Descriptors Entries (HMMAXD).";
-        nvm_set_max / set_nvm_set_max: u16 = 338, "NVM Set Identifier Maximum (NSETIDMAX).";
-        endurance_group_max / set_endurance_group_max: u16 = 340, "Endurance Group Identifier Maximum (ENDGIDMAX).";
-        ana_transition_s / set_ana_transition_s: u8 = 342, "ANA Transition Time (ANATT) in seconds.";
-        ana_capabilities / set_ana_capabilities: u8 = 343, "Asymmetric Namespace Access Capabilities (ANACAP).";
-        ana_group_max / set_ana_group_max: u32 = 344, "ANA Group Identifier Maximum (ANAGRPMAX).";
-        ana_groups / set_ana_groups: u32 = 348, "Number of ANA Group Identifiers (NANAGRPID).";
-        persistent_event_log_64k / set_persistent_event_log_64k: u32 = 352, "Persistent Event Log Size (PELS) in units of 64 KiB.";
         sqes / set_sqes: u8 = 512, "Submission Queue Entry Size (SQES): bits 3:0 required, 7:4 maximum, as powers of two.";
         cqes / set_cqes: u8 = 513, "Completion Queue Entry Size (CQES): bits 3:0 required, 7:4 maximum, as powers of two.";
-        max_commands / set_max_commands: u16 = 514, "Maximum Outstanding Commands (MAXCMD), 0 when not reported.";
         namespaces / set_namespaces: u32 = 516, "Number of Namespaces (NN): the highest namespace identifier.";
         oncs / set_oncs: u16 = 520, "Optional NVM Command Support (ONCS), see [`oncs`].";
-        fuses / set_fuses: u16 = 522, "Fused Operation Support (FUSES): bit 0 Compare and Write.";
         /// Format NVM Attributes (FNA): bit 0 format and bit 1 secure erase of all namespaces, bit 2 cryptographic erase.
         format_attributes / set_format_attributes: u8 = 524;
         /// Volatile Write Cache (VWC): bit 0 present, bits 2:1 what Flush with all namespaces does.
         volatile_write_cache / set_volatile_write_cache: u8 = 525;
-        awun / set_awun: u16 = 526, "Atomic Write Unit Normal (AWUN) in logical blocks, less one.";
-        awupf / set_awupf: u16 = 528, "Atomic Write Unit Power Fail (AWUPF) in logical blocks, less one.";
-        icsvscc / set_icsvscc: u8 = 530, "I/O Command Set Vendor Specific Command Configuration (ICSVSCC).";
-        write_protection / set_write_protection: u8 = 531, "Namespace Write Protection Capabilities (NWPC).";
-        acwu / set_acwu: u16 = 532, "Atomic Compare & Write Unit (ACWU) in logical blocks, less one.";
-        copy_formats / set_copy_formats: u16 = 534, "Copy Descriptor Formats Supported (CDFS).";
         sgls / set_sgls: u32 = 536, "SGL Support (SGLS), see [`sgls`].";
-        max_allowed_namespaces / set_max_allowed_namespaces: u32 = 540, "Maximum Number of Allowed Namespaces (MNAN).";
         subsystem_nqn / set_subsystem_nqn: [u8; 256] = 768, "NVM Subsystem NVMe Qualified Name (SUBNQN), zero-terminated UTF-8.";
         descriptors / set_descriptors: [PowerStateDescriptor; 32] = 2048, "Power State Descriptors (PSD0 to PSD31).";
     }
@@ -159,17 +121,9 @@ wire! {
         features / set_features: u8 = 24;
         lba_format_count / set_lba_format_count: u8 = 25, "Number of LBA Formats (NLBAF), less one.";
         formatted / set_formatted: u8 = 26, "Formatted LBA Size (FLBAS), index in bits 3:0 (and 6:5 above).";
-        metadata_capabilities / set_metadata_capabilities: u8 = 27, "Metadata Capabilities (MC).";
-        protection_capabilities / set_protection_capabilities: u8 = 28, "End-to-end Data Protection Capabilities (DPC).";
         protection_settings / set_protection_settings: u8 = 29, "End-to-end Data Protection Type Settings (DPS).";
-        sharing / set_sharing: u8 = 30, "Namespace Multi-path I/O and Namespace Sharing Capabilities (NMIC).";
-        reservations / set_reservations: u8 = 31, "Reservation Capabilities (RESCAP).";
-        format_progress / set_format_progress: u8 = 32, "Format Progress Indicator (FPI): bit 7 supported, bits 6:0 remaining per cent.";
         /// Deallocate Logical Block Features (DLFEAT): bits 2:0 how deallocated blocks read (1 zeroes), bit 3 DEAC of Write Zeroes.
         deallocate_features / set_deallocate_features: u8 = 33;
-        nawun / set_nawun: u16 = 34, "Namespace Atomic Write Unit Normal (NAWUN), less one.";
-        nawupf / set_nawupf: u16 = 36, "Namespace Atomic Write Unit Power Fail (NAWUPF), less one.";
-        optimal_boundary_blocks / set_optimal_boundary_blocks: u16 = 46, "Namespace Optimal I/O Boundary (NOIOB) in logical blocks.";
         capacity_bytes / set_capacity_bytes: u128 = 48, "NVM Capacity (NVMCAP) in bytes.";
         write_granularity / set_write_granularity: u16 = 64, "Namespace Preferred Write Granularity (NPWG) in logical blocks, less one.";
         write_alignment / set_write_alignment: u16 = 66, "Namespace Preferred Write Alignment (NPWA) in logical blocks, less one.";
@@ -177,10 +131,7 @@ wire! {
         deallocate_granularity / set_deallocate_granularity: u16 = 68;
         deallocate_alignment / set_deallocate_alignment: u16 = 70, "Namespace Preferred Deallocate Alignment (NPDA) in logical blocks, less one.";
         optimal_write_size / set_optimal_write_size: u16 = 72, "Namespace Optimal Write Size (NOWS) in logical blocks, less one.";
-        ana_group / set_ana_group: u32 = 92, "ANA Group Identifier (ANAGRPID).";
         attributes / set_attributes: u8 = 99, "Namespace Attributes (NSATTR): bit 0 write protected.";
-        nvm_set / set_nvm_set: u16 = 100, "NVM Set Identifier (NVMSETID).";
-        endurance_group / set_endurance_group: u16 = 102, "Endurance Group Identifier (ENDGID).";
         nguid / set_nguid: [u8; 16] = 104, "Namespace Globally Unique Identifier (NGUID), big-endian.";
         eui64 / set_eui64: [u8; 8] = 120, "IEEE Extended Unique Identifier (EUI64), big-endian.";
         lba_formats / set_lba_formats: [LbaFormat; 64] = 128, "LBA Formats (LBAF0 to LBAF63).";
@@ -189,26 +140,13 @@ wire! {
     /// I/O Command Set Independent Identify Namespace data structure (CNS 08h; Base 5.17.2.8).
     pub struct IndependentNamespace[4096] {
         features / set_features: u8 = 0, "Common Namespace Features (NSFEAT).";
-        sharing / set_sharing: u8 = 1, "Namespace Multi-path I/O and Namespace Sharing Capabilities (NMIC).";
-        reservations / set_reservations: u8 = 2, "Reservation Capabilities (RESCAP).";
-        format_progress / set_format_progress: u8 = 3, "Format Progress Indicator (FPI).";
-        ana_group / set_ana_group: u32 = 4, "ANA Group Identifier (ANAGRPID).";
         attributes / set_attributes: u8 = 8, "Namespace Attributes (NSATTR).";
-        nvm_set / set_nvm_set: u16 = 10, "NVM Set Identifier (NVMSETID).";
-        endurance_group / set_endurance_group: u16 = 12, "Endurance Group Identifier (ENDGID).";
         status / set_status: u8 = 14, "Namespace Status (NSTAT): bit 0 ready.";
     }
 
     /// I/O Command Set specific Identify Controller data structure of the NVM command set (CNS 06h, CSI 00h; NVM 4.1.5.4).
     pub struct NvmController[4096] {
         verify_limit / set_verify_limit: u8 = 0, "Verify Size Limit (VSL) as a power of two of minimum memory pages, 0 for no limit.";
-        /// Write Zeroes Size Limit (WZSL) as a power of two of minimum memory pages, 0 for no limit.
-        write_zeroes_limit / set_write_zeroes_limit: u8 = 1;
-        /// Write Uncorrectable Size Limit (WUSL) as a power of two of minimum memory pages, 0 for no limit.
-        write_uncorrectable_limit / set_write_uncorrectable_limit: u8 = 2;
-        dataset_ranges / set_dataset_ranges: u8 = 3, "Dataset Management Ranges Limit (DMRL), 0 for no limit.";
-        dataset_range_blocks / set_dataset_range_blocks: u32 = 4, "Dataset Management Range Size Limit (DMRSL) in logical blocks, 0 for no limit.";
-        dataset_blocks / set_dataset_blocks: u64 = 8, "Dataset Management Size Limit (DMSL) in logical blocks, 0 for no limit.";
     }
 }
 

@@ -5,7 +5,7 @@ use crate::wire::{Wire, codes, text, wire};
 mod health;
 mod ocp;
 
-pub use health::{SelfTestLog, SelfTestResult, SmartLog, critical_warning};
+pub use health::{CriticalWarning, SelfTestLog, SelfTestResult, SmartLog};
 pub use ocp::{OCP_GUID, OcpSmartLog};
 
 codes! {
@@ -20,11 +20,7 @@ codes! {
         SELF_TEST = 0x06, "Device Self-test";
         TELEMETRY_HOST = 0x07, "Telemetry Host-Initiated";
         TELEMETRY_CONTROLLER = 0x08, "Telemetry Controller-Initiated";
-        ENDURANCE_GROUP = 0x09, "Endurance Group Information";
-        PREDICTABLE_LATENCY = 0x0a, "Predictable Latency Per NVM Set";
         ANA = 0x0c, "Asymmetric Namespace Access";
-        PERSISTENT_EVENT = 0x0d, "Persistent Event Log";
-        FEATURE_EFFECTS = 0x12, "Feature Identifiers Supported and Effects";
         SANITIZE = 0x81, "Sanitize Status";
         OCP_SMART = 0xc0, "OCP SMART / Health Information Extended";
     }
@@ -50,17 +46,14 @@ wire! {
         parameter_bit / set_parameter_bit: u8 = 15, u8[0..=2], "Parameter Error Location, bit of that byte.";
         lba / set_lba: u64 = 16, "LBA: first block with the error.";
         nsid / set_nsid: u32 = 24, "Namespace.";
-        vendor_information / set_vendor_information: u8 = 28, "Vendor Specific Information Available.";
         transport / set_transport: u8 = 29, "Transport Type (TRTYPE).";
         csi / set_csi: u8 = 30, "Command Set Indicator (CSI).";
         opcode / set_opcode: u8 = 31, "Opcode.";
-        command_specific / set_command_specific: u64 = 32, "Command Specific Information.";
     }
 
     /// Firmware Slot Information (Base 5.16.1.4).
     pub struct FirmwareSlotLog[512] {
         active_slot / set_active_slot: u8 = 0, u8[0..=2], "Active Firmware Info: the active slot.";
-        next_slot / set_next_slot: u8 = 0, u8[4..=6], "Active Firmware Info: slot activated at the next reset, 0 if not reported.";
         revisions / set_revisions: [[u8; 8]; 7] = 8, "Firmware Revision for Slot 1 to 7, ASCII, zeroes for an empty slot.";
     }
 
@@ -69,11 +62,8 @@ wire! {
         supported / set_supported: bool = 0, u32[0..=0], "Command Supported (CSUPP).";
         content_change / set_content_change: bool = 0, u32[1..=1], "Logical Block Content Change (LBCC).";
         namespace_capability_change / set_namespace_capability_change: bool = 0, u32[2..=2], "Namespace Capability Change (NCC).";
-        namespace_inventory_change / set_namespace_inventory_change: bool = 0, u32[3..=3], "Namespace Inventory Change (NIC).";
-        controller_capability_change / set_controller_capability_change: bool = 0, u32[4..=4], "Controller Capability Change (CCC).";
         /// Command Submission and Execution (CSE): 0 no restriction, 1 alone in its namespace, 2 alone in the subsystem.
         execution / set_execution: u8 = 0, u32[16..=18];
-        uuid_selection / set_uuid_selection: bool = 0, u32[19..=19], "UUID Selection Supported.";
         scope / set_scope: u16 = 0, u32[20..=31], "Command Scope (CSP).";
     }
 
@@ -90,10 +80,7 @@ wire! {
         area1_last_block / set_area1_last_block: u16 = 8, "Data Area 1 Last Block.";
         area2_last_block / set_area2_last_block: u16 = 10, "Data Area 2 Last Block.";
         area3_last_block / set_area3_last_block: u16 = 12, "Data Area 3 Last Block.";
-        area4_last_block / set_area4_last_block: u32 = 16, "Data Area 4 Last Block.";
         host_generation / set_host_generation: u8 = 381, "Host-Initiated Data Generation Number.";
-        controller_data_available / set_controller_data_available: bool = 382, u8[0..=0], "Controller-Initiated Data Available.";
-        controller_generation / set_controller_generation: u8 = 383, "Controller-Initiated Data Generation Number.";
         reason / set_reason: [u8; 128] = 384, "Reason Identifier, vendor specific.";
     }
 
@@ -104,18 +91,13 @@ wire! {
         passes / set_passes: u8 = 2, u16[3..=7], "Completed passes of an overwrite.";
         erased / set_erased: bool = 2, u16[8..=8], "Global Data Erased: no write since the last sanitize.";
         command / set_command: u32 = 4, "Sanitize Command Dword 10 Information (SCDW10).";
-        overwrite_s / set_overwrite_s: u32 = 8, "Estimated Time For Overwrite in seconds; FFFFFFFFh if not reported, as below.";
-        block_erase_s / set_block_erase_s: u32 = 12, "Estimated Time For Block Erase in seconds.";
-        crypto_erase_s / set_crypto_erase_s: u32 = 16, "Estimated Time For Crypto Erase in seconds.";
-        overwrite_kept_s / set_overwrite_kept_s: u32 = 20, "Estimated Time For Overwrite With No-Deallocate in seconds.";
-        block_erase_kept_s / set_block_erase_kept_s: u32 = 24, "Estimated Time For Block Erase With No-Deallocate in seconds.";
-        crypto_erase_kept_s / set_crypto_erase_kept_s: u32 = 28, "Estimated Time For Crypto Erase With No-Deallocate in seconds.";
+        /// Estimated Times in seconds For Overwrite, Block Erase and Crypto Erase, then With No-Deallocate; FFFFFFFFh if not reported.
+        estimates_s / set_estimates_s: [u32; 6] = 8;
     }
 
     /// One page in Supported Log Pages (Base 5.16.1.1).
     pub struct SupportedPage[4] {
         supported / set_supported: bool = 0, u32[0..=0], "LID Supported (LSUPP).";
-        index_offset / set_index_offset: bool = 0, u32[1..=1], "Index Offset Supported (IOS).";
         specific / set_specific: u16 = 2, "LID Specific Parameter.";
     }
 

@@ -11,15 +11,10 @@ macro_rules! range_commands {
             pub struct $name = $opcode => {
                 slba / set_slba: u64 = 40, "Starting LBA (SLBA).";
                 nlb / set_nlb: u16 = 48, "Number of Logical Blocks (NLB), less one.";
-                storage_tag_check / set_storage_tag_check: bool = 48, u32[24..=24], "Storage Tag Check (STC).";
                 deallocate / set_deallocate: bool = 48, u32[25..=25], "Deallocate (DEAC), of Write Zeroes only.";
                 protection / set_protection: u8 = 48, u32[26..=29], "Protection Information Field (PRINFO).";
                 fua / set_fua: bool = 48, u32[30..=30], "Force Unit Access (FUA).";
-                limited_retry / set_limited_retry: bool = 48, u32[31..=31], "Limited Retry (LR).";
                 hints / set_hints: u8 = 52, "Dataset Management hints (DSM).";
-                reference_tag / set_reference_tag: u32 = 56, "(Expected) Initial Logical Block Reference Tag.";
-                application_tag / set_application_tag: u16 = 60, "(Expected) Logical Block Application Tag.";
-                application_tag_mask / set_application_tag_mask: u16 = 62, "(Expected) Logical Block Application Tag Mask.";
             }
         )*}
         $(
@@ -55,8 +50,6 @@ range_commands! {
     pub struct Verify = NvmOpcode::VERIFY;
     /// Write Zeroes (NVM 3.2.8).
     pub struct WriteZeroes = NvmOpcode::WRITE_ZEROES;
-    /// Write Uncorrectable (NVM 3.2.7).
-    pub struct WriteUncorrectable = NvmOpcode::WRITE_UNCORRECTABLE;
 }
 
 commands! {
@@ -66,8 +59,6 @@ commands! {
     /// Dataset Management (NVM 3.2.3); its data are [`DatasetRange`]s.
     pub struct DatasetManagement = NvmOpcode::DATASET_MANAGEMENT => {
         ranges / set_ranges: u8 = 40, "Number of Ranges (NR), less one.";
-        integral_read / set_integral_read: bool = 44, u32[0..=0], "Attribute, Integral Dataset for Read (IDR).";
-        integral_write / set_integral_write: bool = 44, u32[1..=1], "Attribute, Integral Dataset for Write (IDW).";
         deallocate / set_deallocate: bool = 44, u32[2..=2], "Attribute, Deallocate (AD).";
     }
 }
@@ -80,6 +71,3 @@ wire! {
         slba / set_slba: u64 = 8, "Starting LBA.";
     }
 }
-
-/// Most ranges of one Dataset Management command.
-pub const MAX_RANGES: usize = 256;

@@ -1,33 +1,9 @@
 //! Controller registers (Base 3.1.3) and doorbells (NVMe over PCIe Transport 1.0c, section 3.1.2).
 
-use crate::wire::{Wire, constants, dwords, wire};
+use crate::wire::{constants, wire};
 
-/// Controller Capabilities (CAP), 8 bytes.
-pub const CAP: u64 = 0x00;
-/// Version (VS), 4 bytes.
-pub const VS: u64 = 0x08;
-/// Interrupt Mask Set (INTMS), 4 bytes.
-pub const INTMS: u64 = 0x0c;
-/// Interrupt Mask Clear (INTMC), 4 bytes.
-pub const INTMC: u64 = 0x10;
-/// Controller Configuration (CC), 4 bytes.
-pub const CC: u64 = 0x14;
-/// Controller Status (CSTS), 4 bytes.
-pub const CSTS: u64 = 0x1c;
-/// NVM Subsystem Reset (NSSR), 4 bytes.
-pub const NSSR: u64 = 0x20;
-/// Admin Queue Attributes (AQA), 4 bytes.
-pub const AQA: u64 = 0x24;
-/// Admin Submission Queue Base Address (ASQ), 8 bytes.
-pub const ASQ: u64 = 0x28;
-/// Admin Completion Queue Base Address (ACQ), 8 bytes.
-pub const ACQ: u64 = 0x30;
-/// Controller Memory Buffer Location (CMBLOC), 4 bytes.
-pub const CMBLOC: u64 = 0x38;
-/// Controller Memory Buffer Size (CMBSZ), 4 bytes.
-pub const CMBSZ: u64 = 0x3c;
-/// Controller Ready Timeouts (CRTO), 4 bytes.
-pub const CRTO: u64 = 0x68;
+pub use offset::*;
+
 /// The first doorbell: Submission Queue 0 Tail.
 pub const DOORBELLS: u64 = 0x1000;
 
@@ -43,7 +19,7 @@ pub const fn cq_doorbell(qid: u16, stride: u8) -> u64 {
 
 wire! {
     /// Controller Capabilities (Base 3.1.3.1).
-    pub struct Capabilities[8] {
+    pub struct Capabilities[8] as u64 {
         mqes / set_mqes: u16 = 0, "Maximum Queue Entries Supported (MQES), less one.";
         contiguous_queues / set_contiguous_queues: bool = 0, u64[16..=16], "Contiguous Queues Required (CQR).";
         /// Arbitration Mechanism Supported (AMS): bit 0 weighted round robin with urgent class, bit 1 vendor specific.
@@ -52,25 +28,20 @@ wire! {
         doorbell_stride / set_doorbell_stride: u8 = 0, u64[32..=35], "Doorbell Stride (DSTRD): doorbells are 4 << this bytes apart.";
         subsystem_reset / set_subsystem_reset: bool = 0, u64[36..=36], "NVM Subsystem Reset Supported (NSSRS).";
         css / set_css: u8 = 0, u64[37..=44], "Command Sets Supported (CSS): bit 0 NVM, bit 6 one or more I/O command sets, bit 7 none.";
-        boot_partitions / set_boot_partitions: bool = 0, u64[45..=45], "Boot Partition Support (BPS).";
-        power_scope / set_power_scope: u8 = 0, u64[46..=47], "Controller Power Scope (CPS).";
         mps_min / set_mps_min: u8 = 0, u64[48..=51], "Memory Page Size Minimum (MPSMIN): 2^(12 + this) bytes.";
         mps_max / set_mps_max: u8 = 0, u64[52..=55], "Memory Page Size Maximum (MPSMAX): 2^(12 + this) bytes.";
-        persistent_memory / set_persistent_memory: bool = 0, u64[56..=56], "Persistent Memory Region Supported (PMRS).";
         memory_buffer / set_memory_buffer: bool = 0, u64[57..=57], "Controller Memory Buffer Supported (CMBS).";
-        subsystem_shutdown / set_subsystem_shutdown: bool = 0, u64[58..=58], "NVM Subsystem Shutdown Supported (NSSS).";
-        ready_modes / set_ready_modes: u8 = 0, u64[59..=60], "Controller Ready Modes Supported (CRMS): bit 0 with media, bit 1 independent of media.";
     }
 
     /// Version (Base 3.1.3.2).
-    pub struct Version[4] {
+    pub struct Version[4] as u32 {
         tertiary / set_tertiary: u8 = 0, "Tertiary Version Number (TER).";
         minor / set_minor: u8 = 1, "Minor Version Number (MNR).";
         major / set_major: u16 = 2, "Major Version Number (MJR).";
     }
 
     /// Controller Configuration (Base 3.1.3.5).
-    pub struct Configuration[4] {
+    pub struct Configuration[4] as u32 {
         enable / set_enable: bool = 0, u32[0..=0], "Enable (EN).";
         css / set_css: u8 = 0, u32[4..=6], "I/O Command Set Selected (CSS): 0 NVM, 6 all supported ones, 7 admin only.";
         mps / set_mps: u8 = 0, u32[7..=10], "Memory Page Size (MPS): 2^(12 + this) bytes.";
@@ -78,46 +49,38 @@ wire! {
         shutdown / set_shutdown: u8 = 0, u32[14..=15], "Shutdown Notification (SHN): 1 normal, 2 abrupt.";
         io_sq_entry_size / set_io_sq_entry_size: u8 = 0, u32[16..=19], "I/O Submission Queue Entry Size (IOSQES) as a power of two: 6.";
         io_cq_entry_size / set_io_cq_entry_size: u8 = 0, u32[20..=23], "I/O Completion Queue Entry Size (IOCQES) as a power of two: 4.";
-        ready_without_media / set_ready_without_media: bool = 0, u32[24..=24], "Controller Ready Independent of Media Enable (CRIME).";
     }
 
     /// Controller Status (Base 3.1.3.6).
-    pub struct ControllerStatus[4] {
+    pub struct ControllerStatus[4] as u32 {
         ready / set_ready: bool = 0, u32[0..=0], "Ready (RDY).";
         fatal / set_fatal: bool = 0, u32[1..=1], "Controller Fatal Status (CFS).";
         shutdown / set_shutdown: u8 = 0, u32[2..=3], "Shutdown Status (SHST): 0 normal, 1 in progress, 2 complete.";
         subsystem_reset / set_subsystem_reset: bool = 0, u32[4..=4], "NVM Subsystem Reset Occurred (NSSRO).";
         paused / set_paused: bool = 0, u32[5..=5], "Processing Paused (PP).";
-        subsystem_shutdown / set_subsystem_shutdown: bool = 0, u32[6..=6], "Shutdown Type (ST): of the subsystem rather than of the controller.";
     }
 
     /// Admin Queue Attributes (Base 3.1.3.8).
-    pub struct AdminQueueAttributes[4] {
+    pub struct AdminQueueAttributes[4] as u32 {
         sq_size / set_sq_size: u16 = 0, u32[0..=11], "Admin Submission Queue Size (ASQS), less one.";
         cq_size / set_cq_size: u16 = 0, u32[16..=27], "Admin Completion Queue Size (ACQS), less one.";
     }
 }
 
-impl Capabilities {
-    /// Value of the register.
-    pub fn raw(&self) -> u64 {
-        u64::load(self.as_bytes())
-    }
-
-    /// From the value of the register.
-    pub fn from_raw(raw: u64) -> Capabilities {
-        Capabilities::from_bytes(raw.to_le_bytes())
-    }
-}
-
-dwords!(
-    Version,
-    Configuration,
-    ControllerStatus,
-    AdminQueueAttributes
-);
-
 constants! {
+    /// Offsets of the registers.
+    pub mod offset: u64 {
+        CAP = 0x00, "Controller Capabilities (CAP), 8 bytes.";
+        VS = 0x08, "Version (VS), 4 bytes.";
+        INTMS = 0x0c, "Interrupt Mask Set (INTMS), 4 bytes.";
+        INTMC = 0x10, "Interrupt Mask Clear (INTMC), 4 bytes.";
+        CC = 0x14, "Controller Configuration (CC), 4 bytes.";
+        CSTS = 0x1c, "Controller Status (CSTS), 4 bytes.";
+        AQA = 0x24, "Admin Queue Attributes (AQA), 4 bytes.";
+        ASQ = 0x28, "Admin Submission Queue Base Address (ASQ), 8 bytes.";
+        ACQ = 0x30, "Admin Completion Queue Base Address (ACQ), 8 bytes.";
+    }
+
     /// Shutdown Status (CSTS.SHST).
     pub mod shutdown_status: u8 {
         NORMAL = 0, "Normal operation, no shutdown requested.";

@@ -1,6 +1,6 @@
 //! Status codes (Base 3.3.3.2.1; NVM 3.1.2).
 
-use crate::wire::{codes, constants};
+use crate::wire::codes;
 
 codes! {
     /// Status of a command: status code type in the high byte, status code in the low byte.
@@ -94,17 +94,6 @@ codes! {
     }
 }
 
-constants! {
-    /// Status Code Type (SCT; Base 3.3.3.2.1).
-    pub mod sct: u8 {
-        GENERIC = 0, "Generic Command Status.";
-        COMMAND_SPECIFIC = 1, "Command Specific Status.";
-        MEDIA = 2, "Media and Data Integrity Errors.";
-        PATH = 3, "Path Related Status.";
-        VENDOR = 7, "Vendor Specific.";
-    }
-}
-
 impl StatusCode {
     /// From status code type (3 bits) and status code.
     #[inline]
@@ -112,7 +101,7 @@ impl StatusCode {
         StatusCode(((sct & 7) as u16) << 8 | sc as u16)
     }
 
-    /// Status code type, see [`sct`].
+    /// Status code type.
     #[inline]
     pub const fn sct(self) -> u8 {
         (self.0 >> 8 & 7) as u8
@@ -128,10 +117,5 @@ impl StatusCode {
     #[inline]
     pub const fn is_success(self) -> bool {
         self.0 & 0x7ff == 0
-    }
-
-    /// Whether it is a media or data integrity error.
-    pub const fn is_media_error(self) -> bool {
-        self.sct() == sct::MEDIA
     }
 }

@@ -1,7 +1,5 @@
-//! Structures as byte arrays with accessors.
-//!
-//! Fields are decoded on access, unknown bits are kept, and any bytes of the right length are valid, so parsing untrusted data cannot
-//! fail.
+//! Structures as byte arrays with accessors: fields are decoded on access, unknown bits are kept, and any bytes of the right length are
+//! valid, so parsing untrusted data cannot fail.
 //!
 //! Bit fields are declared with their word, as in the specification. The layout of each field is checked against the size of the
 //! structure at compile time, and against the other fields by the tests.
@@ -66,12 +64,6 @@ impl Bits for bool {
     }
 }
 
-/// An integer that contains bit fields.
-pub(crate) trait Word: Wire {
-    fn widen(self) -> u64;
-    fn narrow(wide: u64) -> Self;
-}
-
 macro_rules! bits_of_integers {
     ($($ty:ty),*) => {$(
         impl Bits for $ty {
@@ -82,16 +74,6 @@ macro_rules! bits_of_integers {
             #[inline(always)]
             fn to_bits(self) -> u64 {
                 u64::from(self)
-            }
-        }
-        impl Word for $ty {
-            #[inline(always)]
-            fn widen(self) -> u64 {
-                u64::from(self)
-            }
-            #[inline(always)]
-            fn narrow(wide: u64) -> $ty {
-                wide as $ty
             }
         }
     )*};
@@ -109,15 +91,15 @@ pub(crate) const fn mask(bits: u32) -> u64 {
 }
 
 #[inline(always)]
-pub(crate) fn load_bits<W: Word, T: Bits>(bytes: &[u8], low: u32, high: u32) -> T {
-    T::from_bits(W::load(bytes).widen() >> low & mask(high - low + 1))
+pub(crate) fn load_bits<W: Wire + Bits, T: Bits>(bytes: &[u8], low: u32, high: u32) -> T {
+    T::from_bits(W::load(bytes).to_bits() >> low & mask(high - low + 1))
 }
 
 #[inline(always)]
-pub(crate) fn store_bits<W: Word, T: Bits>(bytes: &mut [u8], low: u32, high: u32, value: T) {
+pub(crate) fn store_bits<W: Wire + Bits, T: Bits>(bytes: &mut [u8], low: u32, high: u32, value: T) {
     let mask = mask(high - low + 1);
-    let others = W::load(bytes).widen() & !(mask << low);
-    W::narrow(others | (value.to_bits() & mask) << low).store(bytes);
+    let others = W::load(bytes).to_bits() & !(mask << low);
+    W::from_bits(others | (value.to_bits() & mask) << low).store(bytes);
 }
 
 /// Layout of a field.
@@ -132,11 +114,12 @@ pub struct FieldLayout {
 }
 
 /// Declares structures with their fields: `get / set: type = byte offset, "doc";`, or for bits of a little-endian word at that
-/// offset `get / set: type = byte offset, word[low..=high], "doc";`.
+/// offset `get / set: type = byte offset, word[low..=high], "doc";`. `as u32` after the size declares conversions from and to a number,
+/// for registers and dwords of commands and completions.
 macro_rules! wire {
     ($(
         $(#[$meta:meta])*
-        pub struct $name:ident[$size:literal] {
+        pub struct $name:ident[$size:literal] $(as $raw:ty)? {
             $(
                 $(#[$field_meta:meta])*
                 $get:ident / $set:ident: $ty:ty = $offset:literal $(, $word:ident[$low:literal..=$high:literal])? $(, $doc:literal)?;
@@ -207,6 +190,18 @@ macro_rules! wire {
             }
         }
 
+        $(impl $name {
+            /// Value as a number.
+            pub fn raw(&self) -> $raw {
+                <$raw>::from_le_bytes(self.0)
+            }
+
+            /// From a number.
+            pub fn from_raw(raw: $raw) -> $name {
+                $name(raw.to_le_bytes())
+            }
+        })?
+
         impl Default for $name {
             fn default() -> $name {
                 $name([0; $size])
@@ -256,24 +251,6 @@ macro_rules! wire {
     };
 }
 pub(crate) use wire;
-
-/// Conversions of 4-byte structures: registers, dwords of commands and completions.
-macro_rules! dwords {
-    ($($name:ident),* $(,)?) => {$(
-        impl $name {
-            /// Value as a number.
-            pub fn raw(&self) -> u32 {
-                $crate::wire::Wire::load(self.as_bytes())
-            }
-
-            /// From a number.
-            pub fn from_raw(raw: u32) -> $name {
-                $name::from_bytes(raw.to_le_bytes())
-            }
-        }
-    )*};
-}
-pub(crate) use dwords;
 
 /// Declares numeric codes with names; unknown values are valid.
 macro_rules! codes {
@@ -371,10 +348,8 @@ pub(crate) use commands;
 
 /// Text of an ASCII field without its padding: spaces (Base 1.4.2), or zeroes on some drives. Other bytes than printable ASCII become `?`.
 pub fn text(bytes: &[u8]) -> String {
-    let end = bytes
-        .iter()
-        .rposition(|&byte| byte != b' ' && byte != 0)
-        .map_or(0, |last| last + 1);
+    let last = bytes.iter().rposition(|&byte| byte != b' ' && byte != 0);
+    let end = last.map_or(0, |last| last + 1);
     let printable = |&byte: &u8| match byte {
         b' '..=b'~' => char::from(byte),
         _ => '?',
@@ -386,7 +361,7 @@ pub fn text(bytes: &[u8]) -> String {
 pub fn padded<const N: usize>(text: &str) -> [u8; N] {
     let mut field = [b' '; N];
     for (to, byte) in field.iter_mut().zip(text.bytes()) {
-        *to = if (b' '..=b'~').contains(&byte) {
+        *to = if matches!(byte, b' '..=b'~') {
             byte
         } else {
             b'?'

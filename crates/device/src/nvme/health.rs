@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use assay_nvme_spec::log::{SmartLog, critical_warning};
+use assay_nvme_spec::log::{CriticalWarning, SmartLog};
 use serde::{Deserialize, Serialize};
 
 use super::commands::Commands;
@@ -66,7 +66,7 @@ fn counter(wide: u128) -> u64 {
 impl From<&SmartLog> for Health {
     fn from(log: &SmartLog) -> Health {
         Health {
-            critical_warnings: critical_warning::names(log.critical_warning())
+            critical_warnings: CriticalWarning::names(log.critical_warning())
                 .map(str::to_owned)
                 .collect(),
             composite_c: log.composite_celsius(),

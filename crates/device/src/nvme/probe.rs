@@ -1,8 +1,8 @@
 //! Probe: identification, limits, power states, features and health of a controller as one record.
 
 use assay_nvme_spec::feature::{
-    AutonomousTable, AutonomousTransition, FeatureId, HostThermal, InterruptCoalescing,
-    NumberOfQueues, TemperatureThreshold, VolatileWriteCache,
+    AutonomousTable, AutonomousTransition, FeatureId, FeatureSwitch, HostThermal,
+    InterruptCoalescing, NumberOfQueues, TemperatureThreshold,
 };
 use assay_nvme_spec::identify::{IdentifyController, IdentifyNamespace, oacs, oncs, sanicap};
 use assay_nvme_spec::register::Version;
@@ -257,7 +257,7 @@ pub fn probe(port: &mut dyn AdminPort, around: &ControllerContext) -> Result<Pro
             completions: u16::from(c.threshold()) + 1,
             time_us: u32::from(c.time_100us()) * 100,
         }),
-        write_cache_on: cache.map(|raw| VolatileWriteCache::from_raw(raw).enabled()),
+        write_cache_on: cache.map(|raw| FeatureSwitch::from_raw(raw).enabled()),
         autonomous_power,
         power_states: power_states(&controller, now),
         thermal: Thermal {

@@ -7,7 +7,7 @@ use assay_nvme_spec::admin::{
 };
 use assay_nvme_spec::feature::{AsyncEventType, event};
 use assay_nvme_spec::log::{
-    LogId, SanitizeLog, SanitizeState, SelfTestLog, SelfTestResult, critical_warning,
+    CriticalWarning, LogId, SanitizeLog, SanitizeState, SelfTestLog, SelfTestResult,
 };
 use assay_nvme_spec::opcode::AdminOpcode;
 use assay_nvme_spec::{NSID_ALL, StatusCode};
@@ -66,9 +66,9 @@ impl Controller {
     #[inline]
     pub(crate) fn next_background_ns(&self) -> u64 {
         let background = &self.background;
-        let sanitize = background.sanitize.filter(|sanitize| !sanitize.ended);
+        let sanitize = background.sanitize.filter(|it| !it.ended);
         let events = [
-            sanitize.map(|sanitize| sanitize.end_ns),
+            sanitize.map(|it| it.end_ns),
             background.self_test.map(|test| test.end_ns),
             self.monitors_temperature().then_some(background.health_ns),
         ];
@@ -79,7 +79,7 @@ impl Controller {
     #[inline]
     fn monitors_temperature(&self) -> bool {
         let enabled =
-            self.features.async_events.critical_warnings() & critical_warning::TEMPERATURE != 0;
+            self.features.async_events.critical_warnings() & CriticalWarning::TEMPERATURE.0 != 0;
         enabled && self.is_operational() && self.events.is_awaited(AsyncEventType::SMART)
     }
 
@@ -96,18 +96,17 @@ impl Controller {
 
     #[inline(never)]
     fn process_background_events(&mut self, now_ns: u64) {
-        if let Some(sanitize) = &mut self.background.sanitize
-            && !sanitize.ended
-            && sanitize.end_ns <= now_ns
-        {
+        let due = |sanitize: &&mut SanitizeOperation| !sanitize.ended && sanitize.end_ns <= now_ns;
+        if let Some(sanitize) = self.background.sanitize.as_mut().filter(due) {
             sanitize.ended = true;
             let (kind, information) = (AsyncEventType::IO_SPECIFIC, event::SANITIZE_COMPLETED);
             self.events.raise(kind, information, LogId::SANITIZE);
         }
-        if let Some(test) = self.background.self_test
-            && test.end_ns <= now_ns
-        {
-            self.background.self_test = None;
+        let ended = self
+            .background
+            .self_test
+            .take_if(|test| test.end_ns <= now_ns);
+        if let Some(test) = ended {
             self.end_test(test.code, test.end_ns, None);
         }
         if self.monitors_temperature() && self.background.health_ns <= now_ns {
@@ -146,10 +145,8 @@ impl Controller {
         now_ns: u64,
         opcode: AdminOpcode,
     ) -> Result<(), StatusCode> {
-        let prohibited = matches!(
-            opcode,
-            AdminOpcode::FORMAT_NVM | AdminOpcode::SANITIZE | AdminOpcode::DEVICE_SELF_TEST
-        );
+        use AdminOpcode as Op;
+        let prohibited = matches!(opcode, Op::FORMAT_NVM | Op::SANITIZE | Op::DEVICE_SELF_TEST);
         if prohibited && self.is_sanitizing(now_ns) {
             return Err(StatusCode::SANITIZE_IN_PROGRESS);
         }
@@ -157,7 +154,7 @@ impl Controller {
     }
 
     /// Format NVM (Base 5.14): purges all data, with any Secure Erase Setting.
-    pub(super) fn format<M>(&mut self, command: &AdminCommand, _: &mut M) -> AdminResult {
+    pub(super) fn format(&mut self, command: &mut AdminCommand<'_>) -> AdminResult {
         let (now_ns, command): (u64, FormatNvm) = (command.now_ns, command.view());
         if !matches!(command.nsid(), NAMESPACE | NSID_ALL) {
             return Err(StatusCode::INVALID_NAMESPACE);
@@ -189,7 +186,7 @@ impl Controller {
     }
 
     /// Sanitize (Base 5.24): block erase, in the background.
-    pub(super) fn sanitize<M>(&mut self, command: &AdminCommand, _: &mut M) -> AdminResult {
+    pub(super) fn sanitize(&mut self, command: &mut AdminCommand<'_>) -> AdminResult {
         let (now_ns, command): (u64, Sanitize) = (command.now_ns, command.view());
         match SanitizeAction(command.action()) {
             // A sanitize of this drive never fails.
@@ -215,12 +212,7 @@ impl Controller {
         let mut log = SanitizeLog::default();
         const NOT_REPORTED: u32 = u32::MAX;
         log.set_progress(u16::MAX)
-            .set_overwrite_s(NOT_REPORTED)
-            .set_block_erase_s(NOT_REPORTED)
-            .set_crypto_erase_s(NOT_REPORTED)
-            .set_overwrite_kept_s(NOT_REPORTED)
-            .set_block_erase_kept_s(NOT_REPORTED)
-            .set_crypto_erase_kept_s(NOT_REPORTED);
+            .set_estimates_s([NOT_REPORTED; 6]);
         let Some(sanitize) = self.background.sanitize else {
             return log;
         };
@@ -238,7 +230,7 @@ impl Controller {
     }
 
     /// Device Self-test (Base 5.9, 8.6).
-    pub(super) fn self_test<M>(&mut self, command: &AdminCommand, _: &mut M) -> AdminResult {
+    pub(super) fn self_test(&mut self, command: &mut AdminCommand<'_>) -> AdminResult {
         let (now_ns, command): (u64, DeviceSelfTest) = (command.now_ns, command.view());
         if !matches!(command.nsid(), 0 | NAMESPACE | NSID_ALL) {
             return Err(StatusCode::INVALID_NAMESPACE);
@@ -306,14 +298,9 @@ impl Controller {
         }
         let mut unused = SelfTestResult::default();
         unused.set_result(UNUSED_RESULT);
-        let results = std::array::from_fn(|index| {
-            self.background
-                .results
-                .get(index)
-                .copied()
-                .unwrap_or(unused)
-        });
-        log.set_results(results);
+        let results = &self.background.results;
+        let entries = std::array::from_fn(|index| results.get(index).copied().unwrap_or(unused));
+        log.set_results(entries);
         log
     }
 
@@ -321,8 +308,10 @@ impl Controller {
     pub(crate) fn reset_background(&mut self, now_ns: u64) {
         self.background.crossed = false;
         self.background.health_ns = now_ns;
-        if let Some(test) = self.background.self_test
-            && test.code == SelfTestCode::SHORT
+        if self
+            .background
+            .self_test
+            .is_some_and(|test| test.code == SelfTestCode::SHORT)
         {
             self.abort_test(now_ns, ABORTED_BY_RESET);
         }

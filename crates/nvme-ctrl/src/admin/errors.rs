@@ -12,7 +12,7 @@ pub(crate) const ERROR_ENTRIES: usize = 64;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ErrorLog {
     entries: VecDeque<ErrorEntry>,
-    count: u64,
+    pub(crate) count: u64,
 }
 
 impl ErrorLog {
@@ -34,16 +34,9 @@ impl ErrorLog {
         self.entries.push_front(entry);
     }
 
-    pub(crate) fn count(&self) -> u64 {
-        self.count
-    }
-
     pub(crate) fn page(&self) -> Vec<u8> {
-        let mut page: Vec<u8> = self
-            .entries
-            .iter()
-            .flat_map(|entry| *entry.as_bytes())
-            .collect();
+        let entries = self.entries.iter();
+        let mut page: Vec<u8> = entries.flat_map(|entry| *entry.as_bytes()).collect();
         page.resize(ERROR_ENTRIES * ErrorEntry::SIZE, 0);
         page
     }

@@ -92,10 +92,6 @@ impl AsyncEvents {
         Some((cid, event))
     }
 
-    pub(crate) fn reset(&mut self) {
-        *self = AsyncEvents::default();
-    }
-
     pub(crate) fn has_completion(&self) -> bool {
         !self.requests.is_empty() && self.next_unmasked().is_some()
     }
@@ -110,7 +106,7 @@ pub(super) fn request_slot(cid: u16) -> CommandSlot {
 
 impl Controller {
     /// Asynchronous Event Request (Base 5.2).
-    pub(super) fn request_event<M>(&mut self, command: &AdminCommand, _: &mut M) -> AdminResult {
+    pub(super) fn request_event(&mut self, command: &mut AdminCommand<'_>) -> AdminResult {
         self.events.request(command.entry.cid())
     }
 

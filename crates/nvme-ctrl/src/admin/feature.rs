@@ -3,10 +3,9 @@
 use assay_nvme_spec::StatusCode;
 use assay_nvme_spec::admin::{GetFeatures, SetFeatures, select};
 use assay_nvme_spec::feature::{
-    Arbitration, AsyncEventConfig, AutonomousPowerConfig, AutonomousTable, AutonomousTransition,
-    ErrorRecovery, FeatureId, HostThermal, InterruptCoalescing, InterruptVector,
-    NonOperationalPower, NumberOfQueues, PowerManagement, TemperatureThreshold, Timestamp,
-    VolatileWriteCache,
+    AsyncEventConfig, AutonomousTable, AutonomousTransition, ErrorRecovery, FeatureId,
+    FeatureSwitch, HostThermal, InterruptCoalescing, InterruptVector, NumberOfQueues,
+    PowerManagement, TemperatureThreshold, Timestamp,
 };
 use assay_ssd::coalescing::CoalescingSetting;
 use assay_ssd::thermal::HostThrottling;
@@ -15,7 +14,6 @@ use assay_units::Nanos;
 
 use super::{AdminCommand, AdminOutcome, AdminResult};
 use crate::controller::Controller;
-use crate::memory::HostMemory;
 
 /// Minimum Thermal Management Temperature in kelvin. Assumed: 0 °C.
 pub const MIN_THERMAL_KELVIN: u16 = 273;
@@ -29,27 +27,24 @@ pub(crate) fn kelvin(celsius: i32) -> u16 {
     celsius.saturating_add(273).clamp(0, i32::from(u16::MAX)) as u16
 }
 
-/// Temperature thresholds in kelvin: composite, then sensors 1 to 8.
+/// Temperature thresholds in kelvin by Threshold Type Select (over, under): composite, then sensors 1 to 8.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Thresholds {
-    over: [u16; 9],
-    under: [u16; 9],
-}
+pub(crate) struct Thresholds([[u16; 9]; 2]);
 
 impl Thresholds {
     /// Whether the composite temperature or a sensor is at or beyond a threshold.
     pub(crate) fn is_crossed(&self, telemetry: &Telemetry) -> bool {
-        let readings =
-            std::iter::once(telemetry.composite_celsius).chain(telemetry.sensors.iter().copied());
-        let limits = self.over.iter().zip(&self.under);
-        let mut all = readings.map(kelvin).zip(limits);
+        let Thresholds([over, under]) = self;
+        let sensors = telemetry.sensors.iter().copied();
+        let readings = std::iter::once(telemetry.composite_celsius).chain(sensors);
+        let mut all = readings.map(kelvin).zip(over.iter().zip(under));
         all.any(|(reading, (&over, &under))| reading >= over || under > 0 && reading <= under)
     }
 }
 
 #[derive(Clone, Debug)]
 pub(crate) struct Features {
-    pub(crate) write_cache: bool,
+    pub(crate) write_cache: FeatureSwitch,
     pub(crate) async_events: AsyncEventConfig,
     pub(crate) thresholds: Thresholds,
     /// Interrupt coalescing at power-on.
@@ -64,8 +59,8 @@ pub(crate) struct Features {
     error_recovery: u32,
     power: PowerManagement,
     thermal: HostThermal,
-    non_operational: u32,
-    autonomous: bool,
+    non_operational: FeatureSwitch,
+    autonomous: FeatureSwitch,
     table: AutonomousTable,
     /// Milliseconds set by a host, and the time of the command in nanoseconds.
     timestamp: Option<(u64, u64)>,
@@ -79,27 +74,19 @@ impl Features {
     ) -> Features {
         let mut power = PowerManagement::default();
         power.set_state(power_state);
-        let profile = drive.profile();
-        let heat = &profile.thermal;
-        let warning = drive
-            .identity()
-            .warning_celsius
-            .map_or(NO_THRESHOLD, |celsius| kelvin(celsius.into()));
+        let warning = drive.identity().warning_celsius;
         let mut over = [NO_THRESHOLD; 9];
-        over[0] = warning;
+        over[0] = warning.map_or(NO_THRESHOLD, |celsius| kelvin(celsius.into()));
         let transitions = drive.autonomous_transitions();
         Features {
-            write_cache: true,
+            write_cache: switch(true),
             async_events: AsyncEventConfig::default(),
-            thresholds: Thresholds {
-                over,
-                under: [0; 9],
-            },
+            thresholds: Thresholds([over, [0; 9]]),
             coalescing: coalescing.unwrap_or(CoalescingSetting {
                 time_100us: 0,
                 threshold: 0,
             }),
-            can_throttle: heat.throttle_percent.value > 100,
+            can_throttle: drive.profile().thermal.throttle_percent.value > 100,
             power_state_changes: 0,
             telemetry: Vec::new(),
             telemetry_generation: 0,
@@ -108,8 +95,8 @@ impl Features {
             power,
             thermal: HostThermal::default(),
             // Background operations continue in non-operational states.
-            non_operational: 1,
-            autonomous: !transitions.is_empty(),
+            non_operational: switch(true),
+            autonomous: switch(!transitions.is_empty()),
             table: table_of(drive, &transitions),
             timestamp: None,
         }
@@ -126,6 +113,10 @@ impl Features {
     }
 }
 
+fn switch(enabled: bool) -> FeatureSwitch {
+    FeatureSwitch::from_raw(enabled.into())
+}
+
 /// The table of the drive's own autonomous transitions.
 fn table_of(drive: &Drive, transitions: &[(Nanos, u8)]) -> AutonomousTable {
     let mut entries = [AutonomousTransition::default(); 32];
@@ -138,12 +129,8 @@ fn table_of(drive: &Drive, transitions: &[(Nanos, u8)]) -> AutonomousTable {
         entry
             .set_state(state)
             .set_idle_ms(idle_ms.clamp(1, 0xff_ffff) as u32);
-        for (to, known) in entries
-            .iter_mut()
-            .zip(states)
-            .take(usize::from(state))
-            .skip(from)
-        {
+        let before = usize::from(state);
+        for (to, known) in entries.iter_mut().zip(states).take(before).skip(from) {
             if known.operational || from > 0 {
                 *to = entry;
             }
@@ -171,11 +158,7 @@ fn chain(table: &AutonomousTable, working: u8) -> Vec<(Nanos, u8)> {
 }
 
 impl Controller {
-    pub(super) fn get_features<M: HostMemory>(
-        &mut self,
-        command: &AdminCommand,
-        memory: &mut M,
-    ) -> AdminResult {
+    pub(super) fn get_features(&mut self, command: &mut AdminCommand<'_>) -> AdminResult {
         let get: GetFeatures = command.view();
         let fid = FeatureId(get.fid());
         // No feature can be saved: the saved values are the defaults.
@@ -199,7 +182,7 @@ impl Controller {
             }
             _ => return Ok(AdminOutcome::Done(dw0)),
         };
-        self.transfer_to_host(data, data.len(), command.pointer(), memory)?;
+        command.reply(data, data.len(), self.page_bytes)?;
         Ok(AdminOutcome::Done(dw0))
     }
 
@@ -224,28 +207,19 @@ impl Controller {
             FeatureId::POWER_MANAGEMENT => features.power.raw(),
             FeatureId::TEMPERATURE_THRESHOLD => {
                 let selected = TemperatureThreshold::from_raw(value);
-                let limits = match selected.threshold_type() {
-                    0 => &features.thresholds.over,
-                    1 => &features.thresholds.under,
-                    _ => return Err(StatusCode::INVALID_FIELD),
-                };
-                let limit = limits
-                    .get(usize::from(selected.sensor()))
-                    .ok_or(StatusCode::INVALID_FIELD)?;
-                u32::from(*limit)
+                let limits = features
+                    .thresholds
+                    .0
+                    .get(usize::from(selected.threshold_type()));
+                let limit = limits.and_then(|limits| limits.get(usize::from(selected.sensor())));
+                u32::from(*limit.ok_or(StatusCode::INVALID_FIELD)?)
             }
             FeatureId::ERROR_RECOVERY => features.error_recovery,
-            FeatureId::VOLATILE_WRITE_CACHE => {
-                let mut cache = VolatileWriteCache::default();
-                cache.set_enabled(features.write_cache).raw()
-            }
+            FeatureId::VOLATILE_WRITE_CACHE => features.write_cache.raw(),
             FeatureId::NUMBER_OF_QUEUES => self.queues_granted(u16::MAX - 1, u16::MAX - 1),
             FeatureId::INTERRUPT_COALESCING => {
-                let setting = if is_current {
-                    self.interrupts.setting()
-                } else {
-                    features.coalescing
-                };
+                let current = is_current.then_some(self.interrupts.setting);
+                let setting = current.unwrap_or(features.coalescing);
                 let mut coalescing = InterruptCoalescing::default();
                 coalescing
                     .set_threshold(setting.threshold)
@@ -254,37 +228,30 @@ impl Controller {
             }
             FeatureId::INTERRUPT_VECTOR => {
                 let selected = InterruptVector::from_raw(value).vector();
-                let disabled = self
-                    .interrupts
-                    .is_coalescing_disabled(selected)
-                    .ok_or(StatusCode::INVALID_FIELD)?;
+                let disabled = self.interrupts.is_coalescing_disabled(selected);
+                let disabled = disabled.ok_or(StatusCode::INVALID_FIELD)?;
                 let mut vector = InterruptVector::default();
                 vector
                     .set_vector(selected)
                     .set_coalescing_disabled(disabled && is_current)
                     .raw()
             }
-            FeatureId::WRITE_ATOMICITY => 0,
+            FeatureId::WRITE_ATOMICITY | FeatureId::TIMESTAMP => 0,
             FeatureId::ASYNC_EVENT => features.async_events.raw(),
-            FeatureId::AUTONOMOUS_POWER if self.has_non_operational_states() => {
-                let mut autonomous = AutonomousPowerConfig::default();
-                autonomous.set_enabled(features.autonomous).raw()
-            }
-            FeatureId::TIMESTAMP => 0,
             FeatureId::HOST_THERMAL if features.can_throttle => features.thermal.raw(),
+            FeatureId::AUTONOMOUS_POWER if self.has_non_operational_states() => {
+                features.autonomous.raw()
+            }
             FeatureId::NON_OPERATIONAL_POWER if self.has_non_operational_states() => {
-                features.non_operational
+                features.non_operational.raw()
             }
             _ => return Err(StatusCode::INVALID_FIELD),
         })
     }
 
     pub(super) fn has_non_operational_states(&self) -> bool {
-        self.drive
-            .identity()
-            .power_states
-            .iter()
-            .any(|state| !state.operational)
+        let states = &self.drive.identity().power_states;
+        states.iter().any(|state| !state.operational)
     }
 
     /// Number of Queues granted of those requested, less one each.
@@ -297,11 +264,7 @@ impl Controller {
             .raw()
     }
 
-    pub(super) fn set_features<M: HostMemory>(
-        &mut self,
-        command: &AdminCommand,
-        memory: &mut M,
-    ) -> AdminResult {
+    pub(super) fn set_features(&mut self, command: &mut AdminCommand<'_>) -> AdminResult {
         let (now_ns, set): (u64, SetFeatures) = (command.now_ns, command.view());
         let (fid, value) = (FeatureId(set.fid()), set.value());
         if fid != FeatureId::INTERRUPT_VECTOR && fid != FeatureId::TEMPERATURE_THRESHOLD {
@@ -311,10 +274,9 @@ impl Controller {
         if set.save() {
             return Err(StatusCode::FEATURE_NOT_SAVEABLE);
         }
+        let enabled = FeatureSwitch::from_raw(value & 1);
         match fid {
-            FeatureId::ARBITRATION => {
-                self.features.arbitration = Arbitration::from_raw(value).raw()
-            }
+            FeatureId::ARBITRATION => self.features.arbitration = value,
             FeatureId::POWER_MANAGEMENT => {
                 self.set_power_state(now_ns, PowerManagement::from_raw(value))?
             }
@@ -327,9 +289,7 @@ impl Controller {
                 }
                 self.features.error_recovery = value & 0xffff;
             }
-            FeatureId::VOLATILE_WRITE_CACHE => {
-                self.features.write_cache = VolatileWriteCache::from_raw(value).enabled();
-            }
+            FeatureId::VOLATILE_WRITE_CACHE => self.features.write_cache = enabled,
             FeatureId::NUMBER_OF_QUEUES => {
                 let requested = NumberOfQueues::from_raw(value);
                 let (submission, completion) = (requested.submission(), requested.completion());
@@ -339,9 +299,8 @@ impl Controller {
                 if self.has_io_queues() {
                     return Err(StatusCode::COMMAND_SEQUENCE_ERROR);
                 }
-                return Ok(AdminOutcome::Done(
-                    self.queues_granted(submission, completion),
-                ));
+                let granted = self.queues_granted(submission, completion);
+                return Ok(AdminOutcome::Done(granted));
             }
             FeatureId::INTERRUPT_COALESCING => {
                 let setting = InterruptCoalescing::from_raw(value);
@@ -351,38 +310,31 @@ impl Controller {
                 });
             }
             FeatureId::INTERRUPT_VECTOR => {
-                let setting = InterruptVector::from_raw(value);
+                let (setting, vectors) = (InterruptVector::from_raw(value), self.vectors());
+                if setting.vector() >= vectors {
+                    return Err(StatusCode::INVALID_FIELD);
+                }
+                let disabled = setting.coalescing_disabled();
                 self.interrupts
-                    .is_coalescing_disabled(setting.vector())
-                    .ok_or(StatusCode::INVALID_FIELD)?;
-                self.interrupts
-                    .disable_coalescing(setting.vector(), setting.coalescing_disabled());
+                    .disable_coalescing(setting.vector(), disabled);
             }
             FeatureId::ASYNC_EVENT => {
                 self.features.async_events = AsyncEventConfig::from_raw(value)
             }
             FeatureId::AUTONOMOUS_POWER => {
                 let mut table = AutonomousTable::default();
-                let pointer = command.pointer();
-                pointer.gather(memory, table.as_bytes_mut(), self.page_bytes)?;
-                self.set_autonomous(
-                    now_ns,
-                    AutonomousPowerConfig::from_raw(value).enabled(),
-                    table,
-                )?;
+                command.receive(table.as_bytes_mut(), self.page_bytes)?;
+                self.set_autonomous(now_ns, enabled, table)?;
             }
             FeatureId::TIMESTAMP => {
                 let mut stamp = Timestamp::default();
-                let pointer = command.pointer();
-                pointer.gather(memory, stamp.as_bytes_mut(), self.page_bytes)?;
+                command.receive(stamp.as_bytes_mut(), self.page_bytes)?;
                 self.features.timestamp = Some((stamp.milliseconds(), now_ns));
             }
             FeatureId::HOST_THERMAL => {
                 self.set_host_thermal(now_ns, HostThermal::from_raw(value))?
             }
-            FeatureId::NON_OPERATIONAL_POWER => {
-                self.features.non_operational = NonOperationalPower::from_raw(value).raw() & 1;
-            }
+            FeatureId::NON_OPERATIONAL_POWER => self.features.non_operational = enabled,
             _ => return Err(StatusCode::FEATURE_NOT_CHANGEABLE),
         }
         Ok(AdminOutcome::Done(0))
@@ -400,14 +352,13 @@ impl Controller {
 
     fn set_threshold(&mut self, threshold: TemperatureThreshold) -> Result<(), StatusCode> {
         const ALL: u8 = 0xf;
-        let sensors = self.drive.profile().thermal.sensor_offsets_k.value.len();
-        let stuck = &self.drive.profile().thermal.stuck_sensors_celsius;
-        let sensors = (sensors + stuck.as_ref().map_or(0, |list| list.value.len())).min(8);
-        let limits = match threshold.threshold_type() {
-            0 => &mut self.features.thresholds.over,
-            1 => &mut self.features.thresholds.under,
-            _ => return Err(StatusCode::INVALID_FIELD),
-        };
+        let thermal = &self.drive.profile().thermal;
+        let stuck = thermal.stuck_sensors_celsius.as_ref();
+        let stuck = stuck.map_or(0, |list| list.value.len());
+        let sensors = (thermal.sensor_offsets_k.value.len() + stuck).min(8);
+        let limits = &mut self.features.thresholds.0;
+        let limits = limits.get_mut(usize::from(threshold.threshold_type()));
+        let limits = limits.ok_or(StatusCode::INVALID_FIELD)?;
         match threshold.sensor() {
             ALL => limits[..=sensors].fill(threshold.kelvin()),
             sensor if usize::from(sensor) <= sensors => {
@@ -421,7 +372,7 @@ impl Controller {
     fn set_autonomous(
         &mut self,
         now_ns: u64,
-        enabled: bool,
+        enabled: FeatureSwitch,
         table: AutonomousTable,
     ) -> Result<(), StatusCode> {
         let states = &self.drive.identity().power_states;
@@ -438,7 +389,7 @@ impl Controller {
     }
 
     fn apply_autonomous(&mut self, now_ns: u64) {
-        let transitions = if self.features.autonomous {
+        let transitions = if self.features.autonomous.enabled() {
             // From the last operational state, also if a host selected a non-operational one.
             chain(&self.features.table, self.drive.working_power_state())
         } else {

@@ -1,6 +1,5 @@
 //! Identify (Base 5.17).
 
-use assay_nvme_spec::StatusCode;
 use assay_nvme_spec::admin::IdentifyCommand;
 use assay_nvme_spec::identify::{
     Cns, DATA_BYTES, IdentifyController, IdentifyNamespace, IndependentNamespace, LbaFormat,
@@ -8,15 +7,15 @@ use assay_nvme_spec::identify::{
     sanicap, sgls,
 };
 use assay_nvme_spec::wire::padded;
+use assay_nvme_spec::{NSID_ALL, StatusCode};
 use assay_units::rng::mix;
 
 use super::background::EXTENDED_TEST_MINUTES;
 use super::errors::ERROR_ENTRIES;
 use super::events::EVENT_REQUESTS;
 use super::feature::{MAX_THERMAL_KELVIN, MIN_THERMAL_KELVIN, kelvin};
-use super::{AdminCommand, AdminResult};
+use super::{AdminCommand, AdminOutcome, AdminResult};
 use crate::controller::{Controller, NAMESPACE, PAGE_BYTES};
-use crate::memory::HostMemory;
 
 /// Command Set Identifier of the NVM command set.
 const CSI_NVM: u8 = 0;
@@ -24,52 +23,45 @@ const CSI_NVM: u8 = 0;
 const CONTROLLER_ID: u16 = 0;
 
 impl Controller {
-    pub(super) fn identify<M: HostMemory>(
-        &mut self,
-        command: &AdminCommand,
-        memory: &mut M,
-    ) -> AdminResult {
+    pub(super) fn identify(&mut self, command: &mut AdminCommand<'_>) -> AdminResult {
         let identify: IdentifyCommand = command.view();
-        let nsid = identify.nsid();
+        let (cns, nsid) = (Cns(identify.cns()), identify.nsid());
         let is_nvm = identify.csi() == CSI_NVM;
-        let data = match Cns(identify.cns()) {
+        let data = match cns {
             Cns::CONTROLLER => self.controller_data().as_bytes().to_vec(),
-            Cns::NAMESPACE | Cns::ALLOCATED_NAMESPACE => match nsid {
-                NAMESPACE => self.namespace_data().as_bytes().to_vec(),
-                // Fields common to all namespaces.
-                assay_nvme_spec::NSID_ALL if identify.cns() == Cns::NAMESPACE.0 => {
-                    let mut data = self.namespace_data();
-                    data.set_size_blocks(0)
-                        .set_capacity_blocks(0)
-                        .set_used_blocks(0)
-                        .set_capacity_bytes(0);
-                    data.set_nguid([0; 16]).set_eui64([0; 8]);
-                    data.as_bytes().to_vec()
-                }
-                _ => return Err(StatusCode::INVALID_NAMESPACE),
-            },
+            Cns::NAMESPACE | Cns::ALLOCATED_NAMESPACE if nsid == NAMESPACE => {
+                self.namespace_data().as_bytes().to_vec()
+            }
+            // Fields common to all namespaces.
+            Cns::NAMESPACE if nsid == NSID_ALL => {
+                let mut data = self.namespace_data();
+                data.set_size_blocks(0)
+                    .set_capacity_blocks(0)
+                    .set_used_blocks(0)
+                    .set_capacity_bytes(0)
+                    .set_nguid([0; 16])
+                    .set_eui64([0; 8]);
+                data.as_bytes().to_vec()
+            }
+            Cns::NAMESPACE | Cns::ALLOCATED_NAMESPACE => return Err(StatusCode::INVALID_NAMESPACE),
             Cns::ACTIVE_NAMESPACES | Cns::ALLOCATED_NAMESPACES => list_after(nsid)?,
             Cns::COMMAND_SET_ACTIVE_NAMESPACES if is_nvm => list_after(nsid)?,
             Cns::NAMESPACE_DESCRIPTORS if nsid == NAMESPACE => self.descriptors(),
             // All 0: no protection information, no extended LBA formats.
-            Cns::COMMAND_SET_NAMESPACE if is_nvm && nsid == NAMESPACE => vec![0; DATA_BYTES],
-            Cns::COMMAND_SET_CONTROLLER if is_nvm => self.nvm_controller_data().as_bytes().to_vec(),
+            Cns::COMMAND_SET_NAMESPACE if is_nvm && nsid == NAMESPACE => Vec::new(),
+            Cns::COMMAND_SET_CONTROLLER if is_nvm => {
+                let mut data = NvmController::default();
+                data.set_verify_limit(self.transfer_limit());
+                data.as_bytes().to_vec()
+            }
             Cns::INDEPENDENT_NAMESPACE if nsid == NAMESPACE => {
                 let mut data = IndependentNamespace::default();
                 data.set_status(1);
                 data.as_bytes().to_vec()
             }
             // Number of Identifiers, then identifiers from the requested one on.
-            Cns::CONTROLLERS => {
-                let mut data = vec![0; DATA_BYTES];
-                data[0] = u8::from(identify.controller() == CONTROLLER_ID);
-                data
-            }
-            Cns::COMMAND_SETS => {
-                let mut data = vec![0; DATA_BYTES];
-                data[0] = 1 << CSI_NVM;
-                data
-            }
+            Cns::CONTROLLERS => vec![u8::from(identify.controller() == CONTROLLER_ID)],
+            Cns::COMMAND_SETS => vec![1 << CSI_NVM],
             Cns::NAMESPACE_DESCRIPTORS
             | Cns::INDEPENDENT_NAMESPACE
             | Cns::COMMAND_SET_NAMESPACE
@@ -79,7 +71,13 @@ impl Controller {
             }
             _ => return Err(StatusCode::INVALID_FIELD),
         };
-        self.transfer_to_host(&data, DATA_BYTES, command.pointer(), memory)
+        command.reply(&data, DATA_BYTES, self.page_bytes)?;
+        Ok(AdminOutcome::Done(0))
+    }
+
+    /// Limit of data transfers as a power of two of minimum memory pages.
+    fn transfer_limit(&self) -> u8 {
+        (self.max_transfer_bytes / PAGE_BYTES).ilog2() as u8
     }
 
     fn controller_data(&self) -> IdentifyController {
@@ -91,9 +89,9 @@ impl Controller {
             .set_serial_number(padded(&identity.serial))
             .set_model_number(padded(&identity.model))
             .set_firmware_revision(padded(&identity.firmware))
-            .set_mdts((self.max_transfer_bytes / PAGE_BYTES).ilog2() as u8)
+            .set_mdts(self.transfer_limit())
             .set_controller_id(CONTROLLER_ID)
-            .set_version(self.version_raw())
+            .set_version(self.version.raw())
             .set_controller_type(1)
             .set_oacs(oacs::FORMAT | oacs::SELF_TEST)
             .set_async_event_limit(EVENT_REQUESTS as u8 - 1)
@@ -149,18 +147,15 @@ impl Controller {
     pub(super) fn namespace_data(&self) -> IdentifyNamespace {
         let mut data = IdentifyNamespace::default();
         let mut formats = [LbaFormat::default(); 64];
-        for (rank, (format, &size)) in
-            (0..).zip(formats.iter_mut().zip(self.lba_sizes.iter().rev()))
-        {
+        let sizes = &self.lba_sizes;
+        for (rank, (format, &size)) in (0..).zip(formats.iter_mut().zip(sizes.iter().rev())) {
             // Best performance at the size of a mapping unit.
             format.set_data_size(size).set_relative_performance(rank);
         }
-        formats[..self.lba_sizes.len()].reverse();
-        let current = self
-            .lba_sizes
-            .iter()
-            .position(|&size| u32::from(size) == self.block_shift)
-            .expect("the block size is one of the LBA formats");
+        formats[..sizes.len()].reverse();
+        let mut sizes = sizes.iter();
+        let current = sizes.position(|&size| u32::from(size) == self.block_shift);
+        let current = current.expect("the block size is one of the LBA formats");
         data.set_size_blocks(self.blocks)
             .set_capacity_blocks(self.blocks)
             .set_used_blocks(self.blocks)
@@ -183,13 +178,6 @@ impl Controller {
         data
     }
 
-    fn nvm_controller_data(&self) -> NvmController {
-        let mut data = NvmController::default();
-        let limit = (self.max_transfer_bytes / PAGE_BYTES).ilog2() as u8;
-        data.set_verify_limit(limit);
-        data
-    }
-
     fn descriptors(&self) -> Vec<u8> {
         let mut list = Vec::new();
         let id = self.unique_id();
@@ -197,16 +185,14 @@ impl Controller {
         push_descriptor(&mut list, NamespaceIdType::NGUID, &id);
         push_descriptor(&mut list, NamespaceIdType::UUID, &self.uuid());
         push_descriptor(&mut list, NamespaceIdType::CSI, &[CSI_NVM]);
-        list.resize(DATA_BYTES, 0);
         list
     }
 
     /// Locally administered identifier derived from the drive's serial number.
     fn unique_id(&self) -> [u8; 16] {
+        let serial = &self.drive.identity().serial;
         let hash = |seed| {
-            self.drive
-                .identity()
-                .serial
+            serial
                 .bytes()
                 .fold(seed, |hash, byte| mix(hash, byte.into()))
         };
@@ -227,19 +213,10 @@ impl Controller {
     }
 
     fn uuid_text(&self) -> String {
-        let hex: String = self
-            .uuid()
-            .iter()
-            .map(|byte| format!("{byte:02x}"))
-            .collect();
-        [
-            &hex[..8],
-            &hex[8..12],
-            &hex[12..16],
-            &hex[16..20],
-            &hex[20..],
-        ]
-        .join("-")
+        let hex = format!("{:032x}", u128::from_be_bytes(self.uuid()));
+        [8..12, 12..16, 16..20, 20..32]
+            .into_iter()
+            .fold(hex[..8].to_owned(), |text, part| text + "-" + &hex[part])
     }
 }
 
@@ -247,14 +224,11 @@ fn eui64(id: [u8; 16]) -> [u8; 8] {
     *id.last_chunk().expect("16 bytes have a last 8")
 }
 
-/// Namespace list from `nsid + 1` on (Base 5.17.2.2).
+/// Namespace list from `nsid + 1` on (Base 5.17.2.2), without the zeroes that end it.
 fn list_after(nsid: u32) -> Result<Vec<u8>, StatusCode> {
     if nsid >= 0xffff_fffe {
         return Err(StatusCode::INVALID_NAMESPACE);
     }
-    let mut data = vec![0; DATA_BYTES];
-    if nsid < NAMESPACE {
-        data[..4].copy_from_slice(&NAMESPACE.to_le_bytes());
-    }
-    Ok(data)
+    let following = (nsid < NAMESPACE).then_some(NAMESPACE);
+    Ok(following.map_or(Vec::new(), |nsid| nsid.to_le_bytes().to_vec()))
 }

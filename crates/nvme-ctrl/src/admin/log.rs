@@ -2,18 +2,17 @@
 
 use assay_nvme_spec::admin::GetLogPage;
 use assay_nvme_spec::log::{
-    CommandEffect, CommandEffectsLog, FirmwareSlotLog, LogId, OCP_GUID, OcpSmartLog, SmartLog,
-    SupportedPage, SupportedPagesLog, TelemetryHeader, critical_warning,
+    CommandEffect, CommandEffectsLog, CriticalWarning, FirmwareSlotLog, LogId, OCP_GUID,
+    OcpSmartLog, SmartLog, SupportedPage, SupportedPagesLog, TelemetryHeader,
 };
-use assay_nvme_spec::wire::padded;
+use assay_nvme_spec::wire::{Wire, padded};
 use assay_nvme_spec::{NSID_ALL, StatusCode};
 use assay_units::Nanos;
 
 use super::background::HOUR_NS;
 use super::feature::kelvin;
-use super::{AdminCommand, AdminResult, CommandEffects, admin_commands};
+use super::{ADMIN_COMMANDS, AdminCommand, AdminOutcome, AdminResult, CommandEffects};
 use crate::controller::{Controller, NAMESPACE};
-use crate::memory::{FlatMemory, HostMemory};
 
 /// Rated program/erase cycles of a block by bits per cell, from one on: typical vendor values (SLC 60,000, MLC 3,000, TLC 1,500), since
 /// profiles have none. Percentage Used is the mean erase count over this.
@@ -28,31 +27,35 @@ type LogPage = fn(&mut Controller, u64, &GetLogPage) -> Vec<u8>;
 
 /// The supported log pages: contents at a time in nanoseconds.
 const LOG_PAGES: [(LogId, LogPage); 10] = [
-    (LogId::SUPPORTED_PAGES, |_, _, _| {
-        supported_pages().as_bytes().to_vec()
-    }),
+    (LogId::SUPPORTED_PAGES, |_, _, _| bytes(supported_pages())),
     (LogId::ERROR, |controller, _, _| controller.errors.page()),
     (LogId::SMART, |controller, now_ns, _| {
-        controller.smart(now_ns).as_bytes().to_vec()
+        bytes(controller.smart(now_ns))
     }),
     (LogId::FIRMWARE_SLOT, |controller, _, _| {
-        controller.firmware_slots().as_bytes().to_vec()
+        bytes(controller.firmware_slots())
     }),
     (LogId::COMMAND_EFFECTS, |controller, _, _| {
-        controller.effects().as_bytes().to_vec()
+        bytes(controller.effects())
     }),
     (LogId::SELF_TEST, |controller, now_ns, _| {
-        controller.self_test_log(now_ns).as_bytes().to_vec()
+        bytes(controller.self_test_log(now_ns))
     }),
     (LogId::TELEMETRY_HOST, Controller::telemetry_log),
     (LogId::TELEMETRY_CONTROLLER, Controller::telemetry_log),
     (LogId::SANITIZE, |controller, now_ns, _| {
-        controller.sanitize_log(now_ns).as_bytes().to_vec()
+        bytes(controller.sanitize_log(now_ns))
     }),
     (LogId::OCP_SMART, |controller, now_ns, _| {
-        controller.ocp_smart(now_ns).as_bytes().to_vec()
+        bytes(controller.ocp_smart(now_ns))
     }),
 ];
+
+fn bytes<T: Wire>(page: T) -> Vec<u8> {
+    let mut bytes = vec![0; T::BYTES];
+    page.store(&mut bytes);
+    bytes
+}
 
 /// Value of a 32-bit counter, which stops at its maximum.
 fn counter(value: u64) -> u32 {
@@ -60,37 +63,30 @@ fn counter(value: u64) -> u32 {
 }
 
 impl Controller {
-    pub(super) fn get_log_page<M: HostMemory>(
-        &mut self,
-        command: &AdminCommand,
-        memory: &mut M,
-    ) -> AdminResult {
+    pub(super) fn get_log_page(&mut self, command: &mut AdminCommand<'_>) -> AdminResult {
         let get: GetLogPage = command.view();
         let lid = LogId(get.lid());
         let len = get.dwords() * 4;
-        if len > self.max_transfer_bytes
-            || get.offset_counts_entries()
-            || !get.offset().is_multiple_of(4)
-        {
+        let is_aligned = get.offset().is_multiple_of(4);
+        if len > self.max_transfer_bytes || get.offset_counts_entries() || !is_aligned {
             return Err(StatusCode::INVALID_FIELD);
         }
         if lid == LogId::SMART && !matches!(get.nsid(), 0 | NAMESPACE | NSID_ALL) {
             return Err(StatusCode::INVALID_NAMESPACE);
         }
-        let (_, contents) = LOG_PAGES
+        let supported = LOG_PAGES
             .into_iter()
-            .find(|(supported, _)| *supported == lid)
-            .ok_or(StatusCode::INVALID_LOG_PAGE)?;
+            .find(|(supported, _)| *supported == lid);
+        let (_, contents) = supported.ok_or(StatusCode::INVALID_LOG_PAGE)?;
         let page = contents(self, command.now_ns, &get);
         let offset = usize::try_from(get.offset()).ok();
-        let part = offset
-            .and_then(|offset| page.get(offset..))
-            .ok_or(StatusCode::INVALID_FIELD)?;
-        let outcome = self.transfer_to_host(part, len as usize, command.pointer(), memory)?;
+        let part = offset.and_then(|offset| page.get(offset..));
+        let part = part.ok_or(StatusCode::INVALID_FIELD)?;
+        command.reply(part, len as usize, self.page_bytes)?;
         if !get.retain_event() {
             self.events.log_was_read(lid);
         }
-        Ok(outcome)
+        Ok(AdminOutcome::Done(0))
     }
 
     fn smart(&mut self, now_ns: u64) -> SmartLog {
@@ -98,7 +94,7 @@ impl Controller {
         let mut log = SmartLog::default();
         let mut warnings = 0;
         if self.features.thresholds.is_crossed(&telemetry) {
-            warnings |= critical_warning::TEMPERATURE;
+            warnings |= CriticalWarning::TEMPERATURE.0;
         }
         let units = |bytes: u64| u128::from(bytes.div_ceil(DATA_UNIT_BYTES));
         let mut sensors = [0; 8];
@@ -120,7 +116,7 @@ impl Controller {
             .set_power_on_hours(u128::from(now_ns / HOUR_NS))
             .set_unsafe_shutdowns(telemetry.unsafe_shutdowns.into())
             .set_media_errors(telemetry.media_errors.into())
-            .set_error_entries(self.errors.count().into())
+            .set_error_entries(self.errors.count.into())
             .set_warning_minutes(counter(telemetry.warning_time_s / 60))
             .set_critical_minutes(counter(telemetry.critical_time_s / 60))
             .set_sensors_kelvin(sensors)
@@ -135,24 +131,17 @@ impl Controller {
     fn mean_cycles(&self, superblocks_erased: u64) -> u64 {
         let profile = self.drive.profile();
         let blocks = u64::from(profile.nand.blocks_per_plane.value);
-        let erased = if profile.in_place.is_some() {
-            0
-        } else {
-            superblocks_erased / blocks.max(1)
+        let erased = match profile.in_place {
+            Some(_) => 0,
+            None => superblocks_erased / blocks.max(1),
         };
         u64::from(self.drive.age().cycles) + erased
     }
 
     fn percentage_used(&self, superblocks_erased: u64) -> u8 {
-        let bits = self
-            .drive
-            .profile()
-            .nand
-            .read_ns
-            .value
-            .len()
-            .clamp(1, RATED_CYCLES.len());
-        let percent = self.mean_cycles(superblocks_erased) * 100 / RATED_CYCLES[bits - 1];
+        let bits_per_cell = self.drive.profile().nand.read_ns.value.len();
+        let rated = RATED_CYCLES[bits_per_cell.clamp(1, RATED_CYCLES.len()) - 1];
+        let percent = self.mean_cycles(superblocks_erased) * 100 / rated;
         percent.min(255) as u8
     }
 
@@ -160,11 +149,8 @@ impl Controller {
     fn ocp_smart(&mut self, now_ns: u64) -> OcpSmartLog {
         let telemetry = self.drive.telemetry(Nanos(now_ns));
         let cycles = counter(self.mean_cycles(telemetry.superblocks_erased));
-        let buffer = &self.drive.profile().buffer;
-        let has_capacitor = buffer
-            .power_loss_protected
-            .as_ref()
-            .is_some_and(|is| is.value);
+        let protected = self.drive.profile().buffer.power_loss_protected.as_ref();
+        let has_capacitor = protected.is_some_and(|protected| protected.value);
         let mut log = OcpSmartLog::default();
         log.set_media_bytes_written(telemetry.nand_bytes_written.into())
             .set_bad_user_normalized(100)
@@ -206,7 +192,7 @@ impl Controller {
             effect
         };
         let mut admin = [CommandEffect::default(); 256];
-        for (opcode, effects, _) in admin_commands::<FlatMemory>() {
+        for (opcode, effects, _) in ADMIN_COMMANDS {
             admin[usize::from(opcode.0)] = effect(effects);
         }
         let mut io = [CommandEffect::default(); 256];
@@ -234,11 +220,12 @@ impl Controller {
             self.features.telemetry = text;
             self.features.telemetry_generation = self.features.telemetry_generation.wrapping_add(1);
         }
-        let blocks = if is_host_initiated {
-            self.features.telemetry.len() / BLOCK_BYTES
+        let text: &[u8] = if is_host_initiated {
+            &self.features.telemetry
         } else {
-            0
-        } as u16;
+            &[]
+        };
+        let blocks = (text.len() / BLOCK_BYTES) as u16;
         let mut header = TelemetryHeader::default();
         header
             .set_lid(command.lid())
@@ -246,21 +233,15 @@ impl Controller {
             .set_area2_last_block(blocks)
             .set_area3_last_block(blocks)
             .set_host_generation(self.features.telemetry_generation);
-        let mut page = header.as_bytes().to_vec();
-        if is_host_initiated {
-            page.extend(&self.features.telemetry);
-        }
-        page
+        [header.as_bytes(), text].concat()
     }
 }
 
 fn supported_pages() -> SupportedPagesLog {
     let mut log = SupportedPagesLog::default();
-    let mut page = SupportedPage::default();
-    page.set_supported(true);
     let mut pages = [SupportedPage::default(); 256];
     for (lid, _) in LOG_PAGES {
-        pages[usize::from(lid.0)] = page;
+        pages[usize::from(lid.0)].set_supported(true);
     }
     log.set_pages(pages);
     log

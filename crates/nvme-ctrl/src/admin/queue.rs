@@ -17,12 +17,8 @@ impl Controller {
         Ok(usize::from(qid))
     }
 
-    fn check_queue_attributes(
-        &self,
-        less_one: u16,
-        contiguous: bool,
-        base: u64,
-    ) -> Result<u32, StatusCode> {
+    /// Number of entries of a queue with valid attributes.
+    fn queue_entries(&self, less_one: u16, contiguous: bool, base: u64) -> Result<u32, StatusCode> {
         let entries = u32::from(less_one) + 1;
         if entries < 2 || entries > self.max_queue_entries() || !self.has_entry_sizes() {
             return Err(StatusCode::INVALID_QUEUE_SIZE);
@@ -37,17 +33,13 @@ impl Controller {
         Ok(entries)
     }
 
-    pub(super) fn create_completion_queue<M>(
-        &mut self,
-        command: &AdminCommand,
-        _: &mut M,
-    ) -> AdminResult {
+    pub(super) fn create_cq(&mut self, command: &mut AdminCommand<'_>) -> AdminResult {
         let (base, command): (u64, CreateCompletionQueue) = (command.entry.prp1(), command.view());
         let index = self.io_queue_index(command.qid())?;
         if self.cqs[index].is_some() {
             return Err(StatusCode::INVALID_QUEUE_ID);
         }
-        let entries = self.check_queue_attributes(command.size(), command.contiguous(), base)?;
+        let entries = self.queue_entries(command.size(), command.contiguous(), base)?;
         if command.interrupts() && command.vector() >= self.vectors() {
             return Err(StatusCode::INVALID_INTERRUPT_VECTOR);
         }
@@ -56,11 +48,7 @@ impl Controller {
         Ok(AdminOutcome::Done(0))
     }
 
-    pub(super) fn create_submission_queue<M>(
-        &mut self,
-        command: &AdminCommand,
-        _: &mut M,
-    ) -> AdminResult {
+    pub(super) fn create_sq(&mut self, command: &mut AdminCommand<'_>) -> AdminResult {
         let (base, command): (u64, CreateSubmissionQueue) = (command.entry.prp1(), command.view());
         let index = self.io_queue_index(command.qid())?;
         if self.sqs[index].is_some() {
@@ -70,17 +58,13 @@ impl Controller {
         if self.cqs[cq_index].is_none() {
             return Err(StatusCode::COMPLETION_QUEUE_INVALID);
         }
-        let entries = self.check_queue_attributes(command.size(), command.contiguous(), base)?;
+        let entries = self.queue_entries(command.size(), command.contiguous(), base)?;
         self.sqs[index] = Some(SubmissionQueue::new(base, entries, command.cqid()));
         Ok(AdminOutcome::Done(0))
     }
 
     /// Outstanding commands of the queue complete implicitly, without completion entries.
-    pub(super) fn delete_submission_queue<M>(
-        &mut self,
-        command: &AdminCommand,
-        _: &mut M,
-    ) -> AdminResult {
+    pub(super) fn delete_sq(&mut self, command: &mut AdminCommand<'_>) -> AdminResult {
         let command: DeleteSubmissionQueue = command.view();
         self.io_queue_index(command.qid())?;
         if !self.remove_sq(command.qid()) {
@@ -89,11 +73,7 @@ impl Controller {
         Ok(AdminOutcome::Done(0))
     }
 
-    pub(super) fn delete_completion_queue<M>(
-        &mut self,
-        command: &AdminCommand,
-        _: &mut M,
-    ) -> AdminResult {
+    pub(super) fn delete_cq(&mut self, command: &mut AdminCommand<'_>) -> AdminResult {
         let command: DeleteCompletionQueue = command.view();
         let qid = command.qid();
         let index = self.io_queue_index(qid)?;

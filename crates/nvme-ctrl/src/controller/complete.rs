@@ -84,7 +84,8 @@ impl Controller {
                 Some(continues.err().unwrap_or(StatusCode::SUCCESS))
             }
             SlotState::Compare if status.is_success() => {
-                Some(self.compare(completion, &slot, memory))
+                let equal = self.compare(completion, &slot, memory);
+                Some(equal.err().unwrap_or(StatusCode::SUCCESS))
             }
             SlotState::Shutdown => {
                 self.remove_command(number, at_ns);
@@ -134,16 +135,15 @@ impl Controller {
         completion: &Completion,
         slot: &CommandSlot,
         memory: &mut M,
-    ) -> StatusCode {
+    ) -> Result<(), StatusCode> {
         let len = slot.len_bytes as usize;
         let stored = sized(&mut self.buffer, len);
         let sent = sized(&mut self.compared, len);
         self.drive.read_data(completion, slot.offset_bytes, stored);
-        match slot.pointer.gather(memory, sent, self.page_bytes) {
-            Err(status) => status,
-            Ok(()) if stored == sent => StatusCode::SUCCESS,
-            Ok(()) => StatusCode::COMPARE_FAILURE,
-        }
+        slot.pointer.gather(memory, sent, self.page_bytes)?;
+        (stored == sent)
+            .then_some(())
+            .ok_or(StatusCode::COMPARE_FAILURE)
     }
 
     /// Submits the next deallocation of a Dataset Management command; `false` if none is left.
@@ -167,20 +167,13 @@ impl Controller {
             let upto = usize::from(slot.ranges_started) * DatasetRange::SIZE;
             slot.pointer.gather(memory, &mut raw[..upto], page_bytes)?;
             let range = DatasetRange::load(&raw[upto - DatasetRange::SIZE..]);
-            let end = range.slba().checked_add(u64::from(range.blocks()));
-            end.filter(|&end| end <= blocks)
-                .ok_or(StatusCode::LBA_OUT_OF_RANGE)?;
+            check_range(&range, blocks)?;
             slot.offset_bytes = range.slba() << shift;
             slot.left_bytes = u64::from(range.blocks()) << shift;
         }
         let len = slot.left_bytes.min(DEALLOCATE_BYTES);
-        let discard = drive_command(
-            number,
-            slot.sqid,
-            Op::Discard,
-            slot.offset_bytes,
-            len as u32,
-        );
+        let (sqid, offset_bytes) = (slot.sqid, slot.offset_bytes);
+        let discard = drive_command(number, sqid, Op::Discard, offset_bytes, len as u32);
         slot.offset_bytes += len;
         slot.left_bytes -= len;
         self.drive.submit(Nanos(now_ns), discard);
@@ -189,7 +182,7 @@ impl Controller {
 
     /// Posts the completion entry of a command whose slot is free already.
     #[inline]
-    pub(crate) fn complete<M: HostMemory>(
+    pub(crate) fn complete<M: HostMemory + ?Sized>(
         &mut self,
         slot: &CommandSlot,
         status: StatusCode,
@@ -215,18 +208,16 @@ impl Controller {
             return;
         }
         entry.set_more(true);
-        let has_lba = slot.sqid > 0 && slot.opcode != NvmOpcode::FLUSH.0;
-        let lba = if has_lba {
-            slot.offset_bytes >> self.block_shift
-        } else {
-            0
+        let lba = match slot.sqid > 0 && slot.opcode != NvmOpcode::FLUSH.0 {
+            true => slot.offset_bytes >> self.block_shift,
+            false => 0,
         };
         self.errors.add(entry, slot.opcode, slot.nsid, lba);
     }
 
     /// Writes an entry to the completion queue of its submission queue, or adds it to the backlog.
     #[inline]
-    pub(crate) fn post<M: HostMemory>(
+    pub(crate) fn post<M: HostMemory + ?Sized>(
         &mut self,
         entry: CompletionEntry,
         at_ns: u64,
@@ -272,7 +263,7 @@ impl Controller {
 
 /// Writes an entry to a queue that is not full; `false` if the queue is not in mapped memory.
 #[inline]
-fn write_entry<M: HostMemory>(
+fn write_entry<M: HostMemory + ?Sized>(
     sq: &mut SubmissionQueue,
     cq: &mut CompletionQueue,
     interrupts: &mut Interrupts,
@@ -284,10 +275,8 @@ fn write_entry<M: HostMemory>(
         // The limit of outstanding commands may have delayed the next fetch until now.
         sq.fetch_ns = sq.fetch_ns.max(at_ns);
     }
-    sq.outstanding = sq
-        .outstanding
-        .checked_sub(1)
-        .expect("a completion without an outstanding command");
+    let outstanding = sq.outstanding.checked_sub(1);
+    sq.outstanding = outstanding.expect("a completion without an outstanding command");
     let (address, phase) = cq.advance();
     entry.set_sq_head(sq.head as u16).set_phase(phase);
     if memory.write(address, entry.as_bytes()).is_err() {
@@ -297,6 +286,13 @@ fn write_entry<M: HostMemory>(
         interrupts.on_completion(cq.vector, at_ns, sq.cqid == 0);
     }
     true
+}
+
+/// Fails a range of Dataset Management beyond the namespace.
+pub(super) fn check_range(range: &DatasetRange, blocks: u64) -> Result<(), StatusCode> {
+    let end = range.slba().checked_add(u64::from(range.blocks()));
+    let end = end.filter(|&end| end <= blocks);
+    end.map(|_| ()).ok_or(StatusCode::LBA_OUT_OF_RANGE)
 }
 
 /// Do Not Retry. Set for media errors, since drives report them after their own retries.

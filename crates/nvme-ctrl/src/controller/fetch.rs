@@ -8,6 +8,8 @@ use crate::memory::HostMemory;
 
 /// Most entries read from host memory at once.
 const BATCH: usize = 8;
+const ENTRY_BYTES: usize = SubmissionEntry::SIZE;
+const BATCH_BYTES: usize = BATCH * ENTRY_BYTES;
 
 impl Controller {
     /// Whether [`Controller::fetch`] can fetch entries by `until_ns`.
@@ -19,12 +21,12 @@ impl Controller {
         {
             return false;
         }
-        self.queues_with_entries.iter().any(|&qid| {
-            self.sqs[usize::from(qid)].as_ref().is_some_and(|queue| {
-                queue.has_entries()
-                    && queue.fetch_ns <= until_ns
-                    && queue.outstanding < queue.limit()
-            })
+        let mut queues = self.queues_with_entries.iter();
+        queues.any(|&qid| match &self.sqs[usize::from(qid)] {
+            Some(queue) if queue.outstanding < queue.limit() => {
+                queue.has_entries() && queue.fetch_ns <= until_ns
+            }
+            _ => false,
         })
     }
 
@@ -39,15 +41,16 @@ impl Controller {
         while let Some(&qid) = self.queues_with_entries.get(at) {
             let empty = self.fetch_from(qid, until_ns, memory);
             // A command may have changed the list: by deleting queues, or by a fatal error.
-            match self.queues_with_entries.get(at) {
-                Some(&same) if same == qid && empty => {
-                    self.queues_with_entries.swap_remove(at);
-                    if let Some(queue) = &mut self.sqs[usize::from(qid)] {
-                        queue.listed = false;
-                    }
-                }
-                Some(&same) if same == qid => at += 1,
-                _ => {}
+            if self.queues_with_entries.get(at) != Some(&qid) {
+                continue;
+            }
+            if !empty {
+                at += 1;
+                continue;
+            }
+            self.queues_with_entries.swap_remove(at);
+            if let Some(queue) = &mut self.sqs[usize::from(qid)] {
+                queue.listed = false;
             }
         }
     }
@@ -69,13 +72,10 @@ impl Controller {
                 return false;
             }
             let allowed = queue.limit() - queue.outstanding;
-            let mut count = (queue.contiguous_entries().min(allowed) as usize)
-                .min(room)
-                .min(BATCH);
-            if qid == 0 {
-                // An admin command may affect the next one.
-                count = count.min(1);
-            }
+            // An admin command may affect the next one.
+            let batch = if qid == 0 { 1 } else { BATCH };
+            let available = queue.contiguous_entries().min(allowed) as usize;
+            let count = available.min(room).min(batch);
             if count == 0 {
                 return false;
             }
@@ -84,11 +84,8 @@ impl Controller {
             queue.outstanding += count as u32;
             // Zeroing the buffer of a batch is a large part of the cost of a single command.
             let is_mapped = match count {
-                1 => self
-                    .start_batch::<{ SubmissionEntry::SIZE }, M>(qid, address, 1, now_ns, memory),
-                _ => self.start_batch::<{ BATCH * SubmissionEntry::SIZE }, M>(
-                    qid, address, count, now_ns, memory,
-                ),
+                1 => self.start_batch::<ENTRY_BYTES, M>(qid, address, 1, now_ns, memory),
+                _ => self.start_batch::<BATCH_BYTES, M>(qid, address, count, now_ns, memory),
             };
             if !is_mapped {
                 self.set_fatal();
@@ -110,11 +107,11 @@ impl Controller {
         memory: &mut M,
     ) -> bool {
         let mut raw = [0; BYTES];
-        let raw = &mut raw[..count * SubmissionEntry::SIZE];
+        let raw = &mut raw[..count * ENTRY_BYTES];
         if memory.read(address, raw).is_err() {
             return false;
         }
-        for bytes in raw.chunks_exact(SubmissionEntry::SIZE) {
+        for bytes in raw.chunks_exact(ENTRY_BYTES) {
             let entry = SubmissionEntry::load(bytes);
             if qid == 0 {
                 self.start_admin(now_ns, &entry, memory);

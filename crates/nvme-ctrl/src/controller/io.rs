@@ -8,7 +8,7 @@ use assay_nvme_spec::{NSID_ALL, StatusCode, SubmissionEntry};
 use assay_units::{DataClass, Nanos, Op};
 
 use super::Controller;
-use super::complete::{drive_command, sized};
+use super::complete::{check_range, drive_command, sized};
 use crate::memory::HostMemory;
 use crate::slots::{CommandSlot, SlotState};
 use crate::transfer::DataPointer;
@@ -99,13 +99,12 @@ impl Controller {
     fn byte_range(&self, entry: &SubmissionEntry) -> Result<(u64, u32), StatusCode> {
         let slba = u64::from(entry.cdw11()) << 32 | u64::from(entry.cdw10());
         let blocks = u64::from(entry.cdw12() & 0xffff) + 1;
-        match slba.checked_add(blocks) {
-            Some(end) if end <= self.blocks => Ok((
-                slba << self.block_shift,
-                (blocks << self.block_shift) as u32,
-            )),
-            _ => Err(StatusCode::LBA_OUT_OF_RANGE),
-        }
+        let end = slba.checked_add(blocks).filter(|&end| end <= self.blocks);
+        end.ok_or(StatusCode::LBA_OUT_OF_RANGE)?;
+        Ok((
+            slba << self.block_shift,
+            (blocks << self.block_shift) as u32,
+        ))
     }
 
     /// Read and Write (NVM 3.2.4, 3.2.6).
@@ -128,26 +127,23 @@ impl Controller {
             Some(address) if memory.is_mapped(address, len) => {}
             _ => pointer.check(memory, len, self.page_bytes, !WRITE)?,
         }
-        let flush_after = WRITE && (entry.cdw12() >> 30 & 1 != 0 || !self.features.write_cache);
-        let state = if WRITE {
-            SlotState::Write { flush_after }
-        } else {
-            SlotState::Read
+        let fua = entry.cdw12() >> 30 & 1 != 0;
+        let flush_after = WRITE && (fua || !self.features.write_cache.enabled());
+        let (state, op) = match WRITE {
+            true => (SlotState::Write { flush_after }, Op::Write),
+            false => (SlotState::Read, Op::Read),
         };
         let mut slot = CommandSlot::new(state, sqid, entry);
         slot.pointer = pointer;
         slot.offset_bytes = offset_bytes;
         slot.len_bytes = len_bytes;
         slot.multi_step = flush_after;
-        let op = if WRITE { Op::Write } else { Op::Read };
         if WRITE && self.keeps_data {
             return self.submit_write_data(now_ns, slot, memory);
         }
         let number = self.add_command(slot, now_ns);
-        self.drive.submit(
-            Nanos(now_ns),
-            drive_command(number, sqid, op, offset_bytes, len_bytes),
-        );
+        let command = drive_command(number, sqid, op, offset_bytes, len_bytes);
+        self.drive.submit(Nanos(now_ns), command);
         Ok(())
     }
 
@@ -159,17 +155,11 @@ impl Controller {
         memory: &mut M,
     ) -> Result<(), StatusCode> {
         let len = slot.len_bytes as usize;
-        let page_bytes = self.page_bytes;
+        let (offset_bytes, len_bytes) = (slot.offset_bytes, slot.len_bytes);
         let bytes = sized(&mut self.buffer, len);
-        slot.pointer.gather(memory, bytes, page_bytes)?;
+        slot.pointer.gather(memory, bytes, self.page_bytes)?;
         let number = self.add_command(slot, now_ns);
-        let mut write = drive_command(
-            number,
-            slot.sqid,
-            Op::Write,
-            slot.offset_bytes,
-            slot.len_bytes,
-        );
+        let mut write = drive_command(number, slot.sqid, Op::Write, offset_bytes, len_bytes);
         let bytes = &self.buffer[..len];
         if bytes.iter().all(|&byte| byte == 0) {
             write.data = DataClass::Zero;
@@ -201,7 +191,7 @@ impl Controller {
             NvmOpcode::FLUSH => Op::Flush,
             NvmOpcode::WRITE_ZEROES => {
                 (slot.offset_bytes, slot.len_bytes) = self.byte_range(entry)?;
-                if WriteZeroes::from(*entry).fua() || !self.features.write_cache {
+                if WriteZeroes::from(*entry).fua() || !self.features.write_cache.enabled() {
                     slot.state = SlotState::Write { flush_after: true };
                     slot.multi_step = true;
                 }
@@ -250,24 +240,21 @@ impl Controller {
         slot.pointer = DataPointer::of(entry);
         slot.pointer.gather(memory, raw, self.page_bytes)?;
         for range in raw.chunks_exact(DatasetRange::SIZE).map(DatasetRange::load) {
-            let end = range.slba().checked_add(u64::from(range.blocks()));
-            if end.is_none_or(|end| end > self.blocks) {
-                return Err(StatusCode::LBA_OUT_OF_RANGE);
-            }
+            check_range(&range, self.blocks)?;
         }
         slot.ranges = ranges as u16;
         slot.state = SlotState::Deallocate;
         slot.multi_step = true;
         let number = self.add_command(slot, now_ns);
         if dataset.deallocate() {
-            match self.deallocate_next(number, now_ns, memory) {
-                Ok(true) => return Ok(()),
-                Ok(false) => {}
-                Err(status) => {
-                    self.end_multi_step(number);
-                    self.remove_command(number, now_ns);
-                    return Err(status);
-                }
+            let continues = self.deallocate_next(number, now_ns, memory);
+            if continues == Ok(true) {
+                return Ok(());
+            }
+            self.end_multi_step(number);
+            if let Err(status) = continues {
+                self.remove_command(number, now_ns);
+                return Err(status);
             }
         }
         // Nothing to deallocate.

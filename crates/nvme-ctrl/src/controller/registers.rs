@@ -3,13 +3,12 @@
 use assay_nvme_spec::SubmissionEntry;
 use assay_nvme_spec::feature::{AsyncEventType, event};
 use assay_nvme_spec::log::LogId;
-use assay_nvme_spec::register::{
-    self, AdminQueueAttributes, Configuration, ControllerStatus, shutdown_status,
-};
+use assay_nvme_spec::register::{self, AdminQueueAttributes, Configuration, shutdown_status};
 use assay_units::{Nanos, Op};
 
 use super::complete::drive_command;
 use super::{Controller, MAX_TIME_NS, MPS_MAX, PAGE_BYTES, READY_NS, Registers};
+use crate::admin::events::AsyncEvents;
 use crate::queues::{CompletionQueue, SubmissionQueue};
 use crate::slots::{CommandSlot, SlotState};
 
@@ -21,14 +20,11 @@ impl Controller {
         if !self.drive.is_present() {
             return u64::MAX >> (64 - 8 * size);
         }
-        let mut value = 0;
-        for at in 0..size as u64 {
-            let byte_at = offset.wrapping_add(at);
-            let dword = self.read_dword(byte_at & !3);
-            let byte = dword >> (8 * (byte_at & 3)) & 0xff;
-            value |= u64::from(byte) << (8 * at);
-        }
-        value
+        (0..size as u64).rev().fold(0, |value, at| {
+            let at = offset.wrapping_add(at);
+            let byte = self.read_dword(at & !3) >> (8 * (at & 3)) & 0xff;
+            value << 8 | u64::from(byte)
+        })
     }
 
     fn read_dword(&self, offset: u64) -> u32 {
@@ -133,8 +129,7 @@ impl Controller {
     }
 
     fn configure(&mut self, now_ns: u64, cc: Configuration) {
-        let old = self.registers.cc;
-        self.registers.cc = cc;
+        let old = std::mem::replace(&mut self.registers.cc, cc);
         if cc.enable() && !old.enable() {
             self.enable(now_ns);
         } else if !cc.enable() && old.enable() {
@@ -154,11 +149,11 @@ impl Controller {
             && cc.css() == 0
             && attributes.sq_size() > 0
             && attributes.cq_size() > 0;
-        if !is_valid {
+        if is_valid {
+            self.ready_ns = now_ns + READY_NS;
+        } else {
             self.registers.csts.set_fatal(true);
-            return;
         }
-        self.ready_ns = now_ns + READY_NS;
     }
 
     pub(super) fn become_ready(&mut self) {
@@ -169,13 +164,9 @@ impl Controller {
         let attributes = AdminQueueAttributes::from_raw(aqa);
         self.page_bytes = PAGE_BYTES << cc.mps();
         let size = |less_one: u16| u32::from(less_one) + 1;
-        self.sqs[0] = Some(SubmissionQueue::new(asq, size(attributes.sq_size()), 0));
-        self.cqs[0] = Some(CompletionQueue::new(
-            acq,
-            size(attributes.cq_size()),
-            0,
-            true,
-        ));
+        let (sq_entries, cq_entries) = (size(attributes.sq_size()), size(attributes.cq_size()));
+        self.sqs[0] = Some(SubmissionQueue::new(asq, sq_entries, 0));
+        self.cqs[0] = Some(CompletionQueue::new(acq, cq_entries, 0, true));
         self.registers.csts.set_ready(true);
     }
 
@@ -198,7 +189,7 @@ impl Controller {
         self.slots.orphan(|_| true);
         self.reset_features(now_ns);
         self.interrupts.reset(self.features.coalescing);
-        self.events.reset();
+        self.events = AsyncEvents::default();
         self.reset_background(now_ns);
     }
 
@@ -212,7 +203,7 @@ impl Controller {
     }
 
     pub(super) fn finish_shutdown(&mut self) {
-        let csts: &mut ControllerStatus = &mut self.registers.csts;
+        let csts = &mut self.registers.csts;
         if csts.shutdown() == shutdown_status::OCCURRING {
             csts.set_shutdown(shutdown_status::COMPLETE);
         }

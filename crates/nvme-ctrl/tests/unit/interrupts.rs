@@ -25,19 +25,19 @@ fn completions_are_aggregated_up_to_threshold_or_time() {
     interrupts.on_completion(1, 2_000, false);
     interrupts.on_completion(2, 5_000, false);
     assert_eq!(
-        (taken(&mut interrupts), interrupts.next_ns()),
+        (taken(&mut interrupts), interrupts.next_ns),
         (vec![], 201_000)
     );
     interrupts.on_completion(1, 3_000, false);
     assert_eq!(taken(&mut interrupts), [1], "the third");
     interrupts.expire(204_999);
     assert_eq!(
-        (taken(&mut interrupts), interrupts.next_ns()),
+        (taken(&mut interrupts), interrupts.next_ns),
         (vec![], 205_000)
     );
     interrupts.expire(205_000);
     assert_eq!(
-        (taken(&mut interrupts), interrupts.next_ns()),
+        (taken(&mut interrupts), interrupts.next_ns),
         (vec![2], u64::MAX)
     );
     interrupts.disable_coalescing(3, true);

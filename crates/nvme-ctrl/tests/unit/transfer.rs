@@ -238,8 +238,21 @@ proptest! {
     }
 }
 
+/// PRP entries of data at `offset`: only the first page may have one.
 fn prp_pages(offset: u64, len: usize) -> usize {
-    assay_nvme_spec::data_pointer::prp_entries(offset, len as u64, PAGE) as usize
+    if len == 0 {
+        return 0;
+    }
+    ((offset & (PAGE - 1)) + len as u64).div_ceil(PAGE) as usize
+}
+
+#[test]
+fn counts_pages() {
+    assert_eq!(prp_pages(0x1000, 0), 0);
+    assert_eq!(prp_pages(0x1000, 4096), 1);
+    assert_eq!(prp_pages(0x1200, 4096), 2);
+    assert_eq!(prp_pages(0x1ffc, 5), 2);
+    assert_eq!(prp_pages(0x1ffc, 4), 1);
 }
 
 /// A PRP list in consecutive pages from `at` on.

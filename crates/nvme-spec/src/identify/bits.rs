@@ -33,7 +33,6 @@ constants! {
 
     /// Bits of LPA (Log Page Attributes).
     pub mod lpa: u8 {
-        SMART_PER_NAMESPACE = 1 << 0, "SMART / Health per namespace.";
         COMMAND_EFFECTS = 1 << 1, "Commands Supported and Effects.";
         EXTENDED_DATA = 1 << 2, "Extended data: offsets, and lengths of 32 bits.";
         TELEMETRY = 1 << 3, "Telemetry.";
@@ -50,7 +49,6 @@ constants! {
     /// Bits of SGLS (SGL Support).
     pub mod sgls: u32 {
         SUPPORTED = 1 << 0, "SGLs, without requirements of alignment or granularity.";
-        KEYED = 1 << 2, "Keyed SGL Data Block descriptors.";
         BIT_BUCKET = 1 << 16, "Bit Bucket descriptors.";
         LONGER = 1 << 18, "SGLs may be longer than the data.";
     }

@@ -1,16 +1,15 @@
 //! SMART / Health Information and Device Self-test log pages.
 
-use crate::wire::wire;
+use crate::wire::{codes, wire};
 
 wire! {
     /// SMART / Health Information (Base 5.16.1.3).
     pub struct SmartLog[512] {
-        critical_warning / set_critical_warning: u8 = 0, "Critical Warning, see [`critical_warning`].";
+        critical_warning / set_critical_warning: u8 = 0, "Critical Warning, bits of [`CriticalWarning`].";
         composite_kelvin / set_composite_kelvin: u16 = 1, "Composite Temperature in kelvin.";
         available_spare / set_available_spare: u8 = 3, "Available Spare in per cent.";
         spare_threshold / set_spare_threshold: u8 = 4, "Available Spare Threshold in per cent.";
         percentage_used / set_percentage_used: u8 = 5, "Percentage Used of the estimated endurance; may exceed 100, at most 255.";
-        endurance_warning / set_endurance_warning: u8 = 6, "Endurance Group Critical Warning Summary.";
         data_units_read / set_data_units_read: u128 = 32, "Data Units Read, thousands of 512 bytes, rounded up.";
         data_units_written / set_data_units_written: u128 = 48, "Data Units Written, thousands of 512 bytes, rounded up.";
         host_reads / set_host_reads: u128 = 64, "Host Read Commands.";
@@ -54,36 +53,25 @@ wire! {
     }
 }
 
-/// Bits of Critical Warning.
-pub mod critical_warning {
-    /// The available spare is below its threshold.
-    pub const SPARE: u8 = 1 << 0;
-    /// A temperature is above or below a threshold.
-    pub const TEMPERATURE: u8 = 1 << 1;
-    /// Reliability is degraded.
-    pub const RELIABILITY: u8 = 1 << 2;
-    /// All media is read-only.
-    pub const READ_ONLY: u8 = 1 << 3;
-    /// The backup of volatile memory failed.
-    pub const VOLATILE_BACKUP: u8 = 1 << 4;
-    /// The persistent memory region is unreliable.
-    pub const PERSISTENT_MEMORY: u8 = 1 << 5;
+codes! {
+    /// A bit of Critical Warning (Base 5.16.1.3).
+    pub struct CriticalWarning(u8) {
+        SPARE = 0x01, "available spare below threshold";
+        TEMPERATURE = 0x02, "temperature threshold exceeded";
+        RELIABILITY = 0x04, "reliability degraded";
+        READ_ONLY = 0x08, "media read-only";
+        VOLATILE_BACKUP = 0x10, "volatile memory backup failed";
+        PERSISTENT_MEMORY = 0x20, "persistent memory region unreliable";
+    }
+}
 
+impl CriticalWarning {
     /// Names of the bits that are set.
     pub fn names(bits: u8) -> impl Iterator<Item = &'static str> {
-        const NAMES: [&str; 6] = [
-            "available spare below threshold",
-            "temperature threshold exceeded",
-            "reliability degraded",
-            "media read-only",
-            "volatile memory backup failed",
-            "persistent memory region unreliable",
-        ];
-        NAMES
-            .into_iter()
-            .enumerate()
-            .filter(move |(bit, _)| bits >> bit & 1 != 0)
-            .map(|(_, name)| name)
+        let set = CriticalWarning::NAMED
+            .iter()
+            .filter(move |warning| bits & warning.0 != 0);
+        set.filter_map(|warning| warning.name())
     }
 }
 

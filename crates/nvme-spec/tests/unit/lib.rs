@@ -89,16 +89,15 @@ fn fields_have_their_layout() {
                 CreateCompletionQueue, CreateSubmissionQueue, DeleteSubmissionQueue, DeleteCompletionQueue, IdentifyCommand, GetFeatures,
                 SetFeatures, Abort, AsyncEventRequest, DeviceSelfTest, FormatNvm, Sanitize,
             }
-            nvm::{Read, Write, Compare, Verify, WriteUncorrectable, Flush, DatasetManagement, DatasetRange}
+            nvm::{Read, Write, Compare, Verify, Flush, DatasetManagement, DatasetRange}
             identify::{PowerStateDescriptor, LbaFormat, IndependentNamespace, NvmController}
             log::{
                 ErrorEntry, FirmwareSlotLog, CommandEffect, TelemetryHeader, SanitizeLog, SupportedPage, SmartLog, SelfTestResult,
                 SelfTestLog, OcpSmartLog,
             }
             feature::{
-                Arbitration, PowerManagement, TemperatureThreshold, ErrorRecovery, VolatileWriteCache, NumberOfQueues,
-                InterruptCoalescing, InterruptVector, WriteAtomicity, AsyncEventConfig, AsyncEvent, AutonomousTransition, AutonomousPowerConfig,
-                AutonomousTable, HostThermal, NonOperationalPower,
+                FeatureSwitch, PowerManagement, TemperatureThreshold, ErrorRecovery, NumberOfQueues, InterruptCoalescing, InterruptVector,
+                AsyncEventConfig, AsyncEvent, AutonomousTransition, AutonomousTable, HostThermal,
             }
             data_pointer::{SglDescriptor}
             register::{Capabilities, Version, Configuration, ControllerStatus, AdminQueueAttributes}
@@ -201,8 +200,6 @@ fn well_known_bytes() {
     );
     assert_eq!(register::sq_doorbell(1, 2), 0x1020);
     assert_eq!(log::OCP_GUID[..3], [0xc5, 0xaf, 0x10]);
-    assert_eq!(opcode::direction(0x06), opcode::DataDirection::ToHost);
-    assert_eq!(opcode::direction(0x81), opcode::DataDirection::ToController);
 }
 
 #[test]
@@ -217,10 +214,9 @@ fn names_are_unique() {
     assert_eq!(names.len(), count);
     assert_eq!(StatusCode::new(2, 0x85).to_string(), "Compare Failure");
     assert_eq!(StatusCode::new(7, 0x85).to_string(), "0x785");
-    assert!(StatusCode::WRITE_FAULT.is_media_error() && !StatusCode::SUCCESS.is_media_error());
     assert!(StatusCode::SUCCESS.is_success() && !StatusCode::COMPARE_FAILURE.is_success());
     assert_eq!(opcode::NvmOpcode(0x0c).to_string(), "Verify");
-    let warnings: Vec<_> = log::critical_warning::names(0b10_0010).collect();
+    let warnings: Vec<_> = log::CriticalWarning::names(0b10_0010).collect();
     assert_eq!(
         warnings,
         [
@@ -303,10 +299,7 @@ fn parse_all(bytes: &[u8]) {
         let _ = data.sanitize_state().to_string();
     }
     if let Some(sqe) = entry::SubmissionEntry::read_from(bytes) {
-        let _ = (
-            sqe.sgl1().sgl_type().to_string(),
-            opcode::direction(sqe.opcode()),
-        );
+        let _ = sqe.sgl1().sgl_type().to_string();
         let _ = (
             admin::GetLogPage::from(sqe).dwords(),
             admin::FormatNvm::from(sqe).lba_format(),

@@ -38,7 +38,7 @@ fn a_raised_critical_warning_states_time_and_advice() {
     };
     assert!(advice("media read-only").contains("save its data"));
     assert!(advice("media read-only, temperature threshold exceeded").contains("save"));
-    let mut spec_names = assay_nvme_spec::log::critical_warning::names(1 << 1);
+    let mut spec_names = assay_nvme_spec::log::CriticalWarning::names(1 << 1);
     assert_eq!(spec_names.next(), Some(TEMPERATURE_THRESHOLD));
     assert!(advice(TEMPERATURE_THRESHOLD).contains("heat sink"));
 }
