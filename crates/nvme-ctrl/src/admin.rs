@@ -65,7 +65,7 @@ impl AdminCommand<'_> {
 
 /// Effects of a command as in Commands Supported and Effects (Base 5.16.1.6).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum CommandEffects {
+pub(crate) enum CommandEffects {
     /// No effect on logical blocks.
     NoChange,
     /// Changes logical block content.
@@ -133,9 +133,8 @@ impl Controller {
 
     fn execute_admin(&mut self, command: &mut AdminCommand<'_>) -> AdminResult {
         // Over PCIe, admin commands use PRPs only (Base 4.1.2).
-        if command.entry.fused() != 0 || command.entry.psdt() != 0 {
-            return Err(StatusCode::INVALID_FIELD);
-        }
+        StatusCode::INVALID_FIELD
+            .fail_if(command.entry.fused() != 0 || command.entry.psdt() != 0)?;
         let opcode = AdminOpcode(command.entry.opcode());
         self.check_sanitize(command.now_ns, opcode)?;
         let mut commands = ADMIN_COMMANDS.into_iter();

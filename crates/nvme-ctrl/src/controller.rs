@@ -110,7 +110,6 @@ pub struct Controller {
     pub(crate) errors: ErrorLog,
     pub(crate) events: AsyncEvents,
     pub(crate) background: Background,
-    pub(crate) first_power_state: u8,
     /// Time at which the oldest outstanding command began, while there is one.
     busy_since_ns: Option<u64>,
     pub(crate) busy_ns: u64,
@@ -121,9 +120,9 @@ impl Controller {
     pub fn new(mut drive: Drive, options: ControllerOptions) -> Controller {
         let coalescing = drive.take_coalescing();
         let (profile, id) = (drive.profile(), drive.identity());
-        let command_ns = profile.link.fetch_ns.value
-            + profile.firmware.other_command_ns.value
-            + profile.link.completion_ns.value;
+        let (link, firmware) = (&profile.link, &profile.firmware);
+        let command_ns =
+            link.fetch_ns.value + firmware.other_command_ns.value + link.completion_ns.value;
         let queue_pairs = id.queue_pairs.clamp(1, MAX_VECTORS - 1);
         let pages = (id.max_transfer_bytes / PAGE_BYTES).max(1);
         // MDTS is a power of two of pages; 0 would mean no limit.
@@ -140,16 +139,14 @@ impl Controller {
         if let Err(index) = lba_sizes.binary_search(&native_size) {
             lba_sizes.insert(index, native_size);
         }
-        let version = Version::parse(&id.nvme_version)
-            .or_else(|| Version::parse("1.4"))
-            .unwrap_or_default();
-        let first_power_state = drive.telemetry(Nanos::ZERO).power_state;
-        let features = Features::new(&drive, coalescing, first_power_state);
+        let version = Version::parse(&id.nvme_version).or_else(|| Version::parse("1.4"));
+        let power_state = drive.telemetry(Nanos::ZERO).power_state;
+        let features = Features::new(&drive, coalescing, power_state);
         let pairs = usize::from(queue_pairs);
         let mut controller = Controller {
             options,
             capabilities,
-            version,
+            version: version.unwrap_or_default(),
             registers: Registers::default(),
             queue_pairs,
             sqs: vec![None; pairs + 1],
@@ -179,7 +176,6 @@ impl Controller {
             errors: ErrorLog::default(),
             events: AsyncEvents::default(),
             background: Background::default(),
-            first_power_state,
             busy_since_ns: None,
             busy_ns: 0,
             drive,
@@ -198,19 +194,9 @@ impl Controller {
         &mut self.drive
     }
 
-    /// Returns the drive.
-    pub fn into_drive(self) -> Drive {
-        self.drive
-    }
-
     /// Number of interrupt vectors: one per I/O queue pair, and vector 0 for the admin queues.
     pub fn vectors(&self) -> u16 {
         self.interrupts.count()
-    }
-
-    /// Size of the registers including doorbells in bytes: minimum size of BAR 0.
-    pub fn register_bytes(&self) -> u64 {
-        assay_nvme_spec::register::sq_doorbell(self.queue_pairs + 1, 0)
     }
 
     /// Whether commands other than Asynchronous Event Requests are outstanding.

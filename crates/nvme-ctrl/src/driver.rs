@@ -1,8 +1,6 @@
-//! A minimal NVMe driver with queue depth 1.
+//! A minimal NVMe driver with queue depth 1, to probe a simulated controller and to measure the round-trip overhead of a served one.
 //!
-//! Used to probe a simulated controller and to measure the round-trip overhead of a served one. [`Transport`] is the access to the
-//! controller; [`InProcessTransport`] is one in this process, whose time advances to the next event.
-//!
+//! [`Transport`] is the access to the controller; [`InProcessTransport`] is one in this process, whose time advances to the next event.
 //! The driver has an admin queue pair and at most one I/O queue pair of [`ENTRIES`] entries each. It handles no asynchronous events.
 
 use assay_nvme_spec::admin::{CreateCompletionQueue, CreateSubmissionQueue};
@@ -28,12 +26,10 @@ const PRP_LIST: u64 = 4 * PAGE_BYTES;
 const DATA: u64 = 5 * PAGE_BYTES;
 /// Offsets of the submission and completion queues from [`Transport::base`]: admin, I/O.
 const QUEUES: [(u64, u64); 2] = [(0, PAGE_BYTES), (2 * PAGE_BYTES, 3 * PAGE_BYTES)];
-/// Entry sizes as powers of two for CC: 64 and 16 bytes (Base 3.3.3).
-const ENTRY_SIZES: (u8, u8) = (6, 4);
 /// Identifier of the I/O queue pair, and its interrupt vector.
 const IO: u16 = 1;
 
-/// Access to a controller.
+/// Access to a controller. Every access fails when the controller is not reachable.
 pub trait Transport {
     /// The controller is not reachable.
     type Error: std::error::Error + 'static;
@@ -42,33 +38,18 @@ pub trait Transport {
     fn base(&self) -> u64;
 
     /// Reads a register of 4 or 8 bytes.
-    ///
-    /// # Errors
-    /// When the controller is not reachable.
     fn read_register(&mut self, offset: u64, size: usize) -> Result<u64, Self::Error>;
 
     /// Writes a register of 4 or 8 bytes.
-    ///
-    /// # Errors
-    /// When the controller is not reachable.
     fn write_register(&mut self, offset: u64, size: usize, value: u64) -> Result<(), Self::Error>;
 
     /// Reads driver memory.
-    ///
-    /// # Errors
-    /// When the memory is not accessible.
     fn read_memory(&mut self, address: u64, bytes: &mut [u8]) -> Result<(), Self::Error>;
 
     /// Writes driver memory.
-    ///
-    /// # Errors
-    /// When the memory is not accessible.
     fn write_memory(&mut self, address: u64, bytes: &[u8]) -> Result<(), Self::Error>;
 
     /// Waits for an interrupt of the vector, or for any event with `None`. `false` after a timeout, or if none can follow.
-    ///
-    /// # Errors
-    /// When waiting fails.
     fn wait(&mut self, vector: Option<u16>) -> Result<bool, Self::Error>;
 }
 
@@ -105,6 +86,9 @@ pub enum DriverError<E: std::error::Error + 'static> {
         bytes: usize,
     },
 }
+
+/// Result of a driver's operation.
+pub type DriverResult<T, B> = Result<T, DriverError<<B as Transport>::Error>>;
 
 /// The driver's state of a queue pair.
 #[derive(Clone, Copy, Debug)]
@@ -149,7 +133,7 @@ impl QueuePair {
         transport: &mut B,
         stride: u8,
         mut entry: SubmissionEntry,
-    ) -> Result<CompletionEntry, DriverError<B::Error>> {
+    ) -> DriverResult<CompletionEntry, B> {
         entry.set_cid(self.next_cid);
         self.next_cid = self.next_cid.wrapping_add(1);
         self.acknowledge(transport, stride)?;
@@ -179,7 +163,8 @@ impl QueuePair {
 /// Driver of one controller.
 #[derive(Debug)]
 pub struct Driver<B> {
-    transport: B,
+    /// The access to the controller.
+    pub transport: B,
     stride: u8,
     admin: QueuePair,
     io: Option<QueuePair>,
@@ -187,24 +172,20 @@ pub struct Driver<B> {
 
 impl<B: Transport> Driver<B> {
     /// Initializes the controller (Base 3.5.1): disable, set the admin queues, enable, wait until ready.
-    ///
-    /// # Errors
-    /// [`DriverError::NotReady`] or [`DriverError::Transport`].
-    pub fn new(mut transport: B) -> Result<Driver<B>, DriverError<B::Error>> {
+    pub fn new(mut transport: B) -> DriverResult<Driver<B>, B> {
         let base = transport.base();
         let admin = QueuePair::new(0, base);
         let raw = transport.read_register(CAP, 8)?;
         let stride = Capabilities::from_raw(raw).doorbell_stride();
         let size = u64::from(ENTRIES - 1);
         let mut on = Configuration::default();
+        // Entries of 64 and 16 bytes, as powers of two (Base 3.3.3).
         on.set_enable(true)
-            .set_io_sq_entry_size(ENTRY_SIZES.0)
-            .set_io_cq_entry_size(ENTRY_SIZES.1);
+            .set_io_sq_entry_size(6)
+            .set_io_cq_entry_size(4);
         // Stale entries of an earlier use could match the phase tag.
-        for queue in 0..QUEUES.len() as u64 * 2 {
-            let page = [0; PAGE_BYTES as usize];
-            let at = base + queue * PAGE_BYTES;
-            transport.write_memory(at, &page)?;
+        for at in QUEUES.into_iter().flat_map(|(sq, cq)| [sq, cq]) {
+            transport.write_memory(base + at, &[0; PAGE_BYTES as usize])?;
         }
         for (offset, bytes, value) in [
             (CC, 4, 0),
@@ -235,16 +216,8 @@ impl<B: Transport> Driver<B> {
         })
     }
 
-    /// The transport.
-    pub fn transport(&mut self) -> &mut B {
-        &mut self.transport
-    }
-
     /// Creates the I/O queue pair; its completions raise vector 1.
-    ///
-    /// # Errors
-    /// [`DriverError::QueueRefused`], or as [`Driver::admin`].
-    pub fn create_io_queue(&mut self) -> Result<(), DriverError<B::Error>> {
+    pub fn create_io_queue(&mut self) -> DriverResult<(), B> {
         let pair = QueuePair::new(IO, self.transport.base());
         let size = (ENTRIES - 1) as u16;
         let mut cq = CreateCompletionQueue::new();
@@ -260,10 +233,12 @@ impl<B: Transport> Driver<B> {
             .set_cqid(IO);
         for (mut entry, at) in [(cq.entry(), pair.cq), (sq.entry(), pair.sq)] {
             entry.set_prps(at, 0);
-            let created = self.admin.run(&mut self.transport, self.stride, entry)?;
-            if !created.status().is_success() {
-                let status = created.status().0;
-                return Err(DriverError::QueueRefused { status });
+            let created = self
+                .admin
+                .run(&mut self.transport, self.stride, entry)?
+                .status();
+            if !created.is_success() {
+                return Err(DriverError::QueueRefused { status: created.0 });
             }
         }
         self.io = Some(pair);
@@ -271,10 +246,7 @@ impl<B: Transport> Driver<B> {
     }
 
     /// Writes pending completion queue doorbells. The next command does it as well; call it first to keep it out of a measured latency.
-    ///
-    /// # Errors
-    /// [`DriverError::Transport`].
-    pub fn acknowledge(&mut self) -> Result<(), DriverError<B::Error>> {
+    pub fn acknowledge(&mut self) -> DriverResult<(), B> {
         let pairs = [Some(&mut self.admin), self.io.as_mut()];
         for pair in pairs.into_iter().flatten() {
             pair.acknowledge(&mut self.transport, self.stride)?;
@@ -283,26 +255,21 @@ impl<B: Transport> Driver<B> {
     }
 
     /// Executes an admin command. `data` is sent and received as bits 1:0 of the opcode specify (Base 3.3.3.1).
-    ///
-    /// # Errors
-    /// [`DriverError`]. A command that fails is not an error: see the status of its completion.
+    /// A command that fails is not an error: see the status of its completion.
     pub fn admin(
         &mut self,
         entry: SubmissionEntry,
         data: &mut [u8],
-    ) -> Result<CompletionEntry, DriverError<B::Error>> {
+    ) -> DriverResult<CompletionEntry, B> {
         self.execute(false, entry, data)
     }
 
     /// Executes an I/O command; creates the I/O queue pair on first use.
-    ///
-    /// # Errors
-    /// As [`Driver::admin`].
     pub fn io(
         &mut self,
         entry: SubmissionEntry,
         data: &mut [u8],
-    ) -> Result<CompletionEntry, DriverError<B::Error>> {
+    ) -> DriverResult<CompletionEntry, B> {
         if self.io.is_none() {
             self.create_io_queue()?;
         }
@@ -314,7 +281,7 @@ impl<B: Transport> Driver<B> {
         is_io: bool,
         mut entry: SubmissionEntry,
         data: &mut [u8],
-    ) -> Result<CompletionEntry, DriverError<B::Error>> {
+    ) -> DriverResult<CompletionEntry, B> {
         let bytes = data.len();
         if bytes > DATA_BYTES {
             return Err(DriverError::TransferTooLarge { bytes });
@@ -351,7 +318,8 @@ impl<B: Transport> Driver<B> {
 /// A controller in this process with its own memory and model time.
 #[derive(Debug)]
 pub struct InProcessTransport {
-    controller: Controller,
+    /// The controller.
+    pub controller: Controller,
     memory: FlatMemory,
     now: Nanos,
 }
@@ -367,16 +335,6 @@ impl InProcessTransport {
             memory: FlatMemory::new(BASE, MEMORY_BYTES),
             now: Nanos::ZERO,
         }
-    }
-
-    /// The controller.
-    pub fn controller(&self) -> &Controller {
-        &self.controller
-    }
-
-    /// The controller, for access to its drive.
-    pub fn controller_mut(&mut self) -> &mut Controller {
-        &mut self.controller
     }
 
     /// Current model time.

@@ -34,18 +34,11 @@ impl VectorSet {
 
     /// The vectors, ascending.
     pub fn iter(&self) -> impl Iterator<Item = u16> + use<> {
-        let mut words = self.words;
-        let mut at = 0;
-        std::iter::from_fn(move || {
-            while let Some(word) = words.get_mut(at) {
-                if *word != 0 {
-                    let bit = word.trailing_zeros();
-                    *word &= *word - 1;
-                    return Some(at as u16 * 64 + bit as u16);
-                }
-                at += 1;
-            }
-            None
+        (0..).zip(self.words).flat_map(|(index, word): (u16, u64)| {
+            // Each step clears the lowest bit.
+            let rest = std::iter::successors(Some(word), |rest| Some(rest & rest.wrapping_sub(1)));
+            let bits = rest.take_while(|&rest| rest != 0).map(u64::trailing_zeros);
+            bits.map(move |bit| index * 64 + bit as u16)
         })
     }
 }

@@ -6,9 +6,8 @@
 //! specification: the side of the driver.
 //!
 //! # Architecture
-//! Sans-IO and single-threaded, like the drive. [`Controller::read_register`] and [`Controller::write_register`] may be called at any
-//! time. [`Controller::next_event`] is the time at which to call [`Controller::advance`], which fetches commands, transfers data through
-//! [`HostMemory`], writes completion entries, and returns the interrupt vectors raised.
+//! Sans-IO and single-threaded, like the drive. [`Controller::next_event`] is the time at which to call [`Controller::advance`], which
+//! fetches commands, transfers data through [`HostMemory`], writes completion entries, and returns the interrupt vectors raised.
 //!
 //! | module | contents | NVMe Base 2.0c |
 //! |---|---|---|
@@ -20,9 +19,8 @@
 //! | [`memory`] | access to host memory | |
 //! | [`driver`] | a minimal driver with queue depth 1 | 3.5.1 |
 //!
-//! A doorbell write only records the tail. `advance` fetches entries in batches, validates each command (namespace, range, length, data
-//! pointer; an invalid one completes after the firmware's time), stores it in a slot and submits it to the drive under the slot's
-//! number at the time of the doorbell. On completion by the drive the data is transferred and the completion entry is written. No memory
+//! A doorbell write only records the tail. `advance` fetches entries in batches, validates each command (an invalid one completes after
+//! the firmware's time), stores it in a slot and submits it to the drive under the slot's number at the time of the doorbell. No memory
 //! is allocated per command, and at most [`MAX_IN_FLIGHT`] commands are outstanding.
 //!
 //! Data is transferred if the drive stores it ([`assay_ssd::DriveOptions::keep_data`]). Otherwise data pointers are validated, host memory

@@ -23,16 +23,10 @@ impl From<Unmapped> for StatusCode {
 /// Host memory. The only order of accesses that a host may rely on: data before its completion entry, completion entry before its
 /// interrupt.
 pub trait HostMemory {
-    /// Reads all of `bytes`.
-    ///
-    /// # Errors
-    /// [`Unmapped`] when the range is not mapped entirely; `bytes` is then unspecified.
+    /// Reads all of `bytes`, which is unspecified after an error: the range is not mapped entirely.
     fn read(&self, address: u64, bytes: &mut [u8]) -> Result<(), Unmapped>;
 
-    /// Writes all of `bytes`.
-    ///
-    /// # Errors
-    /// [`Unmapped`] when the range is not mapped entirely; some bytes may have been written.
+    /// Writes all of `bytes`, of which some may have been written after an error: the range is not mapped entirely.
     fn write(&mut self, address: u64, bytes: &[u8]) -> Result<(), Unmapped>;
 
     /// Whether the whole range is mapped.

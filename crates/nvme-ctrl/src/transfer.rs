@@ -164,9 +164,7 @@ impl Segments {
         let segment = match self.next {
             NextSegment::First => {
                 let address = self.pointer.first;
-                if address & 3 != 0 {
-                    return Err(StatusCode::INVALID_PRP_OFFSET);
-                }
+                StatusCode::INVALID_PRP_OFFSET.fail_if(address & 3 != 0)?;
                 let room = self.page_bytes - (address & (self.page_bytes - 1));
                 let segment = self.take(address, room);
                 self.next = if self.left <= self.page_bytes {
@@ -195,9 +193,7 @@ impl Segments {
 
     /// A whole page, which must be aligned.
     fn page(&mut self, address: u64) -> Result<Segment, StatusCode> {
-        if address & (self.page_bytes - 1) != 0 {
-            return Err(StatusCode::INVALID_PRP_OFFSET);
-        }
+        StatusCode::INVALID_PRP_OFFSET.fail_if(address & (self.page_bytes - 1) != 0)?;
         Ok(self.take(address, self.page_bytes))
     }
 
@@ -208,16 +204,12 @@ impl Segments {
         memory: &M,
         mut at: u64,
     ) -> Result<Segment, StatusCode> {
-        if at & (PRP_ENTRY_BYTES - 1) != 0 {
-            return Err(StatusCode::INVALID_PRP_OFFSET);
-        }
+        StatusCode::INVALID_PRP_OFFSET.fail_if(at & (PRP_ENTRY_BYTES - 1) != 0)?;
         let is_last = at & (self.page_bytes - 1) == self.page_bytes - PRP_ENTRY_BYTES;
         let mut entry = u64::from_le_bytes(read_array(memory, at)?);
         if is_last && self.left > self.page_bytes {
             at = entry;
-            if at & (self.page_bytes - 1) != 0 {
-                return Err(StatusCode::INVALID_PRP_OFFSET);
-            }
+            StatusCode::INVALID_PRP_OFFSET.fail_if(at & (self.page_bytes - 1) != 0)?;
             entry = u64::from_le_bytes(read_array(memory, at)?);
         }
         self.next = NextSegment::List(at.wrapping_add(PRP_ENTRY_BYTES));
@@ -243,9 +235,7 @@ impl Segments {
                     SglDescriptor::from_bytes(raw)
                 }
             };
-            if descriptor.sub_type() != 0 {
-                return Err(StatusCode::INVALID_SGL_TYPE);
-            }
+            StatusCode::INVALID_SGL_TYPE.fail_if(descriptor.sub_type() != 0)?;
             let (address, len) = (descriptor.address(), descriptor.length());
             match descriptor.sgl_type() {
                 SglType::DATA_BLOCK | SglType::BIT_BUCKET if len == 0 => {}

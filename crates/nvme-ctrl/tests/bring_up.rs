@@ -225,7 +225,6 @@ fn registers_keep_their_writable_bits() {
         .write_register(Nanos::ZERO, register::AQA, 2, 7);
     assert_eq!(driver.read32(register::AQA), 0);
     assert_eq!(driver.controller.read_register(1 << 40, 8), 0);
-    assert!(driver.controller.register_bytes() >= 0x1000 + 9 * 8);
 }
 
 #[test]

@@ -183,9 +183,9 @@ proptest! {
 
     #[test]
     fn controller_and_drive_agree(steps in prop::collection::vec(step(), 1..120), flash: bool) {
-        let (seen, from, driver) = run_on_controller(flash, &steps);
+        let (seen, from, mut driver) = run_on_controller(flash, &steps);
         let (expected, mut drive) = run_on_drive(flash, &steps, from);
-        let mut through = driver.controller.into_drive();
+        let through = driver.controller.drive_mut();
         for ((at, status), completion) in seen.iter().zip(&expected) {
             prop_assert_eq!((*at, status.is_success()), (completion.at, completion.status.is_ok()), "{:?}", steps[completion.tag as usize]);
         }

@@ -26,7 +26,8 @@
 //!
 //! # Non-goals
 //! No I/O, queues or state. No structures of fabrics, zoned namespaces, key-value or vendor commands, except the log page of the Open
-//! Compute Project. No validation of values.
+//! Compute Project. No validation of values. Of a structure only the fields are declared that the host or the controller uses; status
+//! codes are complete, because drives report them.
 //!
 //! # Key constants
 //! [`entry::SubmissionEntry::SIZE`] (64), [`entry::CompletionEntry::SIZE`] (16), [`identify::DATA_BYTES`] (4096).

@@ -118,4 +118,10 @@ impl StatusCode {
     pub const fn is_success(self) -> bool {
         self.0 & 0x7ff == 0
     }
+
+    /// Fails with this status if the condition holds.
+    #[inline]
+    pub fn fail_if(self, condition: bool) -> Result<(), StatusCode> {
+        if condition { Err(self) } else { Ok(()) }
+    }
 }

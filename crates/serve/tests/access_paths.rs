@@ -35,7 +35,7 @@ fn a_trace_leaves_the_same_drive_over_every_access_path() {
         );
         let seen = content(&mut inside, CAPACITY_BYTES);
         assert!(seen == bytes, "controller, seed {seed}: content");
-        let digest = inside.0.transport().controller_mut().drive_mut().digest();
+        let digest = inside.0.transport.controller.drive_mut().digest();
         assert_eq!(digest, expected, "controller, seed {seed}");
 
         let served = TestServer::new(small_flash(&options), Pace::Free);

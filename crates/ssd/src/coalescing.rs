@@ -17,7 +17,7 @@ use crate::profile::CoalescingProfile;
 pub const TIME_UNIT_NS: u64 = 100_000;
 
 /// The fields of Feature 08h.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CoalescingSetting {
     /// Aggregation time in units of 100 us.
     pub time_100us: u8,

@@ -82,7 +82,7 @@ struct Port<'s> {
 
 impl Port<'_> {
     fn registers(&mut self) -> Registers {
-        let controller = self.driver.transport().controller();
+        let controller = &self.driver.transport.controller;
         let dword = |offset: u64| controller.read_register(offset, 4) as u32;
         Registers {
             capabilities: Capabilities::from_raw(controller.read_register(CAP, 8)),

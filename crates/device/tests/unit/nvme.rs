@@ -9,7 +9,7 @@ use assay_nvme_spec::feature::FeatureId;
 use assay_nvme_spec::identify::{
     Cns, IdentifyController, IdentifyNamespace, LbaFormat, PowerStateDescriptor, oacs, oncs,
 };
-use assay_nvme_spec::log::{LogId, SanitizeLog, SanitizeState, SmartLog, critical_warning};
+use assay_nvme_spec::log::{CriticalWarning, LogId, SanitizeLog, SanitizeState, SmartLog};
 use assay_nvme_spec::opcode::AdminOpcode;
 use assay_nvme_spec::{StatusCode, SubmissionEntry};
 
@@ -195,7 +195,7 @@ fn table_controller() -> TableController {
         .set_descriptors(states);
     let mut smart = SmartLog::default();
     smart
-        .set_critical_warning(critical_warning::SPARE | critical_warning::READ_ONLY)
+        .set_critical_warning(CriticalWarning::SPARE.0 | CriticalWarning::READ_ONLY.0)
         .set_composite_kelvin(313)
         .set_data_units_written(10)
         .set_warning_minutes(3)

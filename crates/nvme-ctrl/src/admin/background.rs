@@ -124,12 +124,8 @@ impl Controller {
     /// Fails I/O commands during a format or sanitize.
     #[inline]
     pub(crate) fn check_media_access(&self, now_ns: u64) -> Result<(), StatusCode> {
-        if now_ns < self.background.formatting_until_ns {
-            return Err(StatusCode::FORMAT_IN_PROGRESS);
-        }
-        if self.is_sanitizing(now_ns) {
-            return Err(StatusCode::SANITIZE_IN_PROGRESS);
-        }
+        StatusCode::FORMAT_IN_PROGRESS.fail_if(now_ns < self.background.formatting_until_ns)?;
+        StatusCode::SANITIZE_IN_PROGRESS.fail_if(self.is_sanitizing(now_ns))?;
         Ok(())
     }
 
@@ -147,30 +143,22 @@ impl Controller {
     ) -> Result<(), StatusCode> {
         use AdminOpcode as Op;
         let prohibited = matches!(opcode, Op::FORMAT_NVM | Op::SANITIZE | Op::DEVICE_SELF_TEST);
-        if prohibited && self.is_sanitizing(now_ns) {
-            return Err(StatusCode::SANITIZE_IN_PROGRESS);
-        }
+        StatusCode::SANITIZE_IN_PROGRESS.fail_if(prohibited && self.is_sanitizing(now_ns))?;
         Ok(())
     }
 
     /// Format NVM (Base 5.14): purges all data, with any Secure Erase Setting.
     pub(super) fn format(&mut self, command: &mut AdminCommand<'_>) -> AdminResult {
         let (now_ns, command): (u64, FormatNvm) = (command.now_ns, command.view());
-        if !matches!(command.nsid(), NAMESPACE | NSID_ALL) {
-            return Err(StatusCode::INVALID_NAMESPACE);
-        }
+        StatusCode::INVALID_NAMESPACE.fail_if(!matches!(command.nsid(), NAMESPACE | NSID_ALL))?;
         let size = self.lba_sizes.get(usize::from(command.lba_format()));
         let plain = command.protection() == 0 && !command.extended_metadata();
         let Some(&size) = size.filter(|_| plain) else {
             return Err(StatusCode::INVALID_FORMAT);
         };
         // FNA has no cryptographic erase.
-        if command.secure_erase() > SecureErase::USER_DATA.0 {
-            return Err(StatusCode::INVALID_FIELD);
-        }
-        if now_ns < self.background.formatting_until_ns {
-            return Err(StatusCode::FORMAT_IN_PROGRESS);
-        }
+        StatusCode::INVALID_FIELD.fail_if(command.secure_erase() > SecureErase::USER_DATA.0)?;
+        StatusCode::FORMAT_IN_PROGRESS.fail_if(now_ns < self.background.formatting_until_ns)?;
         let end_ns = self.purge(now_ns)?;
         self.abort_test(now_ns, ABORTED_BY_FORMAT);
         self.drive.set_logical_block_bytes(1 << size);
@@ -232,9 +220,8 @@ impl Controller {
     /// Device Self-test (Base 5.9, 8.6).
     pub(super) fn self_test(&mut self, command: &mut AdminCommand<'_>) -> AdminResult {
         let (now_ns, command): (u64, DeviceSelfTest) = (command.now_ns, command.view());
-        if !matches!(command.nsid(), 0 | NAMESPACE | NSID_ALL) {
-            return Err(StatusCode::INVALID_NAMESPACE);
-        }
+        StatusCode::INVALID_NAMESPACE
+            .fail_if(!matches!(command.nsid(), 0 | NAMESPACE | NSID_ALL))?;
         let code = SelfTestCode(command.code());
         let span_ns = match code {
             SelfTestCode::SHORT => SHORT_TEST_NS,
@@ -245,9 +232,7 @@ impl Controller {
             }
             _ => return Err(StatusCode::INVALID_FIELD),
         };
-        if self.background.self_test.is_some() {
-            return Err(StatusCode::SELF_TEST_IN_PROGRESS);
-        }
+        StatusCode::SELF_TEST_IN_PROGRESS.fail_if(self.background.self_test.is_some())?;
         self.background.self_test = Some(SelfTest {
             code,
             begin_ns: now_ns,

@@ -27,9 +27,7 @@ pub(crate) struct AsyncEvents {
 
 impl AsyncEvents {
     pub(crate) fn request(&mut self, cid: u16) -> AdminResult {
-        if self.requests.len() >= EVENT_REQUESTS {
-            return Err(StatusCode::AER_LIMIT_EXCEEDED);
-        }
+        StatusCode::AER_LIMIT_EXCEEDED.fail_if(self.requests.len() >= EVENT_REQUESTS)?;
         self.requests.push_back(cid);
         Ok(AdminOutcome::Outstanding)
     }

@@ -82,10 +82,7 @@ impl Features {
             write_cache: switch(true),
             async_events: AsyncEventConfig::default(),
             thresholds: Thresholds([over, [0; 9]]),
-            coalescing: coalescing.unwrap_or(CoalescingSetting {
-                time_100us: 0,
-                threshold: 0,
-            }),
+            coalescing: coalescing.unwrap_or_default(),
             can_throttle: drive.profile().thermal.throttle_percent.value > 100,
             power_state_changes: 0,
             telemetry: Vec::new(),
@@ -271,9 +268,7 @@ impl Controller {
             // Rejects unsupported features.
             self.feature_value(fid, value, true)?;
         }
-        if set.save() {
-            return Err(StatusCode::FEATURE_NOT_SAVEABLE);
-        }
+        StatusCode::FEATURE_NOT_SAVEABLE.fail_if(set.save())?;
         let enabled = FeatureSwitch::from_raw(value & 1);
         match fid {
             FeatureId::ARBITRATION => self.features.arbitration = value,
@@ -284,21 +279,17 @@ impl Controller {
                 self.set_threshold(TemperatureThreshold::from_raw(value))?
             }
             FeatureId::ERROR_RECOVERY => {
-                if ErrorRecovery::from_raw(value).deallocated_errors() {
-                    return Err(StatusCode::INVALID_FIELD);
-                }
+                let recovery = ErrorRecovery::from_raw(value);
+                StatusCode::INVALID_FIELD.fail_if(recovery.deallocated_errors())?;
                 self.features.error_recovery = value & 0xffff;
             }
             FeatureId::VOLATILE_WRITE_CACHE => self.features.write_cache = enabled,
             FeatureId::NUMBER_OF_QUEUES => {
                 let requested = NumberOfQueues::from_raw(value);
                 let (submission, completion) = (requested.submission(), requested.completion());
-                if submission == u16::MAX || completion == u16::MAX {
-                    return Err(StatusCode::INVALID_FIELD);
-                }
-                if self.has_io_queues() {
-                    return Err(StatusCode::COMMAND_SEQUENCE_ERROR);
-                }
+                let is_invalid = submission == u16::MAX || completion == u16::MAX;
+                StatusCode::INVALID_FIELD.fail_if(is_invalid)?;
+                StatusCode::COMMAND_SEQUENCE_ERROR.fail_if(self.has_io_queues())?;
                 let granted = self.queues_granted(submission, completion);
                 return Ok(AdminOutcome::Done(granted));
             }
@@ -311,9 +302,7 @@ impl Controller {
             }
             FeatureId::INTERRUPT_VECTOR => {
                 let (setting, vectors) = (InterruptVector::from_raw(value), self.vectors());
-                if setting.vector() >= vectors {
-                    return Err(StatusCode::INVALID_FIELD);
-                }
+                StatusCode::INVALID_FIELD.fail_if(setting.vector() >= vectors)?;
                 let disabled = setting.coalescing_disabled();
                 self.interrupts
                     .disable_coalescing(setting.vector(), disabled);
@@ -378,9 +367,8 @@ impl Controller {
         let states = &self.drive.identity().power_states;
         for entry in table.transitions() {
             let target = states.get(usize::from(entry.state()));
-            if entry.idle_ms() > 0 && target.is_none_or(|state| state.operational) {
-                return Err(StatusCode::INVALID_FIELD);
-            }
+            let is_invalid = target.is_none_or(|state| state.operational);
+            StatusCode::INVALID_FIELD.fail_if(entry.idle_ms() > 0 && is_invalid)?;
         }
         self.features.autonomous = enabled;
         self.features.table = table;
@@ -389,11 +377,10 @@ impl Controller {
     }
 
     fn apply_autonomous(&mut self, now_ns: u64) {
-        let transitions = if self.features.autonomous.enabled() {
+        let transitions = match self.features.autonomous.enabled() {
             // From the last operational state, also if a host selected a non-operational one.
-            chain(&self.features.table, self.drive.working_power_state())
-        } else {
-            Vec::new()
+            true => chain(&self.features.table, self.drive.working_power_state()),
+            false => Vec::new(),
         };
         self.drive
             .set_autonomous_transitions(Nanos(now_ns), &transitions);
@@ -403,9 +390,8 @@ impl Controller {
         let (light, heavy) = (thermal.light_kelvin(), thermal.heavy_kelvin());
         let range = MIN_THERMAL_KELVIN..=MAX_THERMAL_KELVIN;
         let valid = |kelvin: u16| kelvin == 0 || range.contains(&kelvin);
-        if !valid(light) || !valid(heavy) || light > 0 && heavy > 0 && light >= heavy {
-            return Err(StatusCode::INVALID_FIELD);
-        }
+        let in_order = light == 0 || heavy == 0 || light < heavy;
+        StatusCode::INVALID_FIELD.fail_if(!valid(light) || !valid(heavy) || !in_order)?;
         let celsius = |kelvin: u16| (kelvin > 0).then(|| f64::from(kelvin) - 273.0);
         let throttling = HostThrottling {
             light_celsius: celsius(light),
@@ -423,9 +409,9 @@ impl Controller {
         self.features.telemetry_generation = old.telemetry_generation;
         self.features.timestamp = old.timestamp;
         self.features.power_state_changes = old.power_state_changes;
-        if old.power.state() != self.features.power.state() {
-            let first = self.first_power_state;
-            let set = self.drive.set_power_state(Nanos(now_ns), first);
+        let power_state = self.features.power.state();
+        if old.power.state() != power_state {
+            let set = self.drive.set_power_state(Nanos(now_ns), power_state);
             set.expect("the drive was in this state at power-on");
         }
         if old.thermal != HostThermal::default() {

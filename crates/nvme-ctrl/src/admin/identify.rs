@@ -111,7 +111,7 @@ impl Controller {
             .set_sgls(sgls::SUPPORTED | sgls::BIT_BUCKET | sgls::LONGER)
             .set_warning_kelvin(threshold(identity.warning_celsius))
             .set_critical_kelvin(threshold(identity.critical_celsius));
-        let optional = self.io_commands().map(|command| command.oncs);
+        let optional = self.io_commands().map(|(.., oncs)| oncs);
         data.set_oncs(optional.fold(oncs::TIMESTAMP | oncs::SAVE_FEATURES, |all, bit| all | bit));
         if self.features.can_throttle {
             data.set_hctma(1)
@@ -226,9 +226,7 @@ fn eui64(id: [u8; 16]) -> [u8; 8] {
 
 /// Namespace list from `nsid + 1` on (Base 5.17.2.2), without the zeroes that end it.
 fn list_after(nsid: u32) -> Result<Vec<u8>, StatusCode> {
-    if nsid >= 0xffff_fffe {
-        return Err(StatusCode::INVALID_NAMESPACE);
-    }
+    StatusCode::INVALID_NAMESPACE.fail_if(nsid >= 0xffff_fffe)?;
     let following = (nsid < NAMESPACE).then_some(NAMESPACE);
     Ok(following.map_or(Vec::new(), |nsid| nsid.to_le_bytes().to_vec()))
 }

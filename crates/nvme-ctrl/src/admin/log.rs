@@ -67,13 +67,10 @@ impl Controller {
         let get: GetLogPage = command.view();
         let lid = LogId(get.lid());
         let len = get.dwords() * 4;
-        let is_aligned = get.offset().is_multiple_of(4);
-        if len > self.max_transfer_bytes || get.offset_counts_entries() || !is_aligned {
-            return Err(StatusCode::INVALID_FIELD);
-        }
-        if lid == LogId::SMART && !matches!(get.nsid(), 0 | NAMESPACE | NSID_ALL) {
-            return Err(StatusCode::INVALID_NAMESPACE);
-        }
+        let is_valid_offset = get.offset().is_multiple_of(4) && !get.offset_counts_entries();
+        StatusCode::INVALID_FIELD.fail_if(len > self.max_transfer_bytes || !is_valid_offset)?;
+        let is_known = matches!(get.nsid(), 0 | NAMESPACE | NSID_ALL);
+        StatusCode::INVALID_NAMESPACE.fail_if(lid == LogId::SMART && !is_known)?;
         let supported = LOG_PAGES
             .into_iter()
             .find(|(supported, _)| *supported == lid);
@@ -196,12 +193,8 @@ impl Controller {
             admin[usize::from(opcode.0)] = effect(effects);
         }
         let mut io = [CommandEffect::default(); 256];
-        for command in self.io_commands() {
-            let effects = match command.modifies_data {
-                true => CommandEffects::Content,
-                false => CommandEffects::NoChange,
-            };
-            io[usize::from(command.opcode.0)] = effect(effects);
+        for (opcode, effects, _) in self.io_commands() {
+            io[usize::from(opcode.0)] = effect(effects);
         }
         let mut log = CommandEffectsLog::default();
         log.set_admin(admin).set_io(io);

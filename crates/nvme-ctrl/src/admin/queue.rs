@@ -11,38 +11,28 @@ use crate::queues::{CompletionQueue, SubmissionQueue};
 
 impl Controller {
     fn io_queue_index(&self, qid: u16) -> Result<usize, StatusCode> {
-        if qid == 0 || qid > self.queue_pairs {
-            return Err(StatusCode::INVALID_QUEUE_ID);
-        }
+        StatusCode::INVALID_QUEUE_ID.fail_if(qid == 0 || qid > self.queue_pairs)?;
         Ok(usize::from(qid))
     }
 
     /// Number of entries of a queue with valid attributes.
     fn queue_entries(&self, less_one: u16, contiguous: bool, base: u64) -> Result<u32, StatusCode> {
         let entries = u32::from(less_one) + 1;
-        if entries < 2 || entries > self.max_queue_entries() || !self.has_entry_sizes() {
-            return Err(StatusCode::INVALID_QUEUE_SIZE);
-        }
-        if !contiguous {
-            // CAP.CQR is set.
-            return Err(StatusCode::INVALID_FIELD);
-        }
-        if base & (self.page_bytes - 1) != 0 {
-            return Err(StatusCode::INVALID_PRP_OFFSET);
-        }
+        let is_valid = (2..=self.max_queue_entries()).contains(&entries) && self.has_entry_sizes();
+        StatusCode::INVALID_QUEUE_SIZE.fail_if(!is_valid)?;
+        // CAP.CQR is set.
+        StatusCode::INVALID_FIELD.fail_if(!contiguous)?;
+        StatusCode::INVALID_PRP_OFFSET.fail_if(base & (self.page_bytes - 1) != 0)?;
         Ok(entries)
     }
 
     pub(super) fn create_cq(&mut self, command: &mut AdminCommand<'_>) -> AdminResult {
         let (base, command): (u64, CreateCompletionQueue) = (command.entry.prp1(), command.view());
         let index = self.io_queue_index(command.qid())?;
-        if self.cqs[index].is_some() {
-            return Err(StatusCode::INVALID_QUEUE_ID);
-        }
+        StatusCode::INVALID_QUEUE_ID.fail_if(self.cqs[index].is_some())?;
         let entries = self.queue_entries(command.size(), command.contiguous(), base)?;
-        if command.interrupts() && command.vector() >= self.vectors() {
-            return Err(StatusCode::INVALID_INTERRUPT_VECTOR);
-        }
+        let is_invalid = command.interrupts() && command.vector() >= self.vectors();
+        StatusCode::INVALID_INTERRUPT_VECTOR.fail_if(is_invalid)?;
         let queue = CompletionQueue::new(base, entries, command.vector(), command.interrupts());
         self.cqs[index] = Some(queue);
         Ok(AdminOutcome::Done(0))
@@ -51,13 +41,9 @@ impl Controller {
     pub(super) fn create_sq(&mut self, command: &mut AdminCommand<'_>) -> AdminResult {
         let (base, command): (u64, CreateSubmissionQueue) = (command.entry.prp1(), command.view());
         let index = self.io_queue_index(command.qid())?;
-        if self.sqs[index].is_some() {
-            return Err(StatusCode::INVALID_QUEUE_ID);
-        }
+        StatusCode::INVALID_QUEUE_ID.fail_if(self.sqs[index].is_some())?;
         let cq_index = self.io_queue_index(command.cqid())?;
-        if self.cqs[cq_index].is_none() {
-            return Err(StatusCode::COMPLETION_QUEUE_INVALID);
-        }
+        StatusCode::COMPLETION_QUEUE_INVALID.fail_if(self.cqs[cq_index].is_none())?;
         let entries = self.queue_entries(command.size(), command.contiguous(), base)?;
         self.sqs[index] = Some(SubmissionQueue::new(base, entries, command.cqid()));
         Ok(AdminOutcome::Done(0))
@@ -67,9 +53,7 @@ impl Controller {
     pub(super) fn delete_sq(&mut self, command: &mut AdminCommand<'_>) -> AdminResult {
         let command: DeleteSubmissionQueue = command.view();
         self.io_queue_index(command.qid())?;
-        if !self.remove_sq(command.qid()) {
-            return Err(StatusCode::INVALID_QUEUE_ID);
-        }
+        StatusCode::INVALID_QUEUE_ID.fail_if(!self.remove_sq(command.qid()))?;
         Ok(AdminOutcome::Done(0))
     }
 
@@ -77,12 +61,9 @@ impl Controller {
         let command: DeleteCompletionQueue = command.view();
         let qid = command.qid();
         let index = self.io_queue_index(qid)?;
-        if self.cqs[index].is_none() {
-            return Err(StatusCode::INVALID_QUEUE_ID);
-        }
-        if self.sqs.iter().flatten().any(|queue| queue.cqid == qid) {
-            return Err(StatusCode::INVALID_QUEUE_DELETION);
-        }
+        StatusCode::INVALID_QUEUE_ID.fail_if(self.cqs[index].is_none())?;
+        let is_used = self.sqs.iter().flatten().any(|queue| queue.cqid == qid);
+        StatusCode::INVALID_QUEUE_DELETION.fail_if(is_used)?;
         self.cqs[index] = None;
         self.count_backlog();
         Ok(AdminOutcome::Done(0))

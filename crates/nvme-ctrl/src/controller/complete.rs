@@ -45,7 +45,7 @@ impl Controller {
         let mut status = status_of(completion.status);
         match slot.state {
             SlotState::Read if self.keeps_data && status.is_success() => {
-                status = self.transfer_read_data(completion, &slot, memory);
+                status = self.transfer_data(completion, &slot, memory);
             }
             SlotState::Read | SlotState::NoData | SlotState::Write { flush_after: false } => {}
             _ => match self.finish_other(completion, slot, status, memory) {
@@ -84,8 +84,7 @@ impl Controller {
                 Some(continues.err().unwrap_or(StatusCode::SUCCESS))
             }
             SlotState::Compare if status.is_success() => {
-                let equal = self.compare(completion, &slot, memory);
-                Some(equal.err().unwrap_or(StatusCode::SUCCESS))
+                Some(self.transfer_data(completion, &slot, memory))
             }
             SlotState::Shutdown => {
                 self.remove_command(number, at_ns);
@@ -117,33 +116,24 @@ impl Controller {
         }
     }
 
-    fn transfer_read_data<M: HostMemory>(
+    /// Transfers the data of a read to the host, or compares it with the host's.
+    fn transfer_data<M: HostMemory>(
         &mut self,
         completion: &Completion,
         slot: &CommandSlot,
         memory: &mut M,
     ) -> StatusCode {
         let len = slot.len_bytes as usize;
-        let bytes = sized(&mut self.buffer, len);
-        self.drive.read_data(completion, slot.offset_bytes, bytes);
-        let transferred = slot.pointer.scatter(memory, bytes, self.page_bytes);
-        transferred.err().unwrap_or(StatusCode::SUCCESS)
-    }
-
-    fn compare<M: HostMemory>(
-        &mut self,
-        completion: &Completion,
-        slot: &CommandSlot,
-        memory: &mut M,
-    ) -> Result<(), StatusCode> {
-        let len = slot.len_bytes as usize;
         let stored = sized(&mut self.buffer, len);
-        let sent = sized(&mut self.compared, len);
         self.drive.read_data(completion, slot.offset_bytes, stored);
-        slot.pointer.gather(memory, sent, self.page_bytes)?;
-        (stored == sent)
-            .then_some(())
-            .ok_or(StatusCode::COMPARE_FAILURE)
+        let transferred = if slot.state == SlotState::Compare {
+            let sent = sized(&mut self.compared, len);
+            let transferred = slot.pointer.gather(memory, sent, self.page_bytes);
+            transferred.and_then(|()| StatusCode::COMPARE_FAILURE.fail_if(stored != sent))
+        } else {
+            slot.pointer.scatter(memory, stored, self.page_bytes)
+        };
+        transferred.err().unwrap_or(StatusCode::SUCCESS)
     }
 
     /// Submits the next deallocation of a Dataset Management command; `false` if none is left.

@@ -9,6 +9,7 @@ use assay_units::{DataClass, Nanos, Op};
 
 use super::Controller;
 use super::complete::{check_range, drive_command, sized};
+use crate::admin::CommandEffects;
 use crate::memory::HostMemory;
 use crate::slots::{CommandSlot, SlotState};
 use crate::transfer::DataPointer;
@@ -16,43 +17,29 @@ use crate::transfer::DataPointer;
 /// Identifier of the only namespace.
 pub(crate) const NAMESPACE: u32 = 1;
 
-/// A supported I/O command.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct IoCommand {
-    pub(crate) opcode: NvmOpcode,
-    pub(crate) modifies_data: bool,
-    /// Its bit of ONCS, 0 for a mandatory command.
-    pub(crate) oncs: u16,
-}
+/// Opcode of an I/O command, its effects, and its bit of ONCS, 0 for a mandatory command.
+type IoCommand = (NvmOpcode, CommandEffects, u16);
 
-const fn io_command(opcode: NvmOpcode, modifies_data: bool, oncs: u16) -> IoCommand {
-    IoCommand {
-        opcode,
-        modifies_data,
-        oncs,
-    }
-}
-
-const IO_COMMANDS: [IoCommand; 7] = [
-    io_command(NvmOpcode::FLUSH, false, 0),
-    io_command(NvmOpcode::WRITE, true, 0),
-    io_command(NvmOpcode::READ, false, 0),
-    io_command(NvmOpcode::COMPARE, false, oncs::COMPARE),
-    io_command(NvmOpcode::WRITE_ZEROES, true, oncs::WRITE_ZEROES),
-    io_command(
-        NvmOpcode::DATASET_MANAGEMENT,
-        true,
-        oncs::DATASET_MANAGEMENT,
-    ),
-    io_command(NvmOpcode::VERIFY, false, oncs::VERIFY),
-];
+const IO_COMMANDS: [IoCommand; 7] = {
+    use CommandEffects::{Content, NoChange};
+    use NvmOpcode as Io;
+    [
+        (Io::FLUSH, NoChange, 0),
+        (Io::WRITE, Content, 0),
+        (Io::READ, NoChange, 0),
+        (Io::COMPARE, NoChange, oncs::COMPARE),
+        (Io::WRITE_ZEROES, Content, oncs::WRITE_ZEROES),
+        (Io::DATASET_MANAGEMENT, Content, oncs::DATASET_MANAGEMENT),
+        (Io::VERIFY, NoChange, oncs::VERIFY),
+    ]
+};
 
 impl Controller {
     /// The supported I/O commands. Compare requires stored data.
     pub(crate) fn io_commands(&self) -> impl Iterator<Item = IoCommand> {
         let keeps_data = self.keeps_data;
         let commands = IO_COMMANDS.into_iter();
-        commands.filter(move |command| keeps_data || command.opcode != NvmOpcode::COMPARE)
+        commands.filter(move |&(opcode, ..)| keeps_data || opcode != NvmOpcode::COMPARE)
     }
 
     /// Starts an I/O command, or schedules its failure.
@@ -85,12 +72,8 @@ impl Controller {
     /// Validates the fields common to all commands.
     #[inline]
     fn check_common(&mut self, now_ns: u64, entry: &SubmissionEntry) -> Result<(), StatusCode> {
-        if entry.nsid() != NAMESPACE {
-            return Err(StatusCode::INVALID_NAMESPACE);
-        }
-        if entry.fused() != 0 || entry.psdt() == 3 {
-            return Err(StatusCode::INVALID_FIELD);
-        }
+        StatusCode::INVALID_NAMESPACE.fail_if(entry.nsid() != NAMESPACE)?;
+        StatusCode::INVALID_FIELD.fail_if(entry.fused() != 0 || entry.psdt() == 3)?;
         self.check_media_access(now_ns)
     }
 
@@ -119,9 +102,7 @@ impl Controller {
         self.check_common(now_ns, entry)?;
         let (offset_bytes, len_bytes) = self.byte_range(entry)?;
         let len = u64::from(len_bytes);
-        if len > self.max_transfer_bytes {
-            return Err(StatusCode::INVALID_FIELD);
-        }
+        StatusCode::INVALID_FIELD.fail_if(len > self.max_transfer_bytes)?;
         let pointer = DataPointer::of(entry);
         match pointer.single(len, self.page_bytes) {
             Some(address) if memory.is_mapped(address, len) => {}
@@ -178,9 +159,10 @@ impl Controller {
         memory: &mut M,
     ) -> Result<(), StatusCode> {
         let opcode = NvmOpcode(entry.opcode());
-        if !self.io_commands().any(|command| command.opcode == opcode) {
-            return Err(StatusCode::INVALID_OPCODE);
-        }
+        let is_supported = self
+            .io_commands()
+            .any(|(supported, ..)| supported == opcode);
+        StatusCode::INVALID_OPCODE.fail_if(!is_supported)?;
         if opcode == NvmOpcode::FLUSH && entry.nsid() == NSID_ALL && entry.fused() == 0 {
             self.check_media_access(now_ns)?;
         } else {
@@ -204,9 +186,7 @@ impl Controller {
             _ => {
                 (slot.offset_bytes, slot.len_bytes) = self.byte_range(entry)?;
                 let len = u64::from(slot.len_bytes);
-                if len > self.max_transfer_bytes {
-                    return Err(StatusCode::INVALID_FIELD);
-                }
+                StatusCode::INVALID_FIELD.fail_if(len > self.max_transfer_bytes)?;
                 if opcode == NvmOpcode::COMPARE {
                     slot.state = SlotState::Compare;
                     slot.pointer = DataPointer::of(entry);

@@ -86,9 +86,9 @@ fn read_latencies<B: Transport>(
     for trip in 0..WARM_UP + READS {
         driver.acknowledge().ok()?;
         let sector = rng.below(blocks.max(1)) * u64::from(sectors);
-        let sent = now(driver.transport());
+        let sent = now(&mut driver.transport);
         let done = driver.io(nvm::Read::of(1, sector, sectors).entry(), &mut data);
-        let taken = now(driver.transport()) - sent;
+        let taken = now(&mut driver.transport) - sent;
         if !done.ok()?.status().is_success() {
             return None;
         }
