@@ -60,22 +60,22 @@ pub fn measure(bench: &Bench) -> Result<Section> {
                 black_box(&mut other).copy_from_slice(black_box(&buffer));
             });
             timed(make, &mut || {
-                pattern.generator(0).fill(black_box(&mut buffer));
+                pattern.at(0).fill(black_box(&mut buffer));
             });
             timed(check, &mut || {
-                right &= pattern.checker(0).check(black_box(&buffer)).is_ok();
+                right &= pattern.at(0).check(black_box(&buffer)).is_ok();
             });
             let beats = |chunk: usize| (chunk * CHUNK_BYTES / 16) as u64;
             timed(make_chunks, &mut || {
                 let chunks = black_box(&mut buffer).chunks_mut(CHUNK_BYTES);
                 for (chunk, bytes) in chunks.enumerate().rev() {
-                    pattern.generator(beats(chunk)).fill(bytes);
+                    pattern.at(beats(chunk)).fill(bytes);
                 }
             });
             timed(check_chunks, &mut || {
                 let chunks = black_box(&buffer).chunks(CHUNK_BYTES);
                 for (chunk, bytes) in chunks.enumerate().rev() {
-                    right &= pattern.checker(beats(chunk)).check(bytes).is_ok();
+                    right &= pattern.at(beats(chunk)).check(bytes).is_ok();
                 }
             });
             if !right {

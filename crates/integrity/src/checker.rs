@@ -4,32 +4,7 @@ use std::sync::{Arc, OnceLock};
 
 use crate::blocks::{BlockHeader, GenerationMap, Verifier, VerifyError};
 use crate::data::DataPattern;
-use crate::finding::{Expected, Finding, Findings};
-
-/// Result of verification.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct VerifyReport {
-    /// Blocks checked, and what was wrong with them.
-    pub findings: Findings,
-    /// Blocks that could not be read.
-    pub unreadable_blocks: u64,
-    /// Seed of the blocks, needed to verify them again later.
-    pub seed: Option<u64>,
-}
-
-impl VerifyReport {
-    /// Add another worker's report of the same job.
-    pub fn merge(&mut self, other: &VerifyReport) {
-        self.findings.merge(&other.findings);
-        self.unreadable_blocks += other.unreadable_blocks;
-        self.seed = self.seed.or(other.seed);
-    }
-
-    /// No finding and no unreadable block.
-    pub fn is_clean(&self) -> bool {
-        self.findings.is_clean() && self.unreadable_blocks == 0
-    }
-}
+use crate::finding::{Expected, VerifyReport};
 
 /// Seed and pattern of the first intact block found by any worker of a read-only job; blocks of other seeds are
 /// findings. Clones are shared.
@@ -42,10 +17,8 @@ impl LearnedSeed {
         if let Some(known) = self.0.get() {
             return Some(*known);
         }
-        let blocks = buffer.chunks_exact(interval_bytes as usize);
-        let header = blocks
-            .filter_map(|block| BlockHeader::decode(block).ok())
-            .next()?;
+        let mut blocks = buffer.chunks_exact(interval_bytes as usize);
+        let header = blocks.find_map(BlockHeader::decode)?;
         Some(*self.0.get_or_init(|| (header.seed, header.pattern)))
     }
 }
@@ -53,7 +26,7 @@ impl LearnedSeed {
 /// Options of one worker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CheckerOptions {
-    /// Seed of the blocks; `None`: that of the first intact block that is read.
+    /// Seed of the blocks; `None`, for a job that only reads: that of the first intact block that is read.
     pub seed: Option<u64>,
     /// Payload of the blocks.
     pub pattern: DataPattern,
@@ -74,15 +47,12 @@ pub struct CheckerOptions {
 /// Verification state of one worker.
 #[derive(Debug)]
 pub struct JobChecker {
-    interval_bytes: u32,
-    pattern: DataPattern,
-    /// `None` until a read-only job has learned its seed.
-    verifier: Option<Verifier>,
+    options: CheckerOptions,
+    /// Until a read-only job has learned its seed, with one that no block has: every block is a finding.
+    verifier: Verifier,
     learned: LearnedSeed,
     /// Expected blocks of a job that writes.
     map: Option<GenerationMap>,
-    reads_back: bool,
-    options: CheckerOptions,
     read_back_at: u64,
     report: VerifyReport,
 }
@@ -94,33 +64,25 @@ impl JobChecker {
     /// When the interval is bad or the memory for the map cannot be had.
     pub fn new(options: CheckerOptions, learned: &LearnedSeed) -> Result<JobChecker, VerifyError> {
         let interval_bytes = options.interval_bytes;
-        let verifier = options
-            .seed
-            .map(|seed| Verifier::new(seed, interval_bytes, options.pattern))
-            .transpose()?;
         let map = options
             .writes
-            .then(|| GenerationMap::new(options.offset_bytes, options.size_bytes, interval_bytes))
-            .transpose()?;
+            .then(|| GenerationMap::new(options.offset_bytes, options.size_bytes, interval_bytes));
         Ok(JobChecker {
-            interval_bytes,
-            pattern: options.pattern,
-            verifier,
+            verifier: Verifier::new(options.seed.unwrap_or(0), interval_bytes, options.pattern)?,
             learned: learned.clone(),
-            reads_back: map.is_some() && options.reads_back,
-            map,
-            options,
+            map: map.transpose()?,
             read_back_at: options.offset_bytes,
             report: VerifyReport {
                 seed: options.seed,
                 ..VerifyReport::default()
             },
+            options,
         })
     }
 
     /// Whether the job reads back what it wrote.
     pub fn reads_back(&self) -> bool {
-        self.reads_back
+        self.map.is_some() && self.options.reads_back
     }
 
     /// Start an I/O; false while it overlaps one in flight such that its result is undefined.
@@ -135,8 +97,8 @@ impl JobChecker {
 
     /// Fill the buffer of a write that was started.
     pub fn stamp(&mut self, buffer: &mut [u8], offset_bytes: u64) {
-        if let (Some(verifier), Some(map)) = (&self.verifier, &self.map) {
-            verifier.stamp_write(buffer, offset_bytes, map);
+        if let Some(map) = &self.map {
+            self.verifier.stamp_write(buffer, offset_bytes, map);
         }
     }
 
@@ -151,51 +113,45 @@ impl JobChecker {
     pub fn finish_read(&mut self, offset_bytes: u64, len_bytes: u32, buffer: Option<&[u8]>) {
         match buffer {
             Some(buffer) => self.check(buffer, offset_bytes),
-            None => self.report.unreadable_blocks += u64::from(len_bytes / self.interval_bytes),
+            None => self.add_unreadable(len_bytes),
         }
         if let Some(map) = &mut self.map {
             map.finish_read(offset_bytes, len_bytes);
         }
     }
 
-    fn check(&mut self, buffer: &[u8], offset_bytes: u64) {
-        if self.verifier.is_none() {
-            self.learn(buffer);
-        }
-        let findings = &mut self.report.findings;
-        match (&self.verifier, &self.map) {
-            (Some(verifier), Some(map)) => {
-                verifier.check_read(buffer, offset_bytes, map, findings);
-            }
-            (Some(verifier), None) => {
-                verifier.check_all(buffer, offset_bytes, |_| Expected::AnyOfSeed, findings);
-            }
-            // No intact block so far: every block is a finding.
-            (None, _) => {
-                if let Ok(no_seed) = Verifier::new(0, self.interval_bytes, self.pattern) {
-                    no_seed.check_all(buffer, offset_bytes, |_| Expected::AnyOfSeed, findings);
-                }
-            }
-        }
+    fn add_unreadable(&mut self, len_bytes: u32) {
+        self.report.unreadable_blocks += u64::from(len_bytes / self.options.interval_bytes);
     }
 
-    fn learn(&mut self, buffer: &[u8]) {
-        let Some((seed, pattern)) = self.learned.or_of(buffer, self.interval_bytes) else {
-            return;
-        };
-        self.pattern = pattern;
-        self.report.seed = Some(seed);
-        self.verifier = Verifier::new(seed, self.interval_bytes, pattern).ok();
+    fn check(&mut self, buffer: &[u8], offset_bytes: u64) {
+        if self.report.seed.is_none()
+            && let Some((seed, pattern)) = self.learned.or_of(buffer, self.options.interval_bytes)
+        {
+            self.verifier.learn(seed, pattern);
+            self.report.seed = Some(seed);
+        }
+        let map = self.map.as_ref();
+        let expected = |offset| map.map_or(Expected::AnyOfSeed, |map| map.expected(offset));
+        self.verifier
+            .check(buffer, offset_bytes, expected, &mut self.report);
     }
 
     /// The next extent to read back, in address order. `None` at the end.
+    ///
+    /// Nothing is in flight, and each block is read once. Blocks whose write never completed have no defined content;
+    /// they are counted as unreadable.
     pub fn next_read_back(&mut self) -> Option<(u64, u32)> {
-        let map = self.map.as_mut()?;
-        let (start, len_bytes) = map.next_written(self.read_back_at, self.options.max_io_bytes)?;
-        self.read_back_at = start + u64::from(len_bytes);
-        // Nothing else is in flight: writes have completed, and each block is read once.
-        map.begin_read(start, len_bytes)
-            .then_some((start, len_bytes))
+        loop {
+            let map = self.map.as_mut()?;
+            let (start, len_bytes) =
+                map.next_written(self.read_back_at, self.options.max_io_bytes)?;
+            self.read_back_at = start + u64::from(len_bytes);
+            if map.begin_read(start, len_bytes) {
+                return Some((start, len_bytes));
+            }
+            self.add_unreadable(len_bytes);
+        }
     }
 
     /// The result so far.
@@ -204,11 +160,6 @@ impl JobChecker {
     }
 }
 
-/// The first findings as text.
-pub fn examples(findings: &[Finding], at_most: usize) -> Vec<String> {
-    findings
-        .iter()
-        .take(at_most)
-        .map(ToString::to_string)
-        .collect()
-}
+#[cfg(test)]
+#[path = "../tests/unit/checker.rs"]
+mod tests;

@@ -1,14 +1,12 @@
 //! Findings of block verification, in bounded memory.
 
+use std::collections::BTreeMap;
 use std::fmt;
-
-use serde::{Deserialize, Serialize};
 
 use crate::mismatch::MismatchClass;
 
 /// Expected content of a block.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Expected {
     /// This generation: its write was acknowledged and none followed.
     Generation(u64),
@@ -25,26 +23,30 @@ pub enum Expected {
 }
 
 /// Content found in place of a lost write.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum FoundInstead {
     /// Zeroes.
+    #[error("are zeroes")]
     Zeroes,
     /// Bytes without a valid header.
+    #[error("are bytes that assay did not write")]
     ForeignBytes,
     /// An intact header of a job with another seed.
+    #[error("is a block of an earlier job (seed {seed:#x})")]
     OtherSeed {
         /// That seed.
         seed: u64,
     },
-    /// An intact block of the same seed and offset with a generation not written yet: an earlier run with the same
-    /// seed.
+    /// An intact block of the same seed and offset with a generation not written yet.
+    #[error("is write {generation}, not yet issued: an earlier run with the same seed")]
     FutureGeneration {
         /// That generation.
         generation: u64,
     },
-    /// A valid header of the same seed and offset, with another block length or data pattern: an earlier run with
-    /// other options.
+    /// A valid header of the same seed and offset, with another block length or data pattern.
+    #[error(
+        "is a block of {len_bytes} bytes of an earlier run with the same seed and other options"
+    )]
     OtherLayout {
         /// Its block length in bytes.
         len_bytes: u32,
@@ -52,8 +54,7 @@ pub enum FoundInstead {
 }
 
 /// Mismatch of a block; decision table in [`crate::blocks`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FindingKind {
     /// The block was written by this job and has wrong bytes.
     Corrupt {
@@ -95,7 +96,7 @@ pub enum FindingKind {
 }
 
 /// A mismatched block.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Finding {
     /// The mismatch.
     pub kind: FindingKind,
@@ -107,10 +108,10 @@ pub struct Finding {
     pub expected: Expected,
 }
 
-impl FindingKind {
+impl Finding {
     /// Class of the mismatch.
     pub fn class(&self) -> MismatchClass {
-        match self {
+        match self.kind {
             FindingKind::Corrupt { .. } => MismatchClass::Corrupt,
             FindingKind::Torn { .. } => MismatchClass::Torn,
             FindingKind::Misplaced { .. } => MismatchClass::Misplaced,
@@ -120,56 +121,37 @@ impl FindingKind {
     }
 }
 
-impl Finding {
-    /// First wrong byte on the target.
-    pub fn first_bad_byte(&self) -> u64 {
-        self.offset_bytes
-            + match self.kind {
-                FindingKind::Corrupt { first_bad_byte, .. } => u64::from(first_bad_byte),
-                FindingKind::Torn {
-                    first_old_sector, ..
-                } => u64::from(first_old_sector) * assay_units::SECTOR_BYTES,
-                _ => 0,
-            }
-    }
-}
-
 impl fmt::Display for Finding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "block of {} bytes at byte {}: ",
-            self.len_bytes, self.offset_bytes
-        )?;
+        let (len, offset) = (self.len_bytes, self.offset_bytes);
+        write!(f, "block of {len} bytes at byte {offset}: ")?;
         match self.kind {
             FindingKind::Corrupt {
                 first_bad_byte,
                 flipped_bits,
             } => {
-                let at = self.offset_bytes + u64::from(first_bad_byte);
+                let at = offset + u64::from(first_bad_byte);
                 write!(
                     f,
-                    "corrupt from its byte {first_bad_byte} (byte {at} of the drive)"
+                    "corrupt from its byte {first_bad_byte} (byte {at} of the drive), "
                 )?;
                 match flipped_bits {
-                    Some(1) => write!(f, ", 1 bit flipped"),
-                    Some(bits) => write!(f, ", {bits} bits flipped"),
-                    None => write!(f, ", many bits differ"),
+                    Some(1) => write!(f, "1 bit flipped"),
+                    Some(bits) => write!(f, "{bits} bits flipped"),
+                    None => write!(f, "many bits differ"),
                 }
             }
             FindingKind::Torn {
                 newer,
                 older,
-                first_old_sector,
+                first_old_sector: sector,
             } => {
+                let other =
+                    older.map_or("the content before it".to_owned(), |g| format!("write {g}"));
                 write!(
                     f,
-                    "torn: write {newer} arrived in part; from sector {first_old_sector} of the block on there is "
-                )?;
-                match older {
-                    Some(older) => write!(f, "write {older}"),
-                    None => write!(f, "the content before it"),
-                }
+                    "torn: write {newer} arrived in part; from sector {sector} of the block on there is {other}"
+                )
             }
             FindingKind::Misplaced {
                 belongs_to_bytes,
@@ -187,105 +169,67 @@ impl fmt::Display for Finding {
                 if let Some(seed) = found_seed {
                     write!(f, " of an earlier job (seed {seed:#x})")?;
                 }
-                match expected {
-                    Some(expected) => write!(f, ", the last one acknowledged was {expected}"),
-                    None => Ok(()),
-                }
+                expected.map_or(Ok(()), |g| write!(f, ", the last one acknowledged was {g}"))
             }
             FindingKind::Lost { instead } => {
-                write!(f, "lost: the write is missing; there ")?;
-                match instead {
-                    FoundInstead::Zeroes => write!(f, "are zeroes"),
-                    FoundInstead::ForeignBytes => write!(f, "are bytes that assay did not write"),
-                    FoundInstead::OtherSeed { seed } => {
-                        write!(f, "is a block of an earlier job (seed {seed:#x})")
-                    }
-                    FoundInstead::FutureGeneration { generation } => write!(
-                        f,
-                        "is write {generation}, not yet issued: an earlier run with the same seed"
-                    ),
-                    FoundInstead::OtherLayout { len_bytes } => write!(
-                        f,
-                        "is a block of {len_bytes} bytes of an earlier run with the same seed and other options"
-                    ),
-                }
+                write!(f, "lost: the write is missing; there {instead}")
             }
         }
     }
 }
 
-/// Number of findings by class.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct FindingCounts {
-    /// Wrong bytes.
-    pub corrupt: u64,
-    /// Incomplete writes.
-    pub torn: u64,
-    /// Blocks of another offset.
-    pub misplaced: u64,
-    /// Older blocks.
-    pub stale: u64,
-    /// Missing writes.
-    pub lost: u64,
-}
-
-impl FindingCounts {
-    /// Sum over all classes.
-    pub fn total(&self) -> u64 {
-        self.corrupt + self.torn + self.misplaced + self.stale + self.lost
-    }
-}
-
-/// Counts all findings and keeps the first [`Findings::KEPT`].
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Findings {
+/// Result of verification by one worker or, merged, of a job.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct VerifyReport {
     /// Blocks checked.
     pub blocks_checked: u64,
-    /// Findings by class.
-    pub counts: FindingCounts,
-    /// The first findings.
+    /// Number of findings by class.
+    pub counts: BTreeMap<MismatchClass, u64>,
+    /// The first [`VerifyReport::KEPT`] findings.
     pub first: Vec<Finding>,
+    /// Blocks that could not be read.
+    pub unreadable_blocks: u64,
+    /// Seed of the blocks, needed to verify them again later.
+    pub seed: Option<u64>,
 }
 
-impl Findings {
+impl VerifyReport {
     /// Number of findings kept.
     pub const KEPT: usize = 100;
-
-    /// No findings.
-    pub fn new() -> Findings {
-        Findings::default()
-    }
 
     /// Count a finding, and keep it if it is among the first.
     #[cold]
     pub fn push(&mut self, finding: Finding) {
-        let counts = &mut self.counts;
-        *match finding.kind.class() {
-            MismatchClass::Corrupt => &mut counts.corrupt,
-            MismatchClass::Torn => &mut counts.torn,
-            MismatchClass::Misplaced => &mut counts.misplaced,
-            MismatchClass::Stale => &mut counts.stale,
-            MismatchClass::Lost => &mut counts.lost,
-        } += 1;
-        if self.first.len() < Findings::KEPT {
+        *self.counts.entry(finding.class()).or_default() += 1;
+        if self.first.len() < VerifyReport::KEPT {
             self.first.push(finding);
         }
     }
 
-    /// Add another worker's findings.
-    pub fn merge(&mut self, other: &Findings) {
+    /// Add another worker's report of the same job.
+    pub fn merge(&mut self, other: &VerifyReport) {
         self.blocks_checked += other.blocks_checked;
-        self.counts.corrupt += other.counts.corrupt;
-        self.counts.torn += other.counts.torn;
-        self.counts.misplaced += other.counts.misplaced;
-        self.counts.stale += other.counts.stale;
-        self.counts.lost += other.counts.lost;
-        let room = Findings::KEPT - self.first.len().min(Findings::KEPT);
-        self.first.extend(other.first.iter().take(room));
+        for (&class, count) in &other.counts {
+            *self.counts.entry(class).or_default() += count;
+        }
+        self.first.extend_from_slice(&other.first);
+        self.first.truncate(VerifyReport::KEPT);
+        self.unreadable_blocks += other.unreadable_blocks;
+        self.seed = self.seed.or(other.seed);
     }
 
-    /// No finding.
+    /// Number of findings of this class.
+    pub fn count(&self, class: MismatchClass) -> u64 {
+        self.counts.get(&class).copied().unwrap_or(0)
+    }
+
+    /// Number of findings.
+    pub fn findings(&self) -> u64 {
+        self.counts.values().sum()
+    }
+
+    /// No finding and no unreadable block.
     pub fn is_clean(&self) -> bool {
-        self.counts.total() == 0
+        self.findings() + self.unreadable_blocks == 0
     }
 }

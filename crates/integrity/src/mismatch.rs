@@ -61,19 +61,22 @@ pub enum OriginClass {
 
 /// Consecutive mismatched granules of one origin.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ClassifiedRun {
-    /// The granules.
+pub struct MismatchRun<O> {
+    /// The granules; beats are numbered as in the expected stream.
     pub granules: Range<u64>,
     /// Their origin.
-    pub origin: OriginClass,
+    pub origin: O,
 }
 
 /// The class of a unit of these granules; `None` where nothing differs.
-pub fn classify(runs: &[ClassifiedRun], unit: &Range<u64>) -> Option<MismatchClass> {
+pub fn classify<T: Copy + Into<OriginClass>>(
+    runs: &[MismatchRun<T>],
+    unit: &Range<u64>,
+) -> Option<MismatchClass> {
     use OriginClass as O;
     let first = runs.first()?;
     if runs.len() == 1 && first.granules == *unit {
-        return Some(match first.origin {
+        return Some(match first.origin.into() {
             O::Earlier => MismatchClass::Stale,
             O::Elsewhere => MismatchClass::Misplaced,
             O::Blank | O::Foreign => MismatchClass::Lost,
@@ -81,7 +84,7 @@ pub fn classify(runs: &[ClassifiedRun], unit: &Range<u64>) -> Option<MismatchCla
         });
     }
     let corrupted =
-        |run: &ClassifiedRun| matches!(run.origin, O::Damaged | O::Foreign | O::Unknown);
+        |run: &MismatchRun<T>| matches!(run.origin.into(), O::Damaged | O::Foreign | O::Unknown);
     Some(if runs.iter().any(corrupted) {
         MismatchClass::Corrupt
     } else {

@@ -5,13 +5,13 @@ use std::io;
 use crate::registers::Registers;
 use crate::source::{FillResult, StreamSink, StreamSource};
 use assay_integrity::pattern::{
-    ExpectedLayout, Pattern, PatternGenerator, StreamFindings, StreamLength, StreamVerifier,
+    ExpectedLayout, Pattern, PatternRegister, StreamFindings, StreamVerifier,
 };
 
 /// A stream of the pattern, generated in the ring.
 #[derive(Clone, Debug)]
 pub struct PatternSource {
-    generator: PatternGenerator,
+    generator: PatternRegister,
     left_bytes: u64,
 }
 
@@ -19,7 +19,7 @@ impl PatternSource {
     /// The first `bytes` of the stream of this seed.
     pub fn new(pattern: Pattern, bytes: u64) -> PatternSource {
         PatternSource {
-            generator: pattern.generator(0),
+            generator: pattern.at(0),
             left_bytes: bytes,
         }
     }
@@ -69,9 +69,9 @@ impl PatternSink {
         }
     }
 
-    /// The findings; with an expected length, also whether the stream had it.
-    pub fn findings(self, length: Option<StreamLength>) -> StreamFindings {
-        self.verifier.finish(1, length)
+    /// The findings; with an expected length in bytes, also whether the stream had it.
+    pub fn findings(self, expected_bytes: Option<u64>) -> StreamFindings {
+        self.verifier.finish(1, expected_bytes)
     }
 }
 

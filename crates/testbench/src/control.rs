@@ -2,7 +2,7 @@
 
 use super::TestDetail;
 use super::context::{BenchRun, CommandAfter, TestContext, TestError, WriteMode, fail, read};
-use assay_integrity::pattern::{Diagnosis, ExpectedData, ExpectedLayout, Pattern, StreamLength};
+use assay_integrity::pattern::{Diagnosis, ExpectedData, ExpectedLayout, Pattern};
 use assay_stream::queue::StreamQueue;
 use assay_stream::range::StreamRange;
 use assay_stream::registers::{BEAT_BYTES, ControlBits, StatusBits};
@@ -83,13 +83,8 @@ pub(super) fn checker(bench: &mut BenchRun<'_>) -> Result<TestDetail, TestError>
                 "wrong length: the checker of a longer stream should fail at beat {end}, and failed at {first:?}"
             ));
         }
-        let length = |length_bytes| StreamLength {
-            length_bytes,
-            packet_beats: None,
-        };
-        let longer = length(bytes + BEAT_BYTES).check_end(status.bytes);
-        let shorter = length(bytes - BEAT_BYTES).check_end(status.bytes);
-        let same = length(bytes).check_end(status.bytes);
+        let check = |expected| Diagnosis::check_length(status.bytes, expected);
+        let (longer, shorter, same) = (check(bytes + BEAT_BYTES), check(bytes - BEAT_BYTES), check(bytes));
         let (Err(Diagnosis::Short { .. }), Err(Diagnosis::Long { .. }), Ok(())) = (&longer, &shorter, &same) else {
             return fail(format!(
                 "wrong length: {} bytes were read of {bytes}; one beat more: {longer:?}, one less: {shorter:?}",

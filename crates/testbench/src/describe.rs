@@ -1,135 +1,114 @@
 //! Text of a mismatch: what happened to which chunk, and whose data it holds.
 
+use assay_integrity::mismatch::MismatchRun;
 use assay_integrity::pattern::{
     DataOrigin, Diagnosis, ExpectedData, MismatchedChunk, StreamFindings,
 };
 use assay_stream::range::StreamRange;
 
-/// A stream written by the bench.
-#[derive(Clone, Debug)]
-struct LoggedStream {
-    seed: u64,
-    what: String,
-}
-
-/// The streams written, in order.
+/// Seeds and descriptions of the streams written, in order.
 #[derive(Clone, Debug, Default)]
-pub(super) struct StreamLog {
-    written: Vec<LoggedStream>,
-}
+pub(super) struct StreamLog(Vec<(u64, String)>);
 
 impl StreamLog {
     /// Add a stream, before it is written.
     pub fn add(&mut self, seed: u64, what: String) {
-        self.written.push(LoggedStream { seed, what });
+        self.0.push((seed, what));
     }
 
-    fn find(&self, seed: u64) -> Option<(usize, &str)> {
-        let mut written = self.written.iter().enumerate();
-        written
-            .find(|(_, stream)| stream.seed == seed)
-            .map(|(at, stream)| (at, stream.what.as_str()))
+    fn find(&self, seed: u64) -> Option<usize> {
+        self.0.iter().position(|(written, _)| *written == seed)
     }
 
     /// The stream with this seed, and whether it was written after the expected one.
     fn owner_text(&self, seed: u64, expected: ExpectedData) -> (String, bool) {
         let expected = match expected {
-            ExpectedData::Stream(pattern, _) => self.find(pattern.seed()).map(|(at, _)| at),
+            ExpectedData::Stream(pattern, _) => self.find(pattern.seed()),
             ExpectedData::Zeroes | ExpectedData::Anything => None,
         };
         match self.find(seed) {
-            Some((at, what)) => (format!("{what} wrote"), expected.is_some_and(|e| at > e)),
+            Some(at) => (
+                format!("{} wrote", self.0[at].1),
+                expected.is_some_and(|e| at > e),
+            ),
             None => (format!("an earlier run wrote with seed {seed:#x}"), false),
         }
     }
 }
 
 /// Mismatch of a chunk: a term and a sentence.
-fn describe(log: &StreamLog, wrong: &MismatchedChunk, range: &StreamRange) -> (String, String) {
+fn describe(
+    log: &StreamLog,
+    wrong: &MismatchedChunk,
+    range: &StreamRange,
+) -> (&'static str, String) {
     let chunk_beats = u64::from(range.chunk_bytes) / assay_stream::registers::BEAT_BYTES;
-    let chunk_of = |beat: u64| beat / chunk_beats.max(1);
-    let (word, text) = match &wrong.diagnosis {
-        None => ("overrun", "bytes that should be zeroes are not".to_owned()),
-        Some(Diagnosis::Stale { seed } | Diagnosis::WrongSeed { seed }) => {
-            let (owner_text, later) = log.owner_text(*seed, wrong.expected);
-            if later {
-                (
-                    "overwritten",
-                    format!("the chunk holds what {owner_text}, later"),
-                )
-            } else {
-                (
-                    "lost write",
-                    format!("the chunk still holds what {owner_text}"),
-                )
+    let chunk_of = |beat: &u64| beat / chunk_beats.max(1);
+    let owner = |seed: &u64| log.owner_text(*seed, wrong.expected);
+    let Some(diagnosis) = &wrong.diagnosis else {
+        return ("overrun", "bytes that should be zeroes are not".to_owned());
+    };
+    match diagnosis {
+        Diagnosis::Whole(DataOrigin::Seed { seed }) | Diagnosis::WrongSeed { seed } => {
+            match owner(seed) {
+                (who, true) => ("overwritten", format!("the chunk holds what {who}, later")),
+                (who, false) => ("lost write", format!("the chunk still holds what {who}")),
             }
         }
-        Some(Diagnosis::StaleElsewhere { seed, beat }) => {
-            let (owner_text, later) = log.owner_text(*seed, wrong.expected);
-            let text = format!(
-                "the chunk holds chunk {} of what {owner_text}",
-                chunk_of(*beat)
-            );
+        Diagnosis::Whole(DataOrigin::SeedElsewhere { seed, beat }) => {
+            let (who, later) = owner(seed);
+            let text = format!("the chunk holds chunk {} of what {who}", chunk_of(beat));
             if later {
                 ("misdirected write", text + ", later and elsewhere")
             } else {
                 ("lost write", text + ", elsewhere")
             }
         }
-        Some(Diagnosis::Misplaced { beat }) => (
-            "misplaced",
-            format!(
-                "the chunk holds chunk {} of the same stream",
-                chunk_of(*beat)
-            ),
-        ),
-        Some(Diagnosis::Torn {
-            first_beat,
-            end_beat,
-            origin,
-        }) => torn(log, wrong, (*first_beat, *end_beat), *origin),
-        Some(diagnosis @ Diagnosis::BitFlip { .. }) => ("flipped bits", after_colon(diagnosis)),
-        Some(diagnosis @ (Diagnosis::Zero | Diagnosis::Ones)) => {
+        Diagnosis::Whole(DataOrigin::Place { beat }) => {
+            let chunk = chunk_of(beat);
+            (
+                "misplaced",
+                format!("the chunk holds chunk {chunk} of the same stream"),
+            )
+        }
+        Diagnosis::Torn(run) => torn(log, wrong, run),
+        Diagnosis::BitFlip { .. } => ("flipped bits", after_colon(diagnosis)),
+        Diagnosis::Whole(DataOrigin::Zero | DataOrigin::Ones) => {
             ("lost write", after_colon(diagnosis))
         }
-        Some(Diagnosis::Corrupt { beats, .. }) if *beats >= chunk_beats => (
+        Diagnosis::Corrupt { beats, .. } if *beats >= chunk_beats => (
             "unknown data",
             "the chunk holds data of no known stream: older than this run, or corrupt".to_owned(),
         ),
-        Some(diagnosis) => ("wrong data", diagnosis.to_string()),
-    };
-    (word.to_owned(), text)
+        _ => ("wrong data", diagnosis.to_string()),
+    }
 }
 
 fn torn(
     log: &StreamLog,
     wrong: &MismatchedChunk,
-    (first, end): (u64, u64),
-    origin: DataOrigin,
+    run: &MismatchRun<DataOrigin>,
 ) -> (&'static str, String) {
-    let beats = format!("beats {first} to {}", end - 1);
-    let (seed, location) = match origin {
-        DataOrigin::Seed { seed } => (Some(seed), ""),
-        DataOrigin::SeedElsewhere { seed, .. } => (Some(seed), ", elsewhere"),
-        _ => (None, ""),
+    let beats = format!("beats {} to {}", run.granules.start, run.granules.end - 1);
+    let (seed, location) = match run.origin {
+        DataOrigin::Seed { seed } => (seed, ""),
+        DataOrigin::SeedElsewhere { seed, .. } => (seed, ", elsewhere"),
+        origin => {
+            return (
+                "torn write",
+                format!("{beats} are {origin}, the rest is right"),
+            );
+        }
     };
-    let Some(seed) = seed else {
-        return (
-            "torn write",
-            format!("{beats} are {origin}, the rest is right"),
-        );
-    };
-    let (owner_text, later) = log.owner_text(seed, wrong.expected);
-    if later {
-        (
+    match log.owner_text(seed, wrong.expected) {
+        (who, true) => (
             "overrun",
-            format!("{beats} are what {owner_text}, later{location}; the rest is untouched"),
-        )
-    } else {
-        (
+            format!("{beats} are what {who}, later{location}; the rest is untouched"),
+        ),
+        (who, false) => (
             "torn write",
-            format!("{beats} are what {owner_text}{location}, the rest is right"),
-        )
+            format!("{beats} are what {who}{location}, the rest is right"),
+        ),
     }
 }
 
@@ -156,16 +135,15 @@ pub(super) fn sentence(
     let (_, address) = range.locate(chunk);
     let (mut word, text) = describe(log, first, range);
     // A misplaced chunk whose own location was not written: one misdirected write.
-    let astray = found
-        .chunks
-        .iter()
-        .any(|wrong| match (&wrong.diagnosis, wrong.expected) {
-            (Some(Diagnosis::Misplaced { .. }), ExpectedData::Stream(..)) => true,
-            (Some(Diagnosis::StaleElsewhere { seed, .. }), holds) => log.owner_text(*seed, holds).1,
-            _ => false,
-        });
-    if astray && (word == "misplaced" || word == "lost write") {
-        word = "misdirected write".to_owned();
+    let is_astray = |wrong: &MismatchedChunk| match (&wrong.diagnosis, wrong.expected) {
+        (Some(Diagnosis::Whole(DataOrigin::Place { .. })), ExpectedData::Stream(..)) => true,
+        (Some(Diagnosis::Whole(DataOrigin::SeedElsewhere { seed, .. })), expected) => {
+            log.owner_text(*seed, expected).1
+        }
+        _ => false,
+    };
+    if (word == "misplaced" || word == "lost write") && found.chunks.iter().any(is_astray) {
+        word = "misdirected write";
     }
     let mut out = if again == Some(true) {
         format!(

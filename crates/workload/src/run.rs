@@ -6,7 +6,8 @@ use std::sync::atomic::AtomicBool;
 
 use assay_device::load;
 use assay_device::session::OpenTarget;
-use assay_integrity::checker::{LearnedSeed, VerifyReport};
+use assay_integrity::checker::LearnedSeed;
+use assay_integrity::finding::VerifyReport;
 use assay_io::clock::Clock;
 use assay_io::{Target, TargetError, Telemetry};
 use assay_sim_host::SimTarget;

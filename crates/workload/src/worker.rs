@@ -3,8 +3,9 @@
 use std::num::NonZeroU64;
 
 use assay_integrity::blocks::VerifyError;
-use assay_integrity::checker::{CheckerOptions, JobChecker, LearnedSeed, VerifyReport};
+use assay_integrity::checker::{CheckerOptions, JobChecker, LearnedSeed};
 use assay_integrity::data::Filler;
+use assay_integrity::finding::VerifyReport;
 use assay_io::{Completion, Io, Target};
 use assay_stats::Recorder;
 use assay_units::rng::mix;

@@ -7,7 +7,8 @@ use std::sync::atomic::AtomicBool;
 
 use assay_device::session::{DriveSession, SessionOptions};
 use assay_device::spec::DriveSpec;
-use assay_integrity::checker::VerifyReport;
+use assay_integrity::finding::VerifyReport;
+use assay_integrity::mismatch::MismatchClass;
 use assay_io::{Nanos, Telemetry};
 use assay_stats::{HostLoad, Interval};
 use assay_workload::options::JobOptions;
@@ -73,14 +74,18 @@ fn two_seeds(session: &mut DriveSession) {
     write(session, "4m", 22);
     for (numjobs, split, blocks) in [(1, false, 2048), (2, true, 2048), (2, false, 4096)] {
         let report = read(session, numjobs, split);
-        let counts = report.findings.counts;
-        assert_eq!(report.findings.blocks_checked, blocks);
-        assert_eq!(counts.stale, blocks / 2, "{numjobs} threads: {counts:?}");
+        let counts = &report.counts;
+        assert_eq!(report.blocks_checked, blocks);
+        assert_eq!(
+            report.count(MismatchClass::Stale),
+            blocks / 2,
+            "{numjobs} threads: {counts:?}"
+        );
         assert!(matches!(report.seed, Some(11 | 22)));
     }
     write(session, "4m", 11);
     let report = read(session, 2, true);
-    assert!(report.is_clean(), "{:?}", report.findings.counts);
+    assert!(report.is_clean(), "{:?}", report.counts);
     assert_eq!(report.seed, Some(11));
 }
 

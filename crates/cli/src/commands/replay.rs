@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use anyhow::Context;
 use assay_device::session::SessionOptions;
-use assay_integrity::pattern::{Pattern, StreamFindings, StreamLength};
+use assay_integrity::pattern::{Pattern, StreamFindings};
 use assay_stream::drives::Drives;
 use assay_stream::endpoint::Endpoint;
 use assay_stream::index::{IndexError, Recording};
@@ -65,12 +65,8 @@ pub fn run(arguments: &ReplayArguments, output: Output) -> anyhow::Result<Comman
             stream::listen(&registers)?;
             let mut sink = PatternSink::new(Pattern::new(seed), chunk_bytes, chunks);
             let replayed = replay(&mut queues, what, &mut sink, options, &registers)?;
-            let shape = StreamLength {
-                length_bytes: length.min(range.bytes()),
-                packet_beats: None,
-            };
-            let shape = recording.is_none().then_some(shape);
-            (replayed, Some(sink.findings(shape)))
+            let expected = recording.is_none().then(|| length.min(range.bytes()));
+            (replayed, Some(sink.findings(expected)))
         }
         None => {
             // While waiting for a connection, the first signal ends the program.

@@ -7,12 +7,12 @@
 use assay_units::SECTOR_BYTES;
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::header::{BlockHeader, HEADER_BYTES, HeaderClaim};
+use super::header::{BlockHeader, HEADER_BYTES, HeaderClaim, differing_bits};
 use super::map::{GENERATION_BITS, earlier_generation, is_older};
 use super::{MAX_COUNTED_FLIPS, Verifier};
 use crate::data::DataPattern;
 use crate::finding::{Expected, FindingKind, FoundInstead};
-use crate::mismatch::{self, ClassifiedRun, MismatchClass, OriginClass};
+use crate::mismatch::{self, MismatchClass, MismatchRun, OriginClass};
 
 const SECTOR: usize = SECTOR_BYTES as usize;
 /// Number of earlier (and, if only the seed is known, later) writes that are candidates.
@@ -32,7 +32,7 @@ pub(super) fn classify(
     offset_bytes: u64,
     expected: Expected,
 ) -> Option<FindingKind> {
-    let header = BlockHeader::decode(block).ok();
+    let header = BlockHeader::decode(block);
     let intact = header.is_some_and(|h| {
         h.len_bytes as usize == block.len() && xxh3_64(&block[HEADER_BYTES..]) == h.payload_checksum
     });
@@ -64,22 +64,15 @@ pub(super) fn classify(
         expected,
         header_may_be_damaged: header.is_none() || here.is_some(),
     };
-    match case.by_sectors(here) {
-        SectorVerdict::Ours(kind) => return Some(kind),
-        SectorVerdict::AcceptedMixture => return None,
-        SectorVerdict::NotOurs => {}
+    if let Some(explained) = case.by_sectors(here) {
+        return explained;
     }
     let claims_to_be_here = HeaderClaim::read(block, MAX_COUNTED_FLIPS)
         .is_some_and(|claim| claim.seed == verifier.seed && claim.offset_bytes == offset_bytes);
     if claims_to_be_here {
         // Header of this block, but no candidate write explains the content.
-        let first_bad_byte = if here.is_some() {
-            HEADER_BYTES as u32
-        } else {
-            0
-        };
         return Some(FindingKind::Corrupt {
-            first_bad_byte,
+            first_bad_byte: here.map_or(0, |_| HEADER_BYTES as u32),
             flipped_bits: None,
         });
     }
@@ -99,27 +92,22 @@ pub(super) fn classify(
 
 /// An intact block of this seed and offset.
 fn by_generation(found_generation: u64, expected: Expected) -> Option<FindingKind> {
-    let future = Some(FindingKind::Lost {
-        instead: FoundInstead::FutureGeneration {
-            generation: found_generation,
-        },
-    });
+    let newest = match expected {
+        Expected::AnyOfSeed | Expected::Unwritten => return None,
+        Expected::Generation(newest) | Expected::Uncertain { newest } => newest,
+    };
+    let instead = FoundInstead::FutureGeneration {
+        generation: found_generation,
+    };
     match expected {
-        Expected::AnyOfSeed | Expected::Unwritten => None,
-        Expected::Generation(wanted) if found_generation == wanted => None,
-        Expected::Generation(wanted) if is_older(found_generation, wanted) => {
-            Some(FindingKind::Stale {
-                found_generation,
-                expected: Some(wanted),
-                found_seed: None,
-            })
-        }
-        Expected::Uncertain { newest }
-            if found_generation == newest || is_older(found_generation, newest) =>
-        {
-            None
-        }
-        Expected::Generation(_) | Expected::Uncertain { .. } => future,
+        _ if found_generation == newest => None,
+        _ if !is_older(found_generation, newest) => Some(FindingKind::Lost { instead }),
+        Expected::Uncertain { .. } => None,
+        _ => Some(FindingKind::Stale {
+            found_generation,
+            expected: Some(newest),
+            found_seed: None,
+        }),
     }
 }
 
@@ -131,10 +119,6 @@ fn lost(expected: Expected, instead: FoundInstead) -> Option<FindingKind> {
     }
 }
 
-fn differing_bits(a: &[u8], b: &[u8]) -> u32 {
-    a.iter().zip(b).map(|(x, y)| (x ^ y).count_ones()).sum()
-}
-
 /// Similarity of a sector to the content of a candidate write; smaller is better.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Similarity {
@@ -144,20 +128,8 @@ enum Similarity {
     Foreign,
 }
 
-/// Best candidate for a sector.
-#[derive(Clone, Copy, Debug)]
-struct SectorMatch {
-    similarity: Similarity,
-    /// Index of the candidate generation; meaningless for foreign sectors.
-    candidate: usize,
-}
-
-enum SectorVerdict {
-    Ours(FindingKind),
-    /// Whole sectors of writes that may have reached the medium.
-    AcceptedMixture,
-    NotOurs,
-}
+/// Best candidate for a sector: its similarity, and its index, which is meaningless for foreign sectors.
+type SectorMatch = (Similarity, usize);
 
 struct SectorComparison<'a> {
     verifier: &'a Verifier,
@@ -188,17 +160,13 @@ impl SectorComparison<'_> {
                 .chain(back_from(header.generation).skip(1))
                 .collect(),
             (_, None) => {
-                let claimed =
-                    HeaderClaim::read(self.block, MAX_COUNTED_FLIPS).map(|claim| claim.generation);
-                let one_bit_off = claimed.into_iter().flat_map(|generation| {
+                let claim = HeaderClaim::read(self.block, MAX_COUNTED_FLIPS);
+                let claimed = claim.map(|claim| claim.generation).into_iter();
+                let one_bit_off = claimed.clone().flat_map(|generation| {
                     (0..GENERATION_BITS).map(move |bit| generation ^ 1 << bit)
                 });
                 let unknown = back_from(GENERATIONS_AROUND);
-                claimed
-                    .into_iter()
-                    .chain(one_bit_off)
-                    .chain(unknown)
-                    .collect()
+                claimed.chain(one_bit_off).chain(unknown).collect()
             }
         };
         if let Some(header) = header
@@ -211,24 +179,13 @@ impl SectorComparison<'_> {
 
     /// Best candidate per sector.
     fn matches(&self, candidates: &[u64], image: &mut [u8]) -> Vec<SectorMatch> {
-        let foreign = SectorMatch {
-            similarity: Similarity::Foreign,
-            candidate: 0,
-        };
-        let mut matches = vec![foreign; self.block.len().div_ceil(SECTOR)];
+        let mut matches = vec![(Similarity::Foreign, 0); self.block.len().div_ceil(SECTOR)];
         for (candidate, &generation) in candidates.iter().enumerate() {
             self.verifier
                 .stamp_block(image, self.offset_bytes, generation);
             let sectors = self.block.chunks(SECTOR).zip(image.chunks(SECTOR));
-            for (index, (matched, (found, written))) in matches.iter_mut().zip(sectors).enumerate()
-            {
-                let similarity = self.similarity(index, found, written);
-                if similarity < matched.similarity {
-                    *matched = SectorMatch {
-                        similarity,
-                        candidate,
-                    };
-                }
+            for (index, (best, (found, written))) in matches.iter_mut().zip(sectors).enumerate() {
+                *best = (*best).min((self.similarity(index, found, written), candidate));
             }
         }
         matches
@@ -251,21 +208,20 @@ impl SectorComparison<'_> {
         }
     }
 
-    fn by_sectors(&self, header: Option<BlockHeader>) -> SectorVerdict {
+    /// `None` if no candidate write explains a sector; else the finding, or none where whole sectors of writes that may
+    /// have reached the medium are accepted.
+    fn by_sectors(&self, header: Option<BlockHeader>) -> Option<Option<FindingKind>> {
         let candidates = self.candidates(header);
         let mut image = vec![0; self.block.len()];
         let mut matches = self.matches(&candidates, &mut image);
         if !self.is_keyed() {
             // Zeroes of all writes are equal: the header decides.
-            if matches[0].similarity == Similarity::Foreign {
-                return SectorVerdict::NotOurs;
+            let (similarity, candidate) = matches[0];
+            if similarity == Similarity::Foreign {
+                return None;
             }
-            let candidate = matches[0].candidate;
-            matches
-                .iter_mut()
-                .for_each(|matched| matched.candidate = candidate);
+            matches.iter_mut().for_each(|best| best.1 = candidate);
         }
-        let ours = |matched: &&SectorMatch| matched.similarity != Similarity::Foreign;
         // Candidates are in order of age unless only the seed is known.
         let newer = |a: usize, b: usize| {
             if is_older(candidates[a], candidates[b]) {
@@ -274,50 +230,39 @@ impl SectorComparison<'_> {
                 a
             }
         };
-        let Some(newest) = matches
-            .iter()
-            .filter(ours)
-            .map(|o| o.candidate)
-            .reduce(newer)
-        else {
-            return SectorVerdict::NotOurs;
-        };
-        let exact = |m: &SectorMatch| m.similarity != Similarity::Foreign;
-        let near = matches
-            .iter()
-            .any(|m| matches!(m.similarity, Similarity::Near(_)));
-        if !near && matches!(self.expected, Expected::Uncertain { .. }) {
-            return SectorVerdict::AcceptedMixture;
+        let ours = matches.iter().filter(|best| best.0 != Similarity::Foreign);
+        let newest = ours.map(|best| best.1).reduce(newer)?;
+        let is_near = |best: &SectorMatch| matches!(best.0, Similarity::Near(_));
+        if matches!(self.expected, Expected::Uncertain { .. }) && !matches.iter().any(is_near) {
+            return Some(None);
         }
-        let origin = |m: &SectorMatch| match m.similarity {
-            Similarity::Exact if m.candidate == newest => None,
+        let origin = |&(similarity, candidate): &SectorMatch| match similarity {
+            Similarity::Exact if candidate == newest => None,
             Similarity::Exact => Some(OriginClass::Earlier),
             Similarity::Near(_) => Some(OriginClass::Damaged),
             // Of a first write, the rest may be the content before it.
             Similarity::Foreign if candidates[newest] == 1 => Some(OriginClass::Earlier),
             Similarity::Foreign => Some(OriginClass::Foreign),
         };
-        let runs: Vec<ClassifiedRun> = (0_u64..)
+        let runs: Vec<_> = (0_u64..)
             .zip(&matches)
-            .filter_map(|(sector, m)| {
-                origin(m).map(|origin| ClassifiedRun {
-                    granules: sector..sector + 1,
-                    origin,
-                })
+            .filter_map(|(sector, best)| {
+                let granules = sector..sector + 1;
+                origin(best).map(|origin| MismatchRun { granules, origin })
             })
             .collect();
-        match mismatch::classify(&runs, &(0..matches.len() as u64)) {
-            Some(MismatchClass::Torn) => {
-                let sector = runs[0].granules.start as usize;
-                let older = Some(&matches[sector]).filter(|m| exact(m));
-                SectorVerdict::Ours(FindingKind::Torn {
-                    newer: candidates[newest],
-                    older: older.map(|m| candidates[m.candidate]),
-                    first_old_sector: sector as u32,
-                })
+        let class = mismatch::classify(&runs, &(0..matches.len() as u64));
+        Some(Some(if class == Some(MismatchClass::Torn) {
+            let sector = runs[0].granules.start;
+            let (similarity, candidate) = matches[sector as usize];
+            FindingKind::Torn {
+                newer: candidates[newest],
+                older: (similarity != Similarity::Foreign).then(|| candidates[candidate]),
+                first_old_sector: sector as u32,
             }
-            _ => self.corrupt(&candidates, &matches, newest, &mut image),
-        }
+        } else {
+            self.corrupt(&candidates, &matches, newest, &mut image)
+        }))
     }
 
     /// First wrong byte and number of wrong bits.
@@ -327,34 +272,29 @@ impl SectorComparison<'_> {
         matches: &[SectorMatch],
         newest: usize,
         image: &mut [u8],
-    ) -> SectorVerdict {
-        let mut flipped_bits = Some(0_u32);
-        for matched in matches {
-            flipped_bits = match matched.similarity {
-                Similarity::Exact => flipped_bits,
-                Similarity::Near(bits) => flipped_bits.map(|sum| sum + bits),
-                Similarity::Foreign => None,
-            };
-        }
-        let bad = matches
+    ) -> FindingKind {
+        let flipped_bits: Option<u32> = matches
             .iter()
-            .position(|o| o.similarity != Similarity::Exact);
+            .map(|best| match best.0 {
+                Similarity::Exact => Some(0),
+                Similarity::Near(bits) => Some(bits),
+                Similarity::Foreign => None,
+            })
+            .sum();
+        let bad = matches.iter().position(|best| best.0 != Similarity::Exact);
         let sector = bad.unwrap_or(0);
-        let matched = matches[sector];
-        let candidate = match matched.similarity {
-            Similarity::Foreign => newest,
-            _ => matched.candidate,
+        let candidate = match matches[sector] {
+            (Similarity::Foreign, _) => newest,
+            (_, candidate) => candidate,
         };
         self.verifier
             .stamp_block(image, self.offset_bytes, candidates[candidate]);
         let start = sector * SECTOR;
-        let within = self.block[start..]
-            .iter()
-            .zip(&image[start..])
-            .position(|(found, written)| found != written);
-        SectorVerdict::Ours(FindingKind::Corrupt {
+        let mut pairs = self.block[start..].iter().zip(&image[start..]);
+        let within = pairs.position(|(found, written)| found != written);
+        FindingKind::Corrupt {
             first_bad_byte: (start + within.unwrap_or(0)) as u32,
             flipped_bits: flipped_bits.filter(|&bits| bits <= MAX_COUNTED_FLIPS),
-        })
+        }
     }
 }

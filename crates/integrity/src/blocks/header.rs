@@ -42,19 +42,6 @@ pub struct BlockHeader {
     pub payload_checksum: u64,
 }
 
-/// Why bytes are not a valid header.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum BlockHeaderError {
-    /// Fewer than 64 bytes.
-    TooShort,
-    /// Wrong magic.
-    NoMagic,
-    /// Wrong header checksum.
-    BadChecksum,
-    /// Unknown version, length or pattern: written by another version.
-    Unknown,
-}
-
 /// Ratios in thousandths are above 1000, so small codes are free.
 pub(super) fn pattern_code(pattern: DataPattern) -> u32 {
     match pattern {
@@ -74,16 +61,18 @@ pub(super) fn pattern_of(code: u32) -> Option<DataPattern> {
     }
 }
 
+fn bytes_at<const N: usize>(bytes: &[u8; HEADER_BYTES], at: usize) -> [u8; N] {
+    *bytes[at..]
+        .first_chunk()
+        .expect("a field lies in the header")
+}
+
 fn u32_at(bytes: &[u8; HEADER_BYTES], at: usize) -> u32 {
-    let mut word = [0; 4];
-    word.copy_from_slice(&bytes[at..at + 4]);
-    u32::from_le_bytes(word)
+    u32::from_le_bytes(bytes_at(bytes, at))
 }
 
 fn u64_at(bytes: &[u8; HEADER_BYTES], at: usize) -> u64 {
-    let mut word = [0; 8];
-    word.copy_from_slice(&bytes[at..at + 8]);
-    u64::from_le_bytes(word)
+    u64::from_le_bytes(bytes_at(bytes, at))
 }
 
 impl BlockHeader {
@@ -105,29 +94,18 @@ impl BlockHeader {
         bytes
     }
 
-    /// Decode the header of a block.
-    ///
-    /// # Errors
-    /// When the bytes are no valid header; see [`BlockHeaderError`].
+    /// Decode the header of a block; `None` if the magic or the checksum is wrong, or another version wrote it.
     #[inline]
-    pub fn decode(block: &[u8]) -> Result<BlockHeader, BlockHeaderError> {
-        let Some(bytes) = block.first_chunk::<HEADER_BYTES>() else {
-            return Err(BlockHeaderError::TooShort);
-        };
-        if bytes[0..8] != MAGIC {
-            return Err(BlockHeaderError::NoMagic);
+    pub fn decode(block: &[u8]) -> Option<BlockHeader> {
+        let bytes = block.first_chunk::<HEADER_BYTES>()?;
+        let version = u32::from(FORMAT_VERSION) | (HEADER_BYTES as u32) << 16;
+        if bytes[0..8] != MAGIC
+            || xxh3_64(&bytes[..56]) != u64_at(bytes, 56)
+            || u32_at(bytes, 8) != version
+            || u32_at(bytes, 44) != 0
+        {
+            return None;
         }
-        if xxh3_64(&bytes[..56]) != u64_at(bytes, 56) {
-            return Err(BlockHeaderError::BadChecksum);
-        }
-        let version = u32_at(bytes, 8);
-        let known = u32::from(FORMAT_VERSION) | (HEADER_BYTES as u32) << 16;
-        let header =
-            BlockHeader::fields(bytes).filter(|_| version == known && u32_at(bytes, 44) == 0);
-        header.ok_or(BlockHeaderError::Unknown)
-    }
-
-    fn fields(bytes: &[u8; HEADER_BYTES]) -> Option<BlockHeader> {
         Some(BlockHeader {
             pattern: pattern_of(u32_at(bytes, 12))?,
             seed: u64_at(bytes, 16),
@@ -137,6 +115,11 @@ impl BlockHeader {
             payload_checksum: u64_at(bytes, 48),
         })
     }
+}
+
+/// Number of bits in which two slices differ, as far as both go.
+pub(super) fn differing_bits(a: &[u8], b: &[u8]) -> u32 {
+    a.iter().zip(b).map(|(x, y)| (x ^ y).count_ones()).sum()
 }
 
 /// Identity in a header, valid or not.
@@ -151,12 +134,7 @@ impl HeaderClaim {
     /// The identity, if at most `max_flips` bits of the magic are wrong.
     pub(super) fn read(block: &[u8], max_flips: u32) -> Option<HeaderClaim> {
         let bytes = block.first_chunk::<HEADER_BYTES>()?;
-        let flips: u32 = bytes
-            .iter()
-            .zip(MAGIC)
-            .map(|(found, magic)| (found ^ magic).count_ones())
-            .sum();
-        (flips <= max_flips).then(|| HeaderClaim {
+        (differing_bits(bytes, &MAGIC) <= max_flips).then(|| HeaderClaim {
             seed: u64_at(bytes, 16),
             offset_bytes: u64_at(bytes, 24),
             generation: u64_at(bytes, 32),

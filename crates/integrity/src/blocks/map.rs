@@ -18,7 +18,7 @@ const WRITING: u32 = 1 << 31;
 /// writes are misread.
 pub const MAX_GENERATION: u64 = GENERATION_MASK as u64;
 /// Maximum number of reads of one block in flight.
-pub const MAX_READERS: u32 = 63;
+pub const MAX_READERS: u32 = READERS_MASK / READER;
 
 /// The generation after this one.
 #[inline]
@@ -70,17 +70,15 @@ impl GenerationMap {
     ) -> Result<GenerationMap, VerifyError> {
         super::check_interval(interval_bytes)?;
         let shift = interval_bytes.trailing_zeros();
-        let count = size_bytes >> shift;
-        let no_memory = VerifyError::MapTooLarge {
+        let no_memory = || VerifyError::MapTooLarge {
             size_bytes,
             interval_bytes,
         };
-        let count = usize::try_from(count).map_err(|_| no_memory.clone())?;
+        let count = usize::try_from(size_bytes >> shift).map_err(|_| no_memory())?;
         // Reserve first, because `vec!` aborts on failure. `vec!` in turn gets zeroed pages that cost nothing until
         // touched.
-        Vec::<u32>::new()
-            .try_reserve_exact(count)
-            .map_err(|_| no_memory)?;
+        let reserved = Vec::<u32>::new().try_reserve_exact(count);
+        reserved.map_err(|_| no_memory())?;
         Ok(GenerationMap {
             offset_bytes,
             shift,
@@ -88,27 +86,17 @@ impl GenerationMap {
         })
     }
 
-    /// Length of a verify block, in bytes.
-    pub fn interval_bytes(&self) -> u32 {
-        1 << self.shift
-    }
-
-    /// Memory of the map when fully touched, bytes.
-    pub fn memory_bytes(&self) -> u64 {
-        self.blocks.len() as u64 * 4
-    }
-
     /// Entries of an I/O; `None` unless it consists of whole blocks of the map.
     #[inline]
-    fn range(&self, offset_bytes: u64, len_bytes: u32) -> Option<std::ops::Range<usize>> {
+    fn entries(&mut self, offset_bytes: u64, len_bytes: u32) -> Option<&mut [u32]> {
         let relative = offset_bytes.checked_sub(self.offset_bytes)?;
         let mask = (1 << self.shift) - 1;
         if (relative | u64::from(len_bytes)) & mask != 0 {
             return None;
         }
-        let start = relative >> self.shift;
-        let end = start + (u64::from(len_bytes) >> self.shift);
-        (end <= self.blocks.len() as u64).then_some(start as usize..end as usize)
+        let start = usize::try_from(relative >> self.shift).ok()?;
+        let end = start.checked_add((len_bytes >> self.shift) as usize)?;
+        self.blocks.get_mut(start..end)
     }
 
     /// Start a write: its blocks advance to the next generation, for [`super::Verifier::stamp_write`]. False, without
@@ -116,11 +104,11 @@ impl GenerationMap {
     #[inline]
     #[must_use]
     pub fn begin_write(&mut self, offset_bytes: u64, len_bytes: u32) -> bool {
-        let Some(range) = self.range(offset_bytes, len_bytes) else {
+        let busy = |&b: &u32| b & (WRITING | READERS_MASK) != 0;
+        let Some(blocks) = self.entries(offset_bytes, len_bytes) else {
             return false;
         };
-        let blocks = &mut self.blocks[range];
-        if blocks.iter().any(|&b| b & (WRITING | READERS_MASK) != 0) {
+        if blocks.iter().any(busy) {
             return false;
         }
         for block in blocks {
@@ -134,15 +122,9 @@ impl GenerationMap {
     /// write succeeds.
     #[inline]
     pub fn finish_write(&mut self, offset_bytes: u64, len_bytes: u32, ok: bool) {
-        let Some(range) = self.range(offset_bytes, len_bytes) else {
-            return;
-        };
-        for block in &mut self.blocks[range] {
-            *block = if ok {
-                *block & !(WRITING | UNCERTAIN)
-            } else {
-                (*block & !WRITING) | UNCERTAIN
-            };
+        let uncertain = if ok { 0 } else { UNCERTAIN };
+        for block in self.entries(offset_bytes, len_bytes).into_iter().flatten() {
+            *block = *block & !(WRITING | UNCERTAIN) | uncertain;
         }
     }
 
@@ -151,43 +133,23 @@ impl GenerationMap {
     #[inline]
     #[must_use]
     pub fn begin_read(&mut self, offset_bytes: u64, len_bytes: u32) -> bool {
-        let Some(range) = self.range(offset_bytes, len_bytes) else {
+        let busy = |&b: &u32| b & WRITING != 0 || b & READERS_MASK == READERS_MASK;
+        let Some(blocks) = self.entries(offset_bytes, len_bytes) else {
             return false;
         };
-        let blocks = &mut self.blocks[range];
-        let busy = |&b: &u32| b & WRITING != 0 || b & READERS_MASK == READERS_MASK;
         if blocks.iter().any(busy) {
             return false;
         }
-        for block in blocks {
-            *block += READER;
-        }
+        blocks.iter_mut().for_each(|block| *block += READER);
         true
     }
 
     /// A read completed; its data must be checked before the next `begin_write`.
     #[inline]
     pub fn finish_read(&mut self, offset_bytes: u64, len_bytes: u32) {
-        let Some(range) = self.range(offset_bytes, len_bytes) else {
-            return;
-        };
-        for block in &mut self.blocks[range] {
+        for block in self.entries(offset_bytes, len_bytes).into_iter().flatten() {
             if *block & READERS_MASK != 0 {
                 *block -= READER;
-            }
-        }
-    }
-
-    /// The content became unknown (discard, write-zeroes): anything is accepted until a later write succeeds.
-    /// Generations are kept, so that none repeats.
-    #[inline]
-    pub fn mark_uncertain(&mut self, offset_bytes: u64, len_bytes: u32) {
-        let Some(range) = self.range(offset_bytes, len_bytes) else {
-            return;
-        };
-        for block in &mut self.blocks[range] {
-            if *block & GENERATION_MASK != 0 {
-                *block |= UNCERTAIN;
             }
         }
     }
@@ -199,12 +161,11 @@ impl GenerationMap {
             .checked_sub(self.offset_bytes)
             .and_then(|relative| usize::try_from(relative >> self.shift).ok());
         let block = index.and_then(|index| self.blocks.get(index)).copied();
-        match block.unwrap_or(0) {
-            b if b & GENERATION_MASK == 0 => Expected::Unwritten,
-            b if b & (UNCERTAIN | WRITING) != 0 => Expected::Uncertain {
-                newest: u64::from(b & GENERATION_MASK),
-            },
-            b => Expected::Generation(u64::from(b & GENERATION_MASK)),
+        let block = block.unwrap_or(0);
+        match u64::from(block & GENERATION_MASK) {
+            0 => Expected::Unwritten,
+            newest if block & (UNCERTAIN | WRITING) != 0 => Expected::Uncertain { newest },
+            generation => Expected::Generation(generation),
         }
     }
 
@@ -212,30 +173,23 @@ impl GenerationMap {
     #[inline]
     pub fn generation(&self, offset_bytes: u64) -> u64 {
         match self.expected(offset_bytes) {
-            Expected::Generation(generation) | Expected::Uncertain { newest: generation } => {
-                generation
-            }
+            Expected::Generation(newest) | Expected::Uncertain { newest } => newest,
             Expected::Unwritten | Expected::AnyOfSeed => 0,
         }
     }
 
-    /// Number of blocks ever written, successfully or not.
-    pub fn written_blocks(&self) -> u64 {
-        self.blocks
-            .iter()
-            .filter(|&&b| b & GENERATION_MASK != 0)
-            .count() as u64
-    }
-
-    /// The first contiguous run of written blocks at or after `from`, as offset and length in bytes, at most `max_len_bytes`: an extent to
-    /// read back.
+    /// The first contiguous run of written blocks at or after `from`, as offset and length in bytes, at most
+    /// `max_len_bytes`: an extent to read back. Blocks with a write in flight form runs of their own.
     pub fn next_written(&self, from: u64, max_len_bytes: u32) -> Option<(u64, u32)> {
-        let written = |b: &u32| b & GENERATION_MASK != 0;
         let at = ((from - self.offset_bytes) >> self.shift) as usize;
+        let written = |&b: &u32| b & GENERATION_MASK != 0;
         let start = at + self.blocks.get(at..)?.iter().position(written)?;
-        let blocks = self.blocks[start..].iter();
+        let writing = self.blocks[start] & WRITING;
         let max_blocks = (max_len_bytes >> self.shift).max(1) as usize;
-        let run = blocks.take(max_blocks).take_while(|b| written(b)).count();
+        let blocks = self.blocks[start..].iter().take(max_blocks);
+        let run = blocks
+            .take_while(|&b| written(b) && b & WRITING == writing)
+            .count();
         let offset_bytes = self.offset_bytes + ((start as u64) << self.shift);
         Some((offset_bytes, (run as u32) << self.shift))
     }

@@ -50,9 +50,9 @@ use assay_units::{SECTOR_BYTES, rng::mix};
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::data::{DataPattern, Noise, NoiseReader, Payload};
-use crate::finding::{Expected, Finding, Findings};
+use crate::finding::{Expected, Finding, FindingKind, VerifyReport};
 
-pub use header::{BlockHeader, BlockHeaderError, FORMAT_VERSION, HEADER_BYTES, MAGIC};
+pub use header::{BlockHeader, FORMAT_VERSION, HEADER_BYTES, MAGIC};
 pub use map::{GenerationMap, MAX_GENERATION, MAX_READERS};
 pub use pages::VerifyBlocks;
 
@@ -121,15 +121,16 @@ pub fn interval_for(
         return Ok(common_bytes.min(align).min(DEFAULT_INTERVAL_BYTES));
     };
     check_interval(interval_bytes)?;
-    for block_bytes in [common_bytes, align] {
-        if interval_bytes > block_bytes {
-            return Err(VerifyError::IntervalDoesNotDivide {
-                interval_bytes,
-                block_bytes,
-            });
-        }
+    match [common_bytes, align]
+        .into_iter()
+        .find(|&bytes| interval_bytes > bytes)
+    {
+        None => Ok(interval_bytes),
+        Some(block_bytes) => Err(VerifyError::IntervalDoesNotDivide {
+            interval_bytes,
+            block_bytes,
+        }),
     }
-    Ok(interval_bytes)
 }
 
 /// Stamps write buffers and checks read buffers of one job; may be cloned per worker.
@@ -161,14 +162,9 @@ impl Verifier {
         })
     }
 
-    /// Length of a verify block, in bytes.
-    pub fn interval_bytes(&self) -> u32 {
-        self.interval_bytes
-    }
-
-    /// The job's seed.
-    pub fn seed(&self) -> u64 {
-        self.seed
+    /// Check for blocks of this seed and pattern from now on.
+    pub(crate) fn learn(&mut self, seed: u64, pattern: DataPattern) {
+        (self.seed, self.payload) = (seed, Payload::new(pattern));
     }
 
     /// Fill `buffer` with write number `generation` of the blocks from `offset_bytes` on. A partial block at the end
@@ -186,11 +182,10 @@ impl Verifier {
 
     #[inline]
     fn stamp_with(&self, buffer: &mut [u8], offset_bytes: u64, generation: impl Fn(u64) -> u64) {
-        let mut offset = offset_bytes;
-        let mut blocks = buffer.chunks_exact_mut(self.interval_bytes as usize);
-        for block in &mut blocks {
+        let interval = self.interval_bytes as usize;
+        let mut blocks = buffer.chunks_exact_mut(interval);
+        for (block, offset) in (&mut blocks).zip((offset_bytes..).step_by(interval)) {
             self.stamp_block(block, offset, generation(offset));
-            offset += u64::from(self.interval_bytes);
         }
         blocks.into_remainder().fill(0);
     }
@@ -213,100 +208,49 @@ impl Verifier {
         *head = header.encode();
     }
 
-    /// Check the blocks of a buffer read from `offset_bytes` against one expectation, up to the first finding.
-    ///
-    /// # Errors
-    /// The first finding.
+    /// Check the blocks of a buffer read from `offset_bytes`, each against its expectation.
     #[inline]
     pub fn check(
         &self,
         buffer: &[u8],
         offset_bytes: u64,
-        expected: Expected,
-    ) -> Result<(), Finding> {
-        let mut offset = offset_bytes;
-        for block in buffer.chunks_exact(self.interval_bytes as usize) {
-            self.check_block(block, offset, expected)?;
-            offset += u64::from(self.interval_bytes);
-        }
-        Ok(())
-    }
-
-    /// Check all blocks against the map; adds to `findings` and returns the number of bad ones.
-    #[inline]
-    pub fn check_read(
-        &self,
-        buffer: &[u8],
-        offset_bytes: u64,
-        map: &GenerationMap,
-        findings: &mut Findings,
-    ) -> u64 {
-        self.check_all(
-            buffer,
-            offset_bytes,
-            |offset| map.expected(offset),
-            findings,
-        )
-    }
-
-    /// The same with the caller's expectation per block.
-    #[inline]
-    pub fn check_all(
-        &self,
-        buffer: &[u8],
-        offset_bytes: u64,
         expected: impl Fn(u64) -> Expected,
-        findings: &mut Findings,
-    ) -> u64 {
-        let mut offset = offset_bytes;
-        let mut bad = 0;
-        for block in buffer.chunks_exact(self.interval_bytes as usize) {
-            findings.blocks_checked += 1;
-            if let Err(finding) = self.check_block(block, offset, expected(offset)) {
-                findings.push(finding);
-                bad += 1;
+        report: &mut VerifyReport,
+    ) {
+        let interval = self.interval_bytes as usize;
+        let offsets = (offset_bytes..).step_by(interval);
+        for (block, offset) in buffer.chunks_exact(interval).zip(offsets) {
+            report.blocks_checked += 1;
+            let expected = expected(offset);
+            if let Some(kind) = self.check_block(block, offset, expected) {
+                report.push(Finding {
+                    kind,
+                    offset_bytes: offset,
+                    len_bytes: self.interval_bytes,
+                    expected,
+                });
             }
-            offset += u64::from(self.interval_bytes);
         }
-        bad
     }
 
     /// Fast path for a good block.
-    fn check_block(
-        &self,
-        block: &[u8],
-        offset_bytes: u64,
-        expected: Expected,
-    ) -> Result<(), Finding> {
-        if let Ok(header) = BlockHeader::decode(block) {
+    fn check_block(&self, block: &[u8], offset: u64, expected: Expected) -> Option<FindingKind> {
+        if let Some(header) = BlockHeader::decode(block) {
             let wanted = match expected {
                 Expected::Generation(generation) => header.generation == generation,
                 Expected::AnyOfSeed => true,
                 Expected::Uncertain { .. } | Expected::Unwritten => false,
             };
             if wanted
-                && self.is_ours_here(&header, offset_bytes)
+                && header.seed == self.seed
+                && header.offset_bytes == offset
+                && header.len_bytes == self.interval_bytes
+                && header.pattern == self.payload.pattern
                 && xxh3_64(&block[HEADER_BYTES..]) == header.payload_checksum
             {
-                return Ok(());
+                return None;
             }
         }
-        match classify::classify(self, block, offset_bytes, expected) {
-            None => Ok(()),
-            Some(kind) => Err(Finding {
-                kind,
-                offset_bytes,
-                len_bytes: self.interval_bytes,
-                expected,
-            }),
-        }
-    }
-
-    #[inline]
-    fn is_ours_here(&self, header: &BlockHeader, offset_bytes: u64) -> bool {
-        header.seed == self.seed
-            && header.offset_bytes == offset_bytes
-            && header.len_bytes == self.interval_bytes
-            && header.pattern == self.payload.pattern
+        classify::classify(self, block, offset, expected)
     }
 }

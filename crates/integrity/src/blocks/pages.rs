@@ -15,7 +15,7 @@ pub struct VerifyBlocks;
 
 impl PageGenerator for VerifyBlocks {
     fn recognise(&self, offset: u64, page: &[u8; 4096]) -> Option<(Family, u32)> {
-        let header = BlockHeader::decode(page).ok()?;
+        let header = BlockHeader::decode(page)?;
         if header.offset_bytes != offset
             || header.len_bytes > DEFAULT_INTERVAL_BYTES
             || header.generation > MAX_GENERATION

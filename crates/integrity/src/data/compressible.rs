@@ -111,19 +111,14 @@ fn literal_entropy_bits(alphabet: u16) -> f64 {
 }
 
 fn overhead_bits(ratio: f64) -> f64 {
-    let (mut x0, mut y0) = OVERHEAD_BITS[0];
-    for (x1, y1) in OVERHEAD_BITS {
-        if ratio <= x1 {
-            let share = if x1 > x0 {
-                (ratio / x0).ln().max(0.0) / (x1 / x0).ln()
-            } else {
-                0.0
-            };
-            return y0 + (y1 - y0) * share;
-        }
-        (x0, y0) = (x1, y1);
+    let after = OVERHEAD_BITS.partition_point(|&(at, _)| at < ratio);
+    let (x1, y1) = OVERHEAD_BITS[after.min(OVERHEAD_BITS.len() - 1)];
+    let (x0, y0) = OVERHEAD_BITS[after.saturating_sub(1)];
+    if x0 == x1 {
+        return y1;
     }
-    y0
+    let share = (ratio / x0).ln() / (x1 / x0).ln();
+    y0 + (y1 - y0) * share
 }
 
 impl CompressibleRecipe {

@@ -1,9 +1,7 @@
-//! Contents of writes.
+//! Contents of writes: the patterns of the command line (`incompressible`, `zero`, `compress=R`).
 //!
-//! # Architecture
-//! - [`DataPattern`]: the patterns of the command line (`incompressible`, `zero`, `compress=R`), and their class for simulated drives.
-//! - [`Filler`]: fills write buffers; data never repeat, so that a deduplicating drive saves nothing.
-//! - `noise`: keyed pseudo-random data; `compressible`: the generator behind `compress=R`.
+//! Data never repeat, so that a deduplicating drive saves nothing. `noise` is the keyed pseudo-random data,
+//! `compressible` the generator behind `compress=R`.
 //!
 //! # Non-goals
 //! No estimate of the compressibility of foreign data, no imitation of application files.
@@ -67,15 +65,12 @@ impl Ratio {
     /// When it is below [`MIN_RATIO`] or over [`MAX_RATIO`].
     pub fn new(ratio: f64) -> Result<Ratio, DataError> {
         let permille = (ratio * 1000.0).round();
-        if (MIN_RATIO * 1000.0..=MAX_RATIO * 1000.0).contains(&permille) {
-            Ok(Ratio {
-                permille: permille as u32,
-            })
-        } else {
-            Err(DataError::BadRatio {
-                ratio: ratio.to_string(),
-            })
+        if !(MIN_RATIO * 1000.0..=MAX_RATIO * 1000.0).contains(&permille) {
+            let ratio = ratio.to_string();
+            return Err(DataError::BadRatio { ratio });
         }
+        let permille = permille as u32;
+        Ok(Ratio { permille })
     }
 
     /// As a number.
@@ -137,15 +132,13 @@ impl FromStr for DataPattern {
 
     /// `incompressible`, `zero` or `compress=R` with R from [`MIN_RATIO`] to [`MAX_RATIO`].
     fn from_str(text: &str) -> Result<DataPattern, DataError> {
-        match text.trim() {
-            "incompressible" => Ok(DataPattern::Incompressible),
-            "zero" => Ok(DataPattern::Zero),
-            other => {
-                let Some(number) = other.strip_prefix("compress=") else {
-                    return Err(DataError::UnknownPattern {
-                        text: text.to_owned(),
-                    });
-                };
+        match (text.trim(), text.trim().strip_prefix("compress=")) {
+            ("incompressible", _) => Ok(DataPattern::Incompressible),
+            ("zero", _) => Ok(DataPattern::Zero),
+            (_, None) => Err(DataError::UnknownPattern {
+                text: text.to_owned(),
+            }),
+            (_, Some(number)) => {
                 let ratio: f64 = number.trim().parse().map_err(|_| DataError::BadRatio {
                     ratio: number.to_owned(),
                 })?;

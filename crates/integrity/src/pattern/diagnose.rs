@@ -7,8 +7,8 @@
 //! [`crate::mismatch`].
 //!
 //! # Limitations
-//! - *Lost write or later overwrite by an old copy*: both leave stale data, and so does a stream shorter than expected ([`Diagnosis::Stale`] or
-//!   [`Diagnosis::Torn`]); [`StreamLength::check_end`](super::StreamLength::check_end) decides where the length is known.
+//! - *Lost write or later overwrite by an old copy*: both leave stale data, and so does a stream shorter than expected;
+//!   [`Diagnosis::check_length`] decides where the length is known.
 //! - *Wrong seed or a lost first write*, when only the first chunk is given: pass another chunk.
 //! - *Misdirected write or misdirected read*: check whether the location the data belong to holds them as well.
 //! - *An earlier write with the same seed*: its bytes are right. Use a new seed for each recording.
@@ -19,10 +19,10 @@
 //! # Key constants
 //! [`MAX_FLIPPED_BITS`], [`MAX_PIECES`], [`MAX_SEARCHES`], [`MAX_UNKNOWN_BEATS`].
 
-use crate::mismatch::{MismatchClass, classify};
+use crate::mismatch::{MismatchClass, MismatchRun, classify};
 
 use super::search::{self, MAX_BEATS, MAX_CHUNKS};
-use super::{BEAT_BYTES, DataOrigin, Diagnosis, Mismatch, MismatchRun, Pattern, PatternChecker};
+use super::{BEAT_BYTES, DataOrigin, Diagnosis, Mismatch, Pattern, PatternRegister};
 
 /// Maximum number of wrong bits in a flipped beat. Unrelated beats agree this far once in 2^88.
 pub const MAX_FLIPPED_BITS: u32 = 8;
@@ -53,6 +53,13 @@ pub struct ReadChunk<'a> {
     pub bytes: &'a [u8],
 }
 
+impl ReadChunk<'_> {
+    /// These bytes, expected from this beat on.
+    pub fn new(first_beat: u64, bytes: &[u8]) -> ReadChunk<'_> {
+        ReadChunk { first_beat, bytes }
+    }
+}
+
 /// Diagnose a chunk; `None` if it is right. Reads it a few times and in the worst case searches for seconds.
 ///
 /// `other` is another chunk of the stream, right or wrong: it distinguishes a stream of another seed from a lost first
@@ -62,54 +69,44 @@ pub fn diagnose(
     chunk: &ReadChunk,
     other: Option<&ReadChunk>,
 ) -> Option<Diagnosis> {
-    let dissection = Dissection::take(context, chunk);
-    let runs = dissection.pieces.as_slice();
-    let first = *runs.first()?;
+    let Dissection {
+        runs,
+        wrong_beats,
+        gave_up,
+    } = Dissection::take(context, chunk);
+    let first = runs.first()?.clone();
     let beats = chunk.bytes.len().div_ceil(BEAT_BYTES) as u64;
     let unit = chunk.first_beat..chunk.first_beat.saturating_add(beats);
-    let classified: Vec<_> = runs.iter().map(MismatchRun::classified).collect();
-    let class = classify(&classified, &unit)?;
+    let class = classify(&runs, &unit)?;
     let corrupt = Diagnosis::Corrupt {
-        first_beat: first.first_beat,
-        beats: dissection.wrong_beats,
+        first_beat: first.granules.start,
+        beats: wrong_beats,
     };
-    if dissection.gave_up || runs.iter().all(unknown) {
+    if gave_up || runs.iter().all(is_unknown) {
         return Some(corrupt);
     }
     Some(match (class, first.origin) {
-        (MismatchClass::Corrupt, DataOrigin::Flipped { mask }) if runs.iter().all(flipped) => {
+        (MismatchClass::Corrupt, DataOrigin::Flipped { mask }) if runs.iter().all(is_flipped) => {
             Diagnosis::BitFlip {
-                beat: first.first_beat,
+                beat: first.granules.start,
                 mask,
-                beats: dissection.wrong_beats,
+                beats: wrong_beats,
             }
         }
-        (MismatchClass::Torn, origin) if runs.len() == 1 => Diagnosis::Torn {
-            first_beat: first.first_beat,
-            end_beat: first.end_beat,
-            origin,
-        },
+        (MismatchClass::Torn, _) if runs.len() == 1 => Diagnosis::Torn(first),
         (MismatchClass::Torn | MismatchClass::Corrupt, _) if runs.len() > MAX_PIECES => corrupt,
-        (MismatchClass::Torn | MismatchClass::Corrupt, _) => Diagnosis::Patchwork {
-            pieces: runs.to_vec(),
-        },
+        (MismatchClass::Torn | MismatchClass::Corrupt, _) => Diagnosis::Patchwork(runs),
         (_, DataOrigin::Seed { seed }) if is_whole_stream(seed, chunk, other) => {
             Diagnosis::WrongSeed { seed }
         }
-        (_, DataOrigin::Seed { seed }) => Diagnosis::Stale { seed },
-        (_, DataOrigin::SeedElsewhere { seed, beat }) => Diagnosis::StaleElsewhere { seed, beat },
-        (_, DataOrigin::Place { beat }) => Diagnosis::Misplaced { beat },
-        (_, DataOrigin::Shifted { byte }) => Diagnosis::Shifted { byte },
-        (_, DataOrigin::Zero) => Diagnosis::Zero,
-        (_, DataOrigin::Ones) => Diagnosis::Ones,
-        (_, DataOrigin::Flipped { .. } | DataOrigin::Unknown) => corrupt,
+        (_, origin) => Diagnosis::Whole(origin),
     })
 }
 
 /// Whether all chunks given, including the first of the stream, are of this seed.
 fn is_whole_stream(seed: u64, chunk: &ReadChunk, other: Option<&ReadChunk>) -> bool {
     let of_seed = |seen: &ReadChunk| {
-        let mut checker = Pattern::new(seed).checker(seen.first_beat);
+        let mut checker = Pattern::new(seed).at(seen.first_beat);
         checker.check(seen.bytes).is_ok()
     };
     let begins = |seen: &ReadChunk| seen.first_beat == 0;
@@ -117,9 +114,10 @@ fn is_whole_stream(seed: u64, chunk: &ReadChunk, other: Option<&ReadChunk>) -> b
 }
 
 /// A chunk divided into runs.
+#[derive(Default)]
 struct Dissection {
     /// Wrong runs in order, up to one more than [`MAX_PIECES`] without flipped ones.
-    pieces: Vec<MismatchRun>,
+    runs: Vec<MismatchRun<DataOrigin>>,
     wrong_beats: u64,
     /// Too many beats of unknown origin.
     gave_up: bool,
@@ -127,93 +125,87 @@ struct Dissection {
 
 impl Dissection {
     fn take(context: &DiagnosisContext, chunk: &ReadChunk) -> Dissection {
-        let counted = context
-            .pattern
-            .checker(chunk.first_beat)
-            .count_wrong(chunk.bytes);
+        let mut checker = context.pattern.at(chunk.first_beat);
         let mut apart = Dissection {
-            pieces: Vec::new(),
-            wrong_beats: counted.beats,
-            gave_up: false,
+            wrong_beats: checker.clone().count_wrong(chunk.bytes).beats,
+            ..Dissection::default()
         };
-        let mut tracer = Tracer {
-            context,
-            searches: MAX_SEARCHES,
-        };
-        let mut checker = context.pattern.checker(chunk.first_beat);
+        let mut searches = MAX_SEARCHES;
         let (mut unknown, mut patches) = (0, 0);
         let mut at = 0;
         while let Err(mismatch) = checker.check(chunk.bytes.get(at..).unwrap_or_default()) {
             at += mismatch.offset_bytes as usize;
             let (before, rest) = chunk.bytes.split_at(at);
-            let origin = tracer.origin(&mismatch, rest);
+            let origin = origin(context, &mut searches, &mismatch, rest);
             let bytes = extent(origin, &mismatch, rest, context.pattern);
-            let beats = bytes.div_ceil(BEAT_BYTES) as u64;
-            let piece = MismatchRun {
-                first_beat: mismatch.beat,
-                end_beat: mismatch.beat.saturating_add(beats),
+            let end = mismatch
+                .beat
+                .saturating_add(bytes.div_ceil(BEAT_BYTES) as u64);
+            let run = MismatchRun {
+                granules: mismatch.beat..end,
                 origin,
             };
             at += bytes;
-            unknown += u64::from(origin == DataOrigin::Unknown);
-            patches += usize::from(apart.add(piece, before, context.pattern) && !flipped(&piece));
+            unknown += u64::from(is_unknown(&run));
+            let is_patch = !is_flipped(&run);
+            patches += usize::from(apart.add(run, before, context.pattern) && is_patch);
             if unknown > MAX_UNKNOWN_BEATS || patches > MAX_PIECES {
                 apart.gave_up = true;
                 break;
             }
-            checker.skip_to(piece.end_beat);
+            checker.seek(end);
         }
         apart
     }
 
     /// Add a run after these bytes; false if it extended the last one.
-    fn add(&mut self, piece: MismatchRun, before: &[u8], pattern: Pattern) -> bool {
-        match self.pieces.last_mut() {
-            Some(last) if last.end_beat != piece.first_beat => {}
-            Some(last) if unknown(last) && unknown(&piece) => {
-                last.end_beat = piece.end_beat;
+    fn add(&mut self, run: MismatchRun<DataOrigin>, before: &[u8], pattern: Pattern) -> bool {
+        match self.runs.last_mut() {
+            Some(last) if last.granules.end != run.granules.start => {}
+            Some(last) if is_unknown(last) && is_unknown(&run) => {
+                last.granules.end = run.granules.end;
                 return false;
             }
             Some(last) => {
-                let new = flipped(last);
-                if let Some(piece) = spliced(last, &piece, before, pattern) {
-                    *last = piece;
+                let new = is_flipped(last);
+                if let Some(spliced) = spliced(last, &run, before, pattern) {
+                    *last = spliced;
                     return new;
                 }
             }
             None => {}
         }
-        self.pieces.push(piece);
+        self.runs.push(run);
         true
     }
 }
 
-fn unknown(piece: &MismatchRun) -> bool {
-    piece.origin == DataOrigin::Unknown
+fn is_unknown(run: &MismatchRun<DataOrigin>) -> bool {
+    run.origin == DataOrigin::Unknown
 }
 
-fn flipped(piece: &MismatchRun) -> bool {
-    matches!(piece.origin, DataOrigin::Flipped { .. })
+fn is_flipped(run: &MismatchRun<DataOrigin>) -> bool {
+    matches!(run.origin, DataOrigin::Flipped { .. })
 }
 
-/// A beat that starts right and continues like `piece` is torn inside: both are one run.
+/// A beat that starts right and continues like `run` is torn inside: both are one run.
 fn spliced(
-    last: &MismatchRun,
-    piece: &MismatchRun,
+    last: &MismatchRun<DataOrigin>,
+    run: &MismatchRun<DataOrigin>,
     before: &[u8],
     pattern: Pattern,
-) -> Option<MismatchRun> {
-    let single = last.end_beat.checked_sub(last.first_beat) == Some(1);
-    if !single || !(unknown(last) || flipped(last)) {
+) -> Option<MismatchRun<DataOrigin>> {
+    let first = last.granules.start;
+    let single = last.granules.end.checked_sub(first) == Some(1);
+    if !single || !(is_unknown(last) || is_flipped(last)) {
         return None;
     }
     let found = before.last_chunk::<BEAT_BYTES>()?;
-    let right = pattern.beat(last.first_beat).to_le_bytes();
-    let (earlier, origin) = one_earlier(piece.origin, piece.first_beat, pattern)?;
+    let right = pattern.beat(first).to_le_bytes();
+    let (earlier, origin) = one_earlier(run.origin, run.granules.start, pattern)?;
     let tear = |at: usize| found[..at] == right[..at] && found[at..] == earlier[at..];
     (1..BEAT_BYTES).any(tear).then_some(MismatchRun {
-        first_beat: last.first_beat,
-        end_beat: piece.end_beat,
+        granules: first..run.granules.end,
         origin,
     })
 }
@@ -239,7 +231,7 @@ fn one_earlier(
         DataOrigin::Shifted { byte } => {
             let byte = byte.checked_sub(BEAT_BYTES as u64)?;
             let mut two = [0; 2 * BEAT_BYTES];
-            pattern.generator(byte / BEAT_BYTES as u64).fill(&mut two);
+            pattern.at(byte / BEAT_BYTES as u64).fill(&mut two);
             let from = (byte % BEAT_BYTES as u64) as usize;
             let earlier = *two.get(from..)?.first_chunk()?;
             (earlier, DataOrigin::Shifted { byte })
@@ -250,57 +242,53 @@ fn one_earlier(
     })
 }
 
-struct Tracer<'a> {
-    context: &'a DiagnosisContext,
-    searches: u32,
+/// Origin of a wrong beat, the first of `rest`; `searches` elsewhere are left.
+fn origin(
+    context: &DiagnosisContext,
+    searches: &mut u32,
+    wrong: &Mismatch,
+    rest: &[u8],
+) -> DataOrigin {
+    let flipped = wrong.expected ^ wrong.found;
+    if wrong.found == 0 {
+        DataOrigin::Zero
+    } else if wrong.found == u128::MAX {
+        DataOrigin::Ones
+    } else if flipped.count_ones() <= MAX_FLIPPED_BITS {
+        DataOrigin::Flipped { mask: flipped }
+    } else if rest.len() < BEAT_BYTES {
+        DataOrigin::Unknown
+    } else if let Some(pattern) = Pattern::of_beat(wrong.beat, wrong.found) {
+        let seed = pattern.seed();
+        DataOrigin::Seed { seed }
+    } else if let Some(left) = searches.checked_sub(1) {
+        *searches = left;
+        elsewhere(context, wrong, rest).unwrap_or(DataOrigin::Unknown)
+    } else {
+        DataOrigin::Unknown
+    }
 }
 
-impl Tracer<'_> {
-    fn origin(&mut self, wrong: &Mismatch, rest: &[u8]) -> DataOrigin {
-        let flipped = wrong.wrong_bits();
-        if wrong.found == 0 {
-            DataOrigin::Zero
-        } else if wrong.found == u128::MAX {
-            DataOrigin::Ones
-        } else if flipped.count_ones() <= MAX_FLIPPED_BITS {
-            DataOrigin::Flipped { mask: flipped }
-        } else if rest.len() < BEAT_BYTES {
-            DataOrigin::Unknown
-        } else if let Some(pattern) = Pattern::of_beat(wrong.beat, wrong.found) {
-            DataOrigin::Seed {
-                seed: pattern.seed(),
-            }
-        } else {
-            self.elsewhere(wrong, rest).unwrap_or(DataOrigin::Unknown)
-        }
+fn elsewhere(context: &DiagnosisContext, wrong: &Mismatch, rest: &[u8]) -> Option<DataOrigin> {
+    let chunk_beats = context.chunk_bytes / BEAT_BYTES as u64;
+    let beats = chunk_beats.saturating_mul(context.chunks).min(MAX_BEATS);
+    let chunks = context.chunks.min(MAX_CHUNKS);
+    let far = |unit, most| search::distance(wrong.expected, wrong.found, unit, most);
+    let distance = far(chunk_beats, chunks).or_else(|| far(1, beats));
+    if let Some(beat) = distance.and_then(|d| wrong.beat.checked_add_signed(d)) {
+        return Some(DataOrigin::Place { beat });
     }
-
-    fn elsewhere(&mut self, wrong: &Mismatch, rest: &[u8]) -> Option<DataOrigin> {
-        self.searches = self.searches.checked_sub(1)?;
-        let chunk_beats = self.context.chunk_bytes / BEAT_BYTES as u64;
-        let beats = chunk_beats
-            .saturating_mul(self.context.chunks)
-            .min(MAX_BEATS);
-        let chunks = self.context.chunks.min(MAX_CHUNKS);
-        let far = |unit, most| search::distance(wrong.expected, wrong.found, unit, most);
-        let distance = far(chunk_beats, chunks).or_else(|| far(1, beats));
-        if let Some(beat) = distance.and_then(|d| wrong.beat.checked_add_signed(d)) {
-            return Some(DataOrigin::Place { beat });
-        }
-        if let Some(byte) = search::shifted(wrong.expected, wrong.beat, rest) {
-            return Some(DataOrigin::Shifted { byte });
-        }
-        let (pattern, beat) = search::elsewhere(wrong.found, wrong.beat, chunk_beats, chunks)?;
-        Some(DataOrigin::SeedElsewhere {
-            seed: pattern.seed(),
-            beat,
-        })
+    if let Some(byte) = search::shifted(wrong.expected, wrong.beat, rest) {
+        return Some(DataOrigin::Shifted { byte });
     }
+    let (pattern, beat) = search::elsewhere(wrong.found, wrong.beat, chunk_beats, chunks)?;
+    let seed = pattern.seed();
+    Some(DataOrigin::SeedElsewhere { seed, beat })
 }
 
 /// Bytes from a wrong beat on that are of its origin.
 fn extent(origin: DataOrigin, wrong: &Mismatch, rest: &[u8], pattern: Pattern) -> usize {
-    let follow = |mut checker: PatternChecker| match checker.check(rest) {
+    let follow = |mut checker: PatternRegister| match checker.check(rest) {
         Ok(()) => rest.len(),
         Err(end) => end.offset_bytes as usize,
     };
@@ -310,9 +298,9 @@ fn extent(origin: DataOrigin, wrong: &Mismatch, rest: &[u8], pattern: Pattern) -
         of_it.map(<[u8]>::len).sum()
     };
     let bytes: usize = match origin {
-        DataOrigin::Seed { seed } => follow(Pattern::new(seed).checker(wrong.beat)),
-        DataOrigin::Place { beat } => follow(pattern.checker(beat)),
-        DataOrigin::SeedElsewhere { seed, beat } => follow(Pattern::new(seed).checker(beat)),
+        DataOrigin::Seed { seed } => follow(Pattern::new(seed).at(wrong.beat)),
+        DataOrigin::Place { beat } => follow(pattern.at(beat)),
+        DataOrigin::SeedElsewhere { seed, beat } => follow(Pattern::new(seed).at(beat)),
         DataOrigin::Shifted { byte } => shifted_extent(pattern, byte, rest),
         DataOrigin::Zero => same(0),
         DataOrigin::Ones => same(0xff),
@@ -331,7 +319,7 @@ fn shifted_extent(pattern: Pattern, byte: u64, rest: &[u8]) -> usize {
     let Some(shifted) = rest.get(skipped..) else {
         return rest.len();
     };
-    match pattern.checker(first).check(shifted) {
+    match pattern.at(first).check(shifted) {
         Ok(()) => rest.len(),
         Err(end) => {
             let bytes = skipped + end.offset_bytes as usize;

@@ -1,28 +1,34 @@
 //! Diagnoses of a mismatched stream, and their text.
 
+use std::cmp::Ordering;
 use std::fmt;
 
-use crate::mismatch::{ClassifiedRun, MismatchClass, OriginClass, classify};
+use super::BEAT_BYTES;
+use crate::mismatch::{MismatchRun, OriginClass};
 
 /// Origin of wrong beats.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum DataOrigin {
     /// The same location in the stream of another seed.
+    #[error("stale data of seed {seed:#x}")]
     Seed {
         /// The seed.
         seed: u64,
     },
     /// Another location of the same stream.
+    #[error("misplaced data of this stream from beat {beat} on")]
     Place {
         /// First beat found.
         beat: u64,
     },
     /// Another location of the same stream, not at a beat boundary.
+    #[error("this stream's data from byte {byte} on, shifted by part of a beat")]
     Shifted {
         /// First byte found; some bytes of the first beat may be right.
         byte: u64,
     },
     /// Another location in the stream of another seed.
+    #[error("stale data of seed {seed:#x} from its beat {beat} on")]
     SeedElsewhere {
         /// The seed.
         seed: u64,
@@ -30,71 +36,41 @@ pub enum DataOrigin {
         beat: u64,
     },
     /// Zeroes.
+    #[error("zeroes")]
     Zero,
     /// Ones.
+    #[error("ones")]
     Ones,
     /// The right beat with few bits wrong.
+    #[error("{} flipped bits", .mask.count_ones())]
     Flipped {
         /// The wrong bits.
         mask: u128,
     },
     /// Unknown.
+    #[error("data of unknown origin")]
     Unknown,
 }
 
-/// Consecutive wrong beats of one origin.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct MismatchRun {
-    /// First beat, numbered as in the expected stream.
-    pub first_beat: u64,
-    /// End of the run.
-    pub end_beat: u64,
-    /// Origin of the data found.
-    pub origin: DataOrigin,
-}
-
 /// What is wrong, as far as the bytes show. Beats are numbered as in the expected stream.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Diagnosis {
     /// The whole stream is of another seed: another recording, or the wrong seed was given.
+    #[error("wrong seed: the stream was written with seed {seed:#x} from its beginning on")]
     WrongSeed {
         /// Its seed.
         seed: u64,
     },
-    /// The chunk holds an earlier stream's data of this location: the write was lost.
-    Stale {
-        /// Seed of the earlier stream.
-        seed: u64,
-    },
-    /// The chunk holds an earlier stream's data of another location: the write was lost, and the earlier stream
-    /// started elsewhere or was misdirected.
-    StaleElsewhere {
-        /// Seed of the earlier stream.
-        seed: u64,
-        /// First beat found.
-        beat: u64,
-    },
-    /// The chunk holds another chunk of this stream: a misdirected write or read, or beats were lost or duplicated
-    /// before.
-    Misplaced {
-        /// First beat found.
-        beat: u64,
-    },
-    /// The chunk holds this stream shifted by partial beats: bytes were lost or duplicated.
-    Shifted {
-        /// First byte found.
-        byte: u64,
-    },
+    /// The whole chunk is of this origin. An earlier stream's data: the write was lost; data of another location: a
+    /// misdirected write or read, or beats were lost or duplicated before; zeroes: never written, discarded or
+    /// unmapped; ones: erased flash.
+    #[error("{}", whole(.0))]
+    Whole(DataOrigin),
     /// One part of the chunk is wrong.
-    Torn {
-        /// First beat of the wrong part.
-        first_beat: u64,
-        /// End of the wrong part.
-        end_beat: u64,
-        /// Its origin.
-        origin: DataOrigin,
-    },
+    #[error("torn: beats {} to {} of the chunk are {}; the rest is right", .0.granules.start, .0.granules.end - 1, .0.origin)]
+    Torn(MismatchRun<DataOrigin>),
     /// Few wrong bits in single beats.
+    #[error("flipped bits: beat {beat} is wrong in {}{}", bits(*.mask), others(*.beats))]
     BitFlip {
         /// The first such beat.
         beat: u64,
@@ -103,18 +79,16 @@ pub enum Diagnosis {
         /// Number of such beats.
         beats: u64,
     },
-    /// Zeroes: never written, discarded, or unmapped.
-    Zero,
-    /// Ones: erased flash.
-    Ones,
-    /// The packet or the stream ended early.
+    /// The stream ended early.
+    #[error("short: the end came after {beats} beats instead of {expected}")]
     Short {
         /// Beats found.
         beats: u64,
         /// Beats expected.
         expected: u64,
     },
-    /// The packet or the stream did not end in time.
+    /// The stream did not end in time.
+    #[error("long: the end had not come after {expected} beats; there were {beats} or more")]
     Long {
         /// Minimum number of beats.
         beats: u64,
@@ -122,18 +96,20 @@ pub enum Diagnosis {
         expected: u64,
     },
     /// The right number of beats, but a wrong number of bytes in the last one.
+    #[error("wrong end: the last beat has {bytes} bytes instead of {expected}")]
     Partial {
         /// Bytes found.
         bytes: usize,
         /// Bytes expected.
         expected: usize,
     },
-    /// Several wrong parts, some of known origin.
-    Patchwork {
-        /// The wrong parts, in order.
-        pieces: Vec<MismatchRun>,
-    },
+    /// Several wrong parts, in order, some of known origin.
+    #[error("patchwork: {}; the rest is right", joined(.0, "; "))]
+    Patchwork(Vec<MismatchRun<DataOrigin>>),
     /// Wrong, of unknown origin.
+    #[error(
+        "corrupt: {beats} beats are wrong, the first is beat {first_beat}, and they are of no known origin"
+    )]
     Corrupt {
         /// The first wrong beat.
         first_beat: u64,
@@ -142,10 +118,31 @@ pub enum Diagnosis {
     },
 }
 
-impl DataOrigin {
-    /// Class of the origin.
-    pub fn class(&self) -> OriginClass {
-        match self {
+impl Diagnosis {
+    /// Check the length of a stream that has ended.
+    ///
+    /// # Errors
+    /// [`Diagnosis::Short`] or [`Diagnosis::Long`], in beats, or [`Diagnosis::Partial`] when only the last beat has a
+    /// wrong number of bytes.
+    pub fn check_length(length_bytes: u64, expected_bytes: u64) -> Result<(), Diagnosis> {
+        const BEAT: u64 = BEAT_BYTES as u64;
+        let (beats, expected) = (length_bytes.div_ceil(BEAT), expected_bytes.div_ceil(BEAT));
+        let in_last = |bytes: u64| (bytes - (beats - 1) * BEAT) as usize;
+        match beats.cmp(&expected) {
+            Ordering::Less => Err(Diagnosis::Short { beats, expected }),
+            Ordering::Greater => Err(Diagnosis::Long { beats, expected }),
+            Ordering::Equal if length_bytes == expected_bytes => Ok(()),
+            Ordering::Equal => Err(Diagnosis::Partial {
+                bytes: in_last(length_bytes),
+                expected: in_last(expected_bytes),
+            }),
+        }
+    }
+}
+
+impl From<DataOrigin> for OriginClass {
+    fn from(origin: DataOrigin) -> OriginClass {
+        match origin {
             DataOrigin::Seed { .. } | DataOrigin::SeedElsewhere { .. } => OriginClass::Earlier,
             DataOrigin::Place { .. } | DataOrigin::Shifted { .. } => OriginClass::Elsewhere,
             DataOrigin::Zero | DataOrigin::Ones => OriginClass::Blank,
@@ -155,153 +152,60 @@ impl DataOrigin {
     }
 }
 
-impl MismatchRun {
-    /// Argument of [`classify`].
-    pub fn classified(&self) -> ClassifiedRun {
-        ClassifiedRun {
-            granules: self.first_beat..self.end_beat,
-            origin: self.origin.class(),
-        }
-    }
-}
-
-impl Diagnosis {
-    /// Class of the mismatch; `None` for a wrong length.
-    pub fn class(&self) -> Option<MismatchClass> {
-        Some(match self {
-            Diagnosis::WrongSeed { .. }
-            | Diagnosis::Stale { .. }
-            | Diagnosis::StaleElsewhere { .. } => MismatchClass::Stale,
-            Diagnosis::Misplaced { .. } | Diagnosis::Shifted { .. } => MismatchClass::Misplaced,
-            Diagnosis::Zero | Diagnosis::Ones => MismatchClass::Lost,
-            Diagnosis::Torn { .. } => MismatchClass::Torn,
-            Diagnosis::BitFlip { .. } | Diagnosis::Corrupt { .. } => MismatchClass::Corrupt,
-            Diagnosis::Patchwork { pieces } => {
-                let runs: Vec<_> = pieces.iter().map(MismatchRun::classified).collect();
-                return classify(&runs, &(0..u64::MAX));
-            }
-            Diagnosis::Short { .. } | Diagnosis::Long { .. } | Diagnosis::Partial { .. } => {
-                return None;
-            }
-        })
-    }
-
-    /// Wrong bits of the beat, lowest first; only for [`Diagnosis::BitFlip`].
-    pub fn bits(&self) -> Vec<u32> {
-        match self {
-            Diagnosis::BitFlip { mask, .. } => {
-                (0..128).filter(|&bit| mask >> bit & 1 == 1).collect()
-            }
-            _ => Vec::new(),
-        }
-    }
-}
-
-impl fmt::Display for DataOrigin {
+impl fmt::Display for MismatchRun<DataOrigin> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            DataOrigin::Seed { seed } => write!(f, "stale data of seed {seed:#x}"),
-            DataOrigin::Place { beat } => {
-                write!(f, "misplaced data of this stream from beat {beat} on")
-            }
-            DataOrigin::Shifted { byte } => write!(
-                f,
-                "this stream's data from byte {byte} on, shifted by part of a beat"
-            ),
-            DataOrigin::SeedElsewhere { seed, beat } => {
-                write!(f, "stale data of seed {seed:#x} from its beat {beat} on")
-            }
-            DataOrigin::Zero => f.write_str("zeroes"),
-            DataOrigin::Ones => f.write_str("ones"),
-            DataOrigin::Flipped { mask } => write!(f, "{} flipped bits", mask.count_ones()),
-            DataOrigin::Unknown => f.write_str("data of unknown origin"),
+        let (first, last) = (self.granules.start, self.granules.end - 1);
+        match last - first {
+            0 => write!(f, "beat {first}: {}", self.origin),
+            _ => write!(f, "beats {first} to {last}: {}", self.origin),
         }
     }
 }
 
-impl fmt::Display for MismatchRun {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.end_beat - self.first_beat {
-            1 => write!(f, "beat {}: {}", self.first_beat, self.origin),
-            _ => write!(
-                f,
-                "beats {} to {}: {}",
-                self.first_beat,
-                self.end_beat - 1,
-                self.origin
-            ),
+fn whole(origin: &DataOrigin) -> String {
+    match origin {
+        DataOrigin::Seed { seed } => format!(
+            "stale: the chunk still holds what the stream of seed {seed:#x} wrote here; this stream's write was lost"
+        ),
+        DataOrigin::SeedElsewhere { seed, beat } => format!(
+            "stale and from elsewhere: the chunk holds the stream of seed {seed:#x} from its beat {beat} on"
+        ),
+        DataOrigin::Place { beat } => format!(
+            "misplaced: the chunk holds this stream from beat {beat} on, which belongs elsewhere"
+        ),
+        DataOrigin::Shifted { byte } => format!(
+            "shifted: the chunk holds this stream from byte {byte} on, which is inside a beat; bytes were lost or duplicated before"
+        ),
+        DataOrigin::Zero => {
+            "zero: the chunk reads as zeroes, as if it was never written or was discarded since"
+                .to_owned()
+        }
+        DataOrigin::Ones => "ones: the chunk reads as ones, as erased flash does".to_owned(),
+        DataOrigin::Flipped { .. } | DataOrigin::Unknown => {
+            format!("corrupt: the chunk holds {origin}")
         }
     }
 }
 
-impl fmt::Display for Diagnosis {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Diagnosis::WrongSeed { seed } => write!(
-                f,
-                "wrong seed: the stream was written with seed {seed:#x} from its beginning on"
-            ),
-            Diagnosis::Stale { seed } => write!(
-                f,
-                "stale: the chunk still holds what the stream of seed {seed:#x} wrote here; this stream's write was lost"
-            ),
-            Diagnosis::StaleElsewhere { seed, beat } => write!(
-                f,
-                "stale and from elsewhere: the chunk holds the stream of seed {seed:#x} from its beat {beat} on"
-            ),
-            Diagnosis::Misplaced { beat } => write!(
-                f,
-                "misplaced: the chunk holds this stream from beat {beat} on, which belongs elsewhere"
-            ),
-            Diagnosis::Shifted { byte } => write!(
-                f,
-                "shifted: the chunk holds this stream from byte {byte} on, which is inside a beat; bytes were lost or duplicated before"
-            ),
-            Diagnosis::Torn {
-                first_beat,
-                end_beat,
-                origin,
-            } => write!(
-                f,
-                "torn: beats {first_beat} to {} of the chunk are {origin}; the rest is right",
-                end_beat - 1
-            ),
-            Diagnosis::BitFlip { beat, mask, beats } => {
-                let bits: Vec<String> = self.bits().iter().map(u32::to_string).collect();
-                let (word, bits) = (if mask.count_ones() == 1 { "bit" } else { "bits" }, bits.join(", "));
-                write!(f, "flipped bits: beat {beat} is wrong in {word} {bits}")?;
-                match beats {
-                    0 | 1 => f.write_str(" and nothing else of the chunk is"),
-                    _ => write!(f, ", and {} more beats of the chunk in few bits", beats - 1),
-                }
-            }
-            Diagnosis::Zero => f.write_str(
-                "zero: the chunk reads as zeroes, as if it was never written or was discarded since",
-            ),
-            Diagnosis::Ones => f.write_str("ones: the chunk reads as ones, as erased flash does"),
-            Diagnosis::Short { beats, expected } => {
-                write!(f, "short: the end came after {beats} beats instead of {expected}")
-            }
-            Diagnosis::Long { beats, expected } => write!(
-                f,
-                "long: the end had not come after {expected} beats; there were {beats} or more"
-            ),
-            Diagnosis::Partial { bytes, expected } => write!(
-                f,
-                "wrong end: the last beat has {bytes} bytes instead of {expected}"
-            ),
-            Diagnosis::Patchwork { pieces } => {
-                f.write_str("patchwork: ")?;
-                for (n, piece) in pieces.iter().enumerate() {
-                    let comma = if n == 0 { "" } else { "; " };
-                    write!(f, "{comma}{piece}")?;
-                }
-                f.write_str("; the rest is right")
-            }
-            Diagnosis::Corrupt { first_beat, beats } => write!(
-                f,
-                "corrupt: {beats} beats are wrong, the first is beat {first_beat}, and they are of no known origin"
-            ),
-        }
+/// The wrong bits, lowest first.
+fn bits(mask: u128) -> String {
+    let bits: Vec<u32> = (0..128).filter(|&bit| mask >> bit & 1 == 1).collect();
+    let unit = if bits.len() == 1 { "bit" } else { "bits" };
+    format!("{unit} {}", joined(&bits, ", "))
+}
+
+fn others(beats: u64) -> String {
+    match beats {
+        0 | 1 => " and nothing else of the chunk is".to_owned(),
+        _ => format!(", and {} more beats of the chunk in few bits", beats - 1),
     }
 }
+
+fn joined(parts: &[impl fmt::Display], separator: &str) -> String {
+    let parts: Vec<String> = parts.iter().map(ToString::to_string).collect();
+    parts.join(separator)
+}
+
+#[cfg(test)]
+#[path = "../../tests/unit/pattern/diagnosis.rs"]
+mod tests;

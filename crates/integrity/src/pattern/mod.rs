@@ -1,9 +1,8 @@
 //! LFSR test pattern of streams.
 //!
-//! # Purpose
-//! [`Pattern`] is a stream of 128-bit *beats*, the words of a hardware stream. [`PatternGenerator`] generates it, [`PatternChecker`] finds the first wrong
-//! beat, [`StreamVerifier`] verifies a stream chunk by chunk, [`diagnose()`] explains mismatches, [`StreamLength`] holds packet and stream length, and
-//! [`PatternPages`] saves simulated drives from storing it.
+//! # Architecture
+//! [`Pattern`] is a stream of 128-bit *beats*, the words of a hardware stream. [`PatternRegister`] generates it and finds the first wrong beat,
+//! [`StreamVerifier`] verifies a stream chunk by chunk, [`diagnose()`] explains mismatches, and [`PatternPages`] saves simulated drives from storing it.
 //!
 //! # The format
 //! The register is a Galois LFSR of 128 bits over p(x) = x^128 + x^7 + x^2 + x + 1, which is primitive (proved by a test of `field`): bit *i* is the
@@ -67,14 +66,12 @@
 //! [`BEAT_BYTES`] and the polynomial; limits of the diagnosis: [`MAX_CHUNKS`], [`MAX_BEATS`].
 
 mod block;
-mod checker;
 mod diagnose;
 mod diagnosis;
 mod field;
-mod generator;
 mod pages;
+mod register;
 mod search;
-mod shape;
 #[cfg(test)]
 #[path = "../../tests/unit/pattern.rs"]
 mod tests;
@@ -83,16 +80,14 @@ mod verifier;
 #[allow(unsafe_code)]
 mod x86;
 
-pub use checker::{Mismatch, PatternChecker, WrongBeats};
 pub use diagnose::{
     DiagnosisContext, MAX_FLIPPED_BITS, MAX_PIECES, MAX_SEARCHES, MAX_UNKNOWN_BEATS, ReadChunk,
     diagnose,
 };
-pub use diagnosis::{DataOrigin, Diagnosis, MismatchRun};
-pub use generator::PatternGenerator;
+pub use diagnosis::{DataOrigin, Diagnosis};
 pub use pages::{MAX_ANNOUNCED, PatternPages};
+pub use register::{Mismatch, PatternRegister, WrongBeats};
 pub use search::{MAX_BEATS, MAX_CHUNKS};
-pub use shape::StreamLength;
 pub use verifier::{ExpectedData, ExpectedLayout, MismatchedChunk, StreamFindings, StreamVerifier};
 
 use assay_units::rng::splitmix64;
@@ -119,35 +114,25 @@ impl Pattern {
 
     /// Beat `index` of the stream, little-endian. 1 to 2 µs.
     pub fn beat(&self, index: u64) -> u128 {
-        self.register(index)
+        field::forward(start(self.seed), index)
     }
 
-    /// Generates the stream from this beat on.
-    pub fn generator(&self, first_beat: u64) -> PatternGenerator {
-        PatternGenerator::new(*self, first_beat)
-    }
-
-    /// Compares bytes with the stream from this beat on.
-    pub fn checker(&self, first_beat: u64) -> PatternChecker {
-        PatternChecker::new(*self, first_beat)
+    /// Generates the stream, or compares bytes with it, from this beat on.
+    pub fn at(&self, first_beat: u64) -> PatternRegister {
+        PatternRegister::new(*self, first_beat)
     }
 
     /// The stream that has this beat at this position, if any; random bytes match once in 2^64.
     pub fn of_beat(index: u64, beat: u128) -> Option<Pattern> {
         genuine(field::backward(beat, index))
     }
-
-    fn register(&self, index: u64) -> u128 {
-        field::forward(start(self.seed), index)
-    }
 }
 
 /// Continue the stream whose bytes these are; false, without effect, if they are less than a block.
 pub fn continue_stream(bytes: &[u8], out: &mut [u8]) -> bool {
-    let Some(last) = bytes.last_chunk::<{ block::BLOCK_BYTES }>() else {
+    let Some(&(mut previous)) = bytes.last_chunk::<{ block::BLOCK_BYTES }>() else {
         return false;
     };
-    let mut previous = *last;
     for part in out.chunks_mut(block::BLOCK_BYTES) {
         let mut next = previous;
         block::step(&previous, &mut next);

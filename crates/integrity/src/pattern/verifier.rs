@@ -1,8 +1,8 @@
 //! Verification of a stream, chunk by chunk, against the data that each extent of it should hold.
 
 use super::{
-    BEAT_BYTES, Diagnosis, DiagnosisContext, Mismatch, Pattern, PatternChecker, ReadChunk,
-    StreamLength, diagnose,
+    BEAT_BYTES, Diagnosis, DiagnosisContext, Mismatch, Pattern, PatternRegister, ReadChunk,
+    diagnose,
 };
 
 /// Mismatched chunks that are saved for the diagnosis.
@@ -38,11 +38,6 @@ impl ExpectedLayout {
     /// A stream from its first beat on.
     pub fn stream(seed: u64, bytes: u64) -> ExpectedLayout {
         ExpectedLayout::default().then(bytes, ExpectedData::Stream(Pattern::new(seed), 0))
-    }
-
-    /// The extents.
-    pub fn extents(&self) -> &[(u64, ExpectedData)] {
-        &self.extents
     }
 
     /// Bytes of all extents.
@@ -113,11 +108,10 @@ impl StreamFindings {
 
     /// Diagnosis of the first mismatched chunk, or of the length.
     pub fn diagnosis(&self) -> Option<&Diagnosis> {
-        let first = self
-            .chunks
-            .first()
-            .and_then(|chunk| chunk.diagnosis.as_ref());
-        first.or(self.length.as_ref())
+        let first = self.chunks.first();
+        first
+            .and_then(|chunk| chunk.diagnosis.as_ref())
+            .or(self.length.as_ref())
     }
 }
 
@@ -125,7 +119,7 @@ impl StreamFindings {
 #[derive(Clone, Debug)]
 struct SavedChunk {
     at_byte: u64,
-    mismatch_beat: u64,
+    beat: u64,
     pattern: Pattern,
     first_beat: u64,
     bytes: Vec<u8>,
@@ -140,7 +134,7 @@ pub struct StreamVerifier {
     extent: usize,
     /// Bytes of the extent that were compared.
     within: u64,
-    checker: Option<PatternChecker>,
+    checker: Option<PatternRegister>,
     findings: StreamFindings,
     saved: Vec<SavedChunk>,
     /// The chunk after the first mismatched one, of the same stream: it distinguishes a wrong seed from a lost first write.
@@ -168,13 +162,18 @@ impl StreamVerifier {
         let before = self.findings.wrong_beats;
         self.findings.beats += chunk.len().div_ceil(BEAT_BYTES) as u64;
         let mut rest = chunk;
-        while !rest.is_empty() {
-            let Some(&(length, expected)) = self.layout.extents.get(self.extent) else {
-                break;
-            };
+        while let Some(&(length, expected)) = self.layout.extents.get(self.extent)
+            && !rest.is_empty()
+        {
             let left = length - self.within;
             let now = usize::try_from(left).map_or(rest.len(), |left| left.min(rest.len()));
-            self.compare(expected, &rest[..now]);
+            match expected {
+                ExpectedData::Anything => {}
+                ExpectedData::Zeroes => self.compare_zeroes(&rest[..now]),
+                ExpectedData::Stream(pattern, first) => {
+                    self.compare_pattern(pattern, first, &rest[..now]);
+                }
+            }
             self.within += now as u64;
             self.findings.bytes += now as u64;
             if self.within == length {
@@ -185,91 +184,74 @@ impl StreamVerifier {
         self.findings.wrong_chunks += u64::from(self.findings.wrong_beats > before);
     }
 
-    fn compare(&mut self, expected: ExpectedData, bytes: &[u8]) {
-        let at = self.findings.bytes;
-        match expected {
-            ExpectedData::Anything => {}
-            ExpectedData::Zeroes => {
-                let Some(wrong) = bytes.iter().position(|&byte| byte != 0) else {
-                    return;
-                };
-                let beats = bytes.chunks(BEAT_BYTES);
-                let beats = beats.filter(|beat| beat.iter().any(|&b| b != 0)).count();
-                self.findings.wrong_beats += beats as u64;
-                if self.findings.chunks.is_empty() {
-                    self.findings.chunks.push(MismatchedChunk {
-                        at_byte: at + wrong as u64,
-                        beat: (self.within + wrong as u64) / BEAT_BYTES as u64,
-                        expected,
-                        diagnosis: None,
-                    });
-                }
-            }
-            ExpectedData::Stream(pattern, first) => {
-                let first_beat = first + self.within / BEAT_BYTES as u64;
-                let checker = self
-                    .checker
-                    .get_or_insert_with(|| pattern.checker(first_beat));
-                let counted = checker.count_wrong(bytes);
-                self.findings.wrong_beats += counted.beats;
-                self.findings.first = self.findings.first.or(counted.first);
-                if let [first, ..] = &self.saved[..]
-                    && self.next.is_none()
-                    && first.pattern == pattern
-                {
-                    self.next = Some((first_beat, bytes.to_vec()));
-                }
-                if let Some(mismatch) = counted.first
-                    && self.saved.len() < MAX_DIAGNOSED
-                {
-                    self.saved.push(SavedChunk {
-                        at_byte: at + mismatch.offset_bytes,
-                        mismatch_beat: mismatch.beat,
-                        pattern,
-                        first_beat,
-                        bytes: bytes.to_vec(),
-                    });
-                }
-            }
+    fn compare_zeroes(&mut self, bytes: &[u8]) {
+        let Some(wrong) = bytes.iter().position(|&byte| byte != 0) else {
+            return;
+        };
+        let beats = bytes.chunks(BEAT_BYTES);
+        let beats = beats.filter(|beat| beat.iter().any(|&b| b != 0)).count();
+        self.findings.wrong_beats += beats as u64;
+        if self.findings.chunks.is_empty() {
+            self.findings.chunks.push(MismatchedChunk {
+                at_byte: self.findings.bytes + wrong as u64,
+                beat: (self.within + wrong as u64) / BEAT_BYTES as u64,
+                expected: ExpectedData::Zeroes,
+                diagnosis: None,
+            });
         }
     }
 
-    /// The findings, with a diagnosis of the first `diagnosed` mismatched chunks (each may take seconds) and, with an expected length, of the
-    /// stream's length.
-    pub fn finish(mut self, diagnosed: usize, length: Option<StreamLength>) -> StreamFindings {
-        let next = self.next.as_ref();
-        for (n, saved) in self.saved.iter().take(diagnosed).enumerate() {
+    fn compare_pattern(&mut self, pattern: Pattern, first: u64, bytes: &[u8]) {
+        let first_beat = first + self.within / BEAT_BYTES as u64;
+        let checker = self.checker.get_or_insert_with(|| pattern.at(first_beat));
+        let counted = checker.count_wrong(bytes);
+        self.findings.wrong_beats += counted.beats;
+        self.findings.first = self.findings.first.or(counted.first);
+        if self.next.is_none() && self.saved.first().is_some_and(|c| c.pattern == pattern) {
+            self.next = Some((first_beat, bytes.to_vec()));
+        }
+        if let Some(mismatch) = counted.first
+            && self.saved.len() < MAX_DIAGNOSED
+        {
+            self.saved.push(SavedChunk {
+                at_byte: self.findings.bytes + mismatch.offset_bytes,
+                beat: mismatch.beat,
+                pattern,
+                first_beat,
+                bytes: bytes.to_vec(),
+            });
+        }
+    }
+
+    /// The findings, with a diagnosis of the first `diagnosed` mismatched chunks (each may take seconds) and, with an
+    /// expected length in bytes, of the stream's length.
+    pub fn finish(mut self, diagnosed: usize, expected_bytes: Option<u64>) -> StreamFindings {
+        let mut findings = self.findings;
+        for saved in self.saved.iter().take(diagnosed) {
             let context = DiagnosisContext {
                 pattern: saved.pattern,
                 chunk_bytes: self.chunk_bytes,
                 chunks: self.chunks,
             };
+            // Of the first mismatched chunk only.
+            let next = self.next.take();
             let other = next
-                .filter(|_| n == 0)
-                .map(|(first_beat, bytes)| ReadChunk {
-                    first_beat: *first_beat,
-                    bytes,
-                });
-            self.findings.chunks.push(MismatchedChunk {
+                .as_ref()
+                .map(|(beat, bytes)| ReadChunk::new(*beat, bytes));
+            let chunk = ReadChunk::new(saved.first_beat, &saved.bytes);
+            findings.chunks.push(MismatchedChunk {
                 at_byte: saved.at_byte,
-                beat: saved.mismatch_beat,
+                beat: saved.beat,
                 expected: ExpectedData::Stream(saved.pattern, saved.first_beat),
-                diagnosis: diagnose(
-                    &context,
-                    &ReadChunk {
-                        first_beat: saved.first_beat,
-                        bytes: &saved.bytes,
-                    },
-                    other.as_ref(),
-                ),
+                diagnosis: diagnose(&context, &chunk, other.as_ref()),
             });
         }
-        self.findings.chunks.sort_by_key(|chunk| chunk.at_byte);
-        if self.findings.wrong_beats == 0 {
-            let bytes = self.findings.bytes;
-            self.findings.length = length.and_then(|length| length.check_end(bytes).err());
+        findings.chunks.sort_by_key(|chunk| chunk.at_byte);
+        if findings.wrong_beats == 0 {
+            let check = |expected| Diagnosis::check_length(findings.bytes, expected).err();
+            findings.length = expected_bytes.and_then(check);
         }
-        self.findings
+        findings
     }
 }
 

@@ -4,7 +4,8 @@ use assay_units::Rng;
 use proptest::prelude::*;
 
 use super::*;
-use crate::finding::{FindingKind, FoundInstead};
+use crate::finding::FoundInstead;
+use crate::mismatch::MismatchClass;
 
 const SEED: u64 = 0x5eed;
 const HERE: u64 = 1 << 20;
@@ -32,18 +33,30 @@ fn intervals() -> impl Strategy<Value = u32> {
 }
 
 fn written(verifier: &Verifier, offset_bytes: u64, generation: u64) -> Vec<u8> {
-    let mut block = vec![0; verifier.interval_bytes() as usize];
+    let mut block = vec![0; verifier.interval_bytes as usize];
     verifier.stamp(&mut block, offset_bytes, generation);
     block
 }
 
+/// The first finding of a buffer.
+fn check(verifier: &Verifier, buffer: &[u8], offset: u64, expected: Expected) -> Option<Finding> {
+    let mut report = VerifyReport::default();
+    verifier.check(buffer, offset, |_| expected, &mut report);
+    assert_eq!(
+        report.blocks_checked,
+        buffer.len() as u64 / u64::from(verifier.interval_bytes)
+    );
+    assert_eq!(report.findings() == 0, report.first.is_empty());
+    report.first.first().copied()
+}
+
 fn kind(verifier: &Verifier, block: &[u8], expected: Expected) -> Option<FindingKind> {
-    let result = verifier.check(block, HERE, expected);
-    if let Err(finding) = &result {
+    let found = check(verifier, block, HERE, expected);
+    if let Some(finding) = &found {
         assert_eq!((finding.offset_bytes, finding.expected), (HERE, expected));
         assert!(!finding.to_string().is_empty());
     }
-    result.err().map(|finding| finding.kind)
+    found.map(|finding| finding.kind)
 }
 
 fn noise(len: usize, seed: u64) -> Vec<u8> {
@@ -68,7 +81,7 @@ proptest! {
             Expected::Generation(generation), Expected::AnyOfSeed, Expected::Unwritten,
             Expected::Uncertain { newest: generation }, Expected::Uncertain { newest: generation % MAX_GENERATION + 1 },
         ] {
-            prop_assert_eq!(verifier.check(&buffer, offset, expected), Ok(()));
+            prop_assert_eq!(check(&verifier, &buffer, offset, expected), None);
         }
     }
 
@@ -278,7 +291,7 @@ proptest! {
         let mut map = GenerationMap::new(4096, BLOCKS * u64::from(INTERVAL), INTERVAL).unwrap();
         let mut medium = noise(4096 + (BLOCKS * u64::from(INTERVAL)) as usize, seed);
         let mut rng = Rng::new(seed);
-        let mut findings = Findings::new();
+        let mut findings = VerifyReport::default();
         let mut dropped = std::collections::BTreeSet::new();
         for _ in 0..200 {
             let len = 1 + rng.below(4);
@@ -306,7 +319,7 @@ proptest! {
                 map.finish_write(offset, bytes, !fails);
             } else if dropped.is_empty() {
                 prop_assert!(map.begin_read(offset, bytes));
-                verifier.check_read(&medium[range], offset, &map, &mut findings);
+                verifier.check(&medium[range], offset, |at| map.expected(at), &mut findings);
                 map.finish_read(offset, bytes);
             }
         }
@@ -314,12 +327,12 @@ proptest! {
         let mut from = 4096;
         while let Some((offset, len)) = map.next_written(from, 16 * 1024) {
             from = offset + u64::from(len);
-            verifier.check_read(&medium[offset as usize..][..len as usize], offset, &map, &mut findings);
+            verifier.check(&medium[offset as usize..][..len as usize], offset, |at| map.expected(at), &mut findings);
         }
         // Exactly the dropped blocks: old, missing, or what a failed write before left.
         let found: Vec<u64> = findings.first.iter().map(|f| (f.offset_bytes - 4096) / u64::from(INTERVAL)).collect();
         prop_assert_eq!(found, dropped.into_iter().collect::<Vec<_>>(), "{:?}", findings.first);
-        prop_assert_eq!(findings.counts.misplaced, 0);
+        prop_assert_eq!(findings.count(MismatchClass::Misplaced), 0);
     }
 }
 
@@ -389,19 +402,31 @@ fn every_block_of_a_buffer_is_checked() {
     verifier.stamp(&mut buffer, HERE, 1);
     buffer[512 * 3 + 100] ^= 1;
     buffer[512 * 7 + 511] ^= 2;
-    let mut findings = Findings::new();
-    let bad = verifier.check_all(&buffer, HERE, |_| Expected::Generation(1), &mut findings);
+    let mut findings = VerifyReport::default();
+    verifier.check(&buffer, HERE, |_| Expected::Generation(1), &mut findings);
     assert_eq!(
-        (bad, findings.blocks_checked, findings.counts.corrupt),
+        (
+            findings.findings(),
+            findings.blocks_checked,
+            findings.count(MismatchClass::Corrupt)
+        ),
         (2, 8, 2)
     );
-    let places: Vec<u64> = findings.first.iter().map(Finding::first_bad_byte).collect();
-    assert_eq!(places, [HERE + 512 * 3 + 100, HERE + 512 * 7 + 511]);
-    let first = verifier
-        .check(&buffer, HERE, Expected::Generation(1))
-        .unwrap_err();
-    assert_eq!(first, findings.first[0]);
-    assert!(first.to_string().contains("1 bit flipped"), "{first}");
+    let found: Vec<_> = findings
+        .first
+        .iter()
+        .map(|f| (f.offset_bytes, f.kind))
+        .collect();
+    let flip = |first_bad_byte| FindingKind::Corrupt {
+        first_bad_byte,
+        flipped_bits: Some(1),
+    };
+    assert_eq!(
+        found,
+        [(HERE + 512 * 3, flip(100)), (HERE + 512 * 7, flip(511))]
+    );
+    let first = findings.first[0].to_string();
+    assert!(first.contains("1 bit flipped"), "{first}");
 }
 
 #[test]
@@ -414,17 +439,21 @@ fn findings_are_counted_beyond_the_limit() {
         len_bytes: 512,
         expected: Expected::Generation(1),
     };
-    let mut first = Findings::new();
+    let mut first = VerifyReport::default();
     (0..70).for_each(|i| first.push(one(i)));
     let mut second = first.clone();
     (70..140).for_each(|i| second.push(one(i)));
     first.merge(&second);
     assert_eq!(
-        (first.counts.lost, first.counts.total(), first.first.len()),
-        (210, 210, Findings::KEPT)
+        (
+            first.count(MismatchClass::Lost),
+            first.findings(),
+            first.first.len()
+        ),
+        (210, 210, VerifyReport::KEPT)
     );
-    assert_eq!(second.first.len(), Findings::KEPT);
-    assert!(!first.is_clean() && Findings::new().is_clean());
+    assert_eq!(second.first.len(), VerifyReport::KEPT);
+    assert!(!first.is_clean() && VerifyReport::default().is_clean());
 }
 
 #[test]

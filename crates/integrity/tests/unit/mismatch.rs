@@ -1,7 +1,7 @@
 use super::*;
 
-fn run(first: u64, end: u64, origin: OriginClass) -> ClassifiedRun {
-    ClassifiedRun {
+fn run(first: u64, end: u64, origin: OriginClass) -> MismatchRun<OriginClass> {
+    MismatchRun {
         granules: first..end,
         origin,
     }
@@ -24,6 +24,6 @@ fn whole_units_are_classified_by_their_origin() {
         let both = [run(8, 10, O::Earlier), run(10, 16, origin)];
         assert_eq!(classify(&both, &(8..16)), Some(part));
     }
-    assert_eq!(classify(&[], &(0..8)), None);
+    assert_eq!(classify::<OriginClass>(&[], &(0..8)), None);
     assert_eq!(M::Stale.name(), "stale");
 }

@@ -45,7 +45,7 @@ impl Oracle {
 
 fn made(pattern: Pattern, first_beat: u64, len: usize) -> Vec<u8> {
     let mut bytes = vec![0; len];
-    pattern.generator(first_beat).fill(&mut bytes);
+    pattern.at(first_beat).fill(&mut bytes);
     bytes
 }
 
@@ -89,7 +89,7 @@ fn the_stream_is_that_of_the_flip_flops() {
             made(Pattern::new(seed), 0, oracle.len()) == oracle,
             "{seed:#x}"
         );
-        assert_eq!(Pattern::new(seed).checker(0).check(&oracle), Ok(()));
+        assert_eq!(Pattern::new(seed).at(0).check(&oracle), Ok(()));
     }
 }
 
@@ -118,7 +118,7 @@ fn every_seed_has_a_unique_start_register() {
 /// Beat numbers cover all of 2^64: the position wraps like a 64-bit counter.
 #[test]
 fn the_last_beat_is_followed_by_the_first() {
-    let mut generator = Pattern::new(3).generator(u64::MAX);
+    let mut generator = Pattern::new(3).at(u64::MAX);
     let mut bytes = [0; 16];
     generator.fill(&mut bytes);
     assert_eq!(u128::from_le_bytes(bytes), Pattern::new(3).beat(u64::MAX));
@@ -145,8 +145,8 @@ proptest! {
     ) {
         let beats = first + lengths.iter().map(|len| len.div_ceil(BEAT_BYTES)).sum::<usize>();
         let oracle = Oracle::stream(seed, beats);
-        let mut generator = Pattern::new(seed).generator(first as u64);
-        let mut checker = Pattern::new(seed).checker(first as u64);
+        let mut generator = Pattern::new(seed).at(first as u64);
+        let mut checker = Pattern::new(seed).at(first as u64);
         let mut at = first;
         for len in lengths {
             let mut bytes = vec![0xa5; shift + len + 1];
@@ -180,7 +180,7 @@ proptest! {
             .map(|n| first + n as u64)
             .collect();
 
-        let mut checker = pattern.checker(first);
+        let mut checker = pattern.at(first);
         let mut found = Vec::new();
         // A first piece of its own, so that blocks lie anywhere in the rest.
         let cut = (cut - cut % BEAT_BYTES).min(len - len % BEAT_BYTES);
@@ -191,17 +191,17 @@ proptest! {
                 prop_assert_eq!(mismatch.beat, first + (at / BEAT_BYTES) as u64);
                 prop_assert_eq!(checker.position(), mismatch.beat);
                 let given = BEAT_BYTES.min(end - at);
-                prop_assert_eq!(mismatch.found, checker::word(&bytes[at..], given));
-                prop_assert_eq!(mismatch.expected, checker::word(&right[at..], given));
+                prop_assert_eq!(mismatch.found, register::word(&bytes[at..], given));
+                prop_assert_eq!(mismatch.expected, register::word(&right[at..], given));
                 found.push(mismatch.beat);
                 at = end.min(at + BEAT_BYTES);
-                checker.skip_to(mismatch.beat + 1);
+                checker.seek(mismatch.beat + 1);
             }
         }
         prop_assert_eq!(&found, &wrong);
         prop_assert_eq!(checker.position(), first + len.div_ceil(BEAT_BYTES) as u64);
 
-        let mut counter = pattern.checker(first);
+        let mut counter = pattern.at(first);
         let mut counts = [&bytes[..cut], &bytes[cut..]].map(|bytes| counter.count_wrong(bytes)).into_iter();
         let (a, b) = (counts.next().unwrap(), counts.next().unwrap());
         let bits: u32 = right.iter().zip(&bytes).map(|(a, b)| (a ^ b).count_ones()).sum();
@@ -213,7 +213,7 @@ proptest! {
     #[test]
     fn seeking_equals_starting_there(seed: u64, first in 0_u64..10_000, to in 0_u64..20_000, used in 0_usize..9000) {
         let pattern = Pattern::new(seed);
-        let mut generator = pattern.generator(first);
+        let mut generator = pattern.at(first);
         generator.fill(&mut vec![0; used]);
         generator.seek(to);
         prop_assert_eq!(generator.position(), to);

@@ -1,9 +1,9 @@
 use super::*;
-use assay_integrity::pattern::Diagnosis;
+use assay_integrity::pattern::{DataOrigin, Diagnosis};
 
 fn stream(seed: u64, bytes: usize) -> Vec<u8> {
     let mut out = vec![0; bytes];
-    Pattern::new(seed).generator(0).fill(&mut out);
+    Pattern::new(seed).at(0).fill(&mut out);
     out
 }
 
@@ -13,10 +13,7 @@ fn check(expected: u64, bytes: &[u8], length_bytes: u64) -> StreamFindings {
     for chunk in bytes.chunks(8192) {
         sink.put(chunk, &Registers::default()).unwrap();
     }
-    sink.findings(Some(StreamLength {
-        length_bytes,
-        packet_beats: None,
-    }))
+    sink.findings(Some(length_bytes))
 }
 
 #[test]
@@ -73,7 +70,7 @@ fn mismatches_are_diagnosed() {
     let found = check(2, &old, 40_000);
     assert_eq!(
         found.diagnosis().cloned(),
-        Some(Diagnosis::Stale { seed: 1 })
+        Some(Diagnosis::Whole(DataOrigin::Seed { seed: 1 }))
     );
     assert_eq!(found.first.map(|m| m.beat), Some(1024));
     assert_eq!((found.wrong_beats, found.wrong_chunks), (512, 1));

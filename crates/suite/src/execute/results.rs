@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 use std::hash::{BuildHasher, Hasher, RandomState};
 
-use assay_integrity::checker::examples;
 use assay_stats::HostLoad;
 use assay_store::model::{CellKind, CellResult, ProcessLoad, VerifySummary};
 use assay_units::rng::mix;
@@ -60,23 +59,20 @@ pub(super) fn result_of(
         ..CellResult::default()
     };
     if let Some(report) = &part.verify {
-        let counts = &report.findings.counts;
-        let found = [
-            ("corrupt", counts.corrupt),
-            ("torn", counts.torn),
-            ("misplaced", counts.misplaced),
-            ("stale", counts.stale),
-            ("lost", counts.lost),
-            ("unreadable", report.unreadable_blocks),
-        ];
+        let found = report.counts.iter().map(|(class, &n)| (class.name(), n));
+        let unreadable = ("unreadable", report.unreadable_blocks);
         result.verify = Some(VerifySummary {
-            blocks_checked: report.findings.blocks_checked,
+            blocks_checked: report.blocks_checked,
             found: found
-                .into_iter()
-                .filter(|(_, n)| *n > 0)
+                .chain(Some(unreadable).filter(|(_, n)| *n > 0))
                 .map(|(k, n)| (k.to_owned(), n))
                 .collect(),
-            examples: examples(&report.findings.first, EXAMPLES),
+            examples: report
+                .first
+                .iter()
+                .take(EXAMPLES)
+                .map(ToString::to_string)
+                .collect(),
             seed: report.seed,
         });
     }
@@ -86,7 +82,7 @@ pub(super) fn result_of(
 pub(super) fn bad_blocks(part: &DriveOutcome) -> u64 {
     part.verify
         .as_ref()
-        .map_or(0, |r| r.findings.counts.total() + r.unreadable_blocks)
+        .map_or(0, |r| r.findings() + r.unreadable_blocks)
 }
 
 /// Add the ratio to the cell it is compared with, and the rates of the drive measured alone.

@@ -9,7 +9,8 @@ use std::time::Duration;
 
 use assay_device::load::{self, HostSampler};
 use assay_device::telemetry_monitor::TelemetryMonitor;
-use assay_integrity::checker::{LearnedSeed, VerifyReport};
+use assay_integrity::checker::LearnedSeed;
+use assay_integrity::finding::VerifyReport;
 use assay_io::clock::Clock;
 use assay_io::drive_handle::DriveHandle;
 use assay_io::null::NullTarget;

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 fn stream(seed: u64, len: usize) -> Vec<u8> {
     let mut bytes = vec![0; len];
-    Pattern::new(seed).generator(0).fill(&mut bytes);
+    Pattern::new(seed).at(0).fill(&mut bytes);
     bytes
 }
 
@@ -48,7 +48,7 @@ proptest! {
             }
             let at = rng.below(64) * 1024;
             let mut bytes = vec![0; 1024 * (1 + rng.below(30) as usize)];
-            let generator = &mut Pattern::new(seed).generator(at.saturating_sub(first) / 16);
+            let generator = &mut Pattern::new(seed).at(at.saturating_sub(first) / 16);
             generator.fill(&mut bytes);
             match rng.below(6) {
                 0 => bytes[1023] ^= 1,

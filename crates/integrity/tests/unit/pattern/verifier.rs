@@ -1,4 +1,5 @@
 use super::*;
+use crate::pattern::DataOrigin;
 
 fn compare(layout: &ExpectedLayout, bytes: &[u8]) -> StreamFindings {
     let mut verifier = StreamVerifier::new(layout.clone(), 8192, 8);
@@ -11,7 +12,7 @@ fn made(layout: &ExpectedLayout) -> Vec<u8> {
     for &(length, holds) in &layout.extents {
         let mut piece = vec![0; length as usize];
         if let ExpectedData::Stream(pattern, beat) = holds {
-            pattern.generator(beat).fill(&mut piece);
+            pattern.at(beat).fill(&mut piece);
         }
         out.extend(piece);
     }
@@ -51,7 +52,7 @@ fn extents_are_compared_and_mismatches_diagnosed() {
     );
     assert_eq!(
         found.chunks[1].diagnosis,
-        Some(Diagnosis::Stale { seed: 3 })
+        Some(Diagnosis::Whole(DataOrigin::Seed { seed: 3 }))
     );
     let anything = ExpectedLayout::default().then(bytes.len() as u64, ExpectedData::Anything);
     assert!(compare(&anything, &bytes).chunks.is_empty());
