@@ -1,7 +1,7 @@
 //! Closed-loop load: threads that keep a fixed number of I/Os in flight each.
 //!
-//! A thread submits the next I/O of a slot at the completion of the last. Latency counts from then, as assay's engine counts it: the
-//! host overhead on the way to the drive is part of what a program sees.
+//! A thread submits the next I/O of a slot at the completion of the last. Latency counts from then, as assay's engine
+//! counts it: the host overhead on the way to the drive is part of what a program sees.
 
 use assay_ssd::{Command, Completion, Drive};
 use assay_units::Nanos;
@@ -56,8 +56,7 @@ impl ClosedLoop {
     }
 
     /// Process the next event, unless it lies beyond `until` or there is none: then `false`. `command` makes the next
-    /// command of a slot,
-    /// `completed` takes completions with their latencies.
+    /// command of a slot, `completed` takes completions with their latencies.
     #[inline]
     pub fn step(
         &mut self,
@@ -95,10 +94,9 @@ impl ClosedLoop {
         self.events.idle_until(self.events.now() + span);
     }
 
-    /// Submit commands past the host's processors, the next at a completion, with at most `depth` in flight, until `command` has no
-    /// more. The drive must be drained. `completed` takes completions; returns the time from the first submission to
-    /// the last completion, or `None`
-    /// when commands are in flight that never complete.
+    /// Submit commands past the host's processors, the next at a completion, with at most `depth` in flight, until
+    /// `command` has no more. The drive must be drained. `completed` takes completions; returns the time from the first
+    /// submission to the last completion, or `None` when commands are in flight that never complete.
     pub fn stream(
         &mut self,
         depth: u32,

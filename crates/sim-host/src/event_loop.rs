@@ -1,12 +1,9 @@
 //! Discrete-event simulation of a drive and its host.
 //!
 //! Virtual time jumps from event to event. An I/O of a thread passes the host's processors ([`EventLoop::submit`]),
-//! waits in the arrival
-//! queue until the instant at which it reaches the drive, and completes there. At one instant, processors come first,
-//! then arrivals, then
-//! the drive. The caller decides what is submitted when: an engine under its own clock, a closed loop after each
-//! completion, or a server
-//! by the wall clock.
+//! waits in the arrival queue until the instant at which it reaches the drive, and completes there. At one instant,
+//! processors come first, then arrivals, then the drive. The caller decides what is submitted when: an engine under its
+//! own clock, a closed loop after each completion, or a server by the wall clock.
 
 use std::collections::VecDeque;
 
@@ -27,8 +24,8 @@ pub enum TieOrder {
 
 /// I/Os on their way to the drive, by arrival, then by tie order.
 ///
-/// Most arrive after all those before them, since each processor submits in order. So a sorted ring is appended to nearly always, where
-/// a heap would sift every time.
+/// Most arrive after all those before them, since each processor submits in order. So a sorted ring is appended to
+/// nearly always, where a heap would sift every time.
 #[derive(Clone, Debug)]
 struct Arrivals {
     ring: VecDeque<(Nanos, u32)>,
@@ -144,8 +141,9 @@ impl EventLoop {
             .min(self.drive.next_event().unwrap_or(Nanos::MAX))
     }
 
-    /// Process everything up to and including `until`, and append the drive's completions to `out`. Where a completion may cause new
-    /// I/Os, `until` must not lie beyond [`EventLoop::next_event`]. `start` gives the drive the command of a slot that reaches it.
+    /// Process everything up to and including `until`, and append the drive's completions to `out`. Where a completion
+    /// may cause new I/Os, `until` must not lie beyond [`EventLoop::next_event`]. `start` gives the drive the command
+    /// of a slot that reaches it.
     #[inline]
     pub fn advance(
         &mut self,
@@ -170,9 +168,8 @@ impl EventLoop {
         self.drive.advance(self.now, out);
     }
 
-    /// Process the drive's events until at least `count` more completions are in `out`, or the drive has nothing to
-    /// do. No I/O may be on
-    /// its way to the drive.
+    /// Process the drive's events until at least `count` more completions are in `out`, or the drive has nothing to do.
+    /// No I/O may be on its way to the drive.
     pub fn complete(&mut self, count: usize, out: &mut Vec<Completion>) {
         let before = out.len();
         while out.len() - before < count
@@ -188,8 +185,8 @@ impl EventLoop {
     }
 }
 
-/// Advise the kernel to use huge pages for the tables of a drive, which are accessed at random. Call it before the drive is used: pages
-/// that are already mapped stay as they are.
+/// Advise the kernel to use huge pages for the tables of a drive, which are accessed at random. Call it before the
+/// drive is used: pages that are already mapped stay as they are.
 pub fn prefer_huge_tables(drive: &Drive) {
     if let Some(tables) = drive.tables() {
         prefer_huge_pages(tables.l2p);

@@ -1,8 +1,8 @@
 //! A simulated drive as an I/O target: virtual time, one thread, all workers of a job.
 //!
-//! The clock stands still between calls and jumps to the next event in [`Target::reap`]. It continues from job to job, so a drive that
-//! was heated by one job begins the next one warm. Host overhead is applied outside the drive ([`crate::processors`]) and is part of
-//! every latency, as on a real host.
+//! The clock stands still between calls and jumps to the next event in [`Target::reap`]. It continues from job to job,
+//! so a drive that was heated by one job begins the next one warm. Host overhead is applied outside the drive
+//! ([`crate::processors`]) and is part of every latency, as on a real host.
 
 use std::sync::Arc;
 
@@ -118,8 +118,8 @@ impl SimTarget {
         self.simulation.drive_mut().set_generator(generator);
     }
 
-    /// Prepare for a job of `workers` threads with `depth` I/Os in flight each, of at most `slot_bytes`. Nothing may be in
-    /// flight.
+    /// Prepare for a job of `workers` threads with `depth` I/Os in flight each, of at most `slot_bytes`. Nothing may be
+    /// in flight.
     ///
     /// # Errors
     /// When buffers are needed (the drive keeps data) and cannot be had.

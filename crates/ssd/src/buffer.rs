@@ -1,11 +1,9 @@
-//! Write buffer: slots of one mapping unit, taken when data arrives and released when the program ends.
-//!
-//! Slots are released in order (a slot behind a slow die waits for it), so the bookkeeping is a ring.
+//! Write buffer: slots of one mapping unit, taken when data arrives and released, in order, when the program ends.
 //!
 //! # Overflow
-//! A full buffer normally takes data as slots are released. Some drives instead drain a full buffer completely
-//! and then use only a small part of it until the host pauses: the drive of the MLE NVMe Streamer brief takes 8
-//! MiB at 2.5 GiB/s, but 16 MiB no faster than its flash does.
+//! A full buffer normally takes data as slots are released. Some drives instead drain it completely and then use only a
+//! small part until the host pauses: the drive of the MLE NVMe Streamer brief takes 8 MiB at 2.5 GiB/s, but 16 MiB no
+//! faster than its flash does.
 
 use std::collections::VecDeque;
 
@@ -20,7 +18,7 @@ pub struct WriteBuffer {
     releasing_units: u64,
     /// Time and count of released slots; times do not decrease.
     releases: VecDeque<(u64, u64)>,
-    accepted_units: u64,
+    pub accepted_units: u64,
     /// With [`WriteBuffer::track`]: released slots whose time had not passed at the last query.
     not_durable: Option<VecDeque<(u64, u64)>>,
     durable_units: u64,
@@ -28,7 +26,6 @@ pub struct WriteBuffer {
 
 #[derive(Clone, Copy, Debug)]
 struct OverflowMode {
-    /// Slots used from then on.
     units: u64,
     /// Normal operation resumes when data arrives this long after the buffer drained, in nanoseconds.
     pause_ns: u64,
@@ -43,8 +40,7 @@ impl WriteBuffer {
         }
     }
 
-    /// An empty buffer that, once full, is drained and then uses `units` slots, until data arrives after a
-    /// pause of `pause_ns` nanoseconds.
+    /// Overflow operation (module header): `units` slots are used until a pause of `pause_ns` nanoseconds.
     pub fn with_overflow(capacity_units: u64, units: u64, pause_ns: u64) -> WriteBuffer {
         WriteBuffer {
             overflow: Some(OverflowMode {
@@ -56,14 +52,8 @@ impl WriteBuffer {
         }
     }
 
-    /// Record from now on which slots were released by when.
     pub fn track(&mut self) {
         self.not_durable.get_or_insert_default();
-    }
-
-    #[inline]
-    pub fn accepted_units(&self) -> u64 {
-        self.accepted_units
     }
 
     /// Slots released by `now_ns` since [`WriteBuffer::track`]. Calls come in order of time.
@@ -120,8 +110,7 @@ impl WriteBuffer {
         }
     }
 
-    /// Take a slot for data arriving at `arrival_ns`; returns when it is free, or `None` when every slot waits
-    /// for more data to fill a program: the caller must then program what is buffered.
+    /// Take a slot; returns when it is free, or `None` when the caller must program what is buffered first.
     #[inline]
     pub fn acquire(&mut self, arrival_ns: u64) -> Option<u64> {
         let limit = self.limit(arrival_ns);
@@ -139,8 +128,7 @@ impl WriteBuffer {
         Some(arrival_ns.max(self.free_ns))
     }
 
-    /// Take `units` slots like as many calls of [`WriteBuffer::acquire`]; returns when the last is free.
-    /// `None`, with nothing taken, when fewer will be released, or with overflow.
+    /// As many calls of [`WriteBuffer::acquire`]. `None`, nothing taken, if too few will be free, or with overflow.
     #[inline]
     pub fn acquire_run(&mut self, arrival_ns: u64, units: u64) -> Option<u64> {
         if self.overflow.is_some()
@@ -190,7 +178,6 @@ impl WriteBuffer {
         self.releases.back().map_or(0, |&(time, _)| time)
     }
 
-    /// Slots in use without a release time.
     pub fn unprogrammed_units(&self) -> u64 {
         self.used_units - self.releasing_units
     }

@@ -1,20 +1,28 @@
 //! Interrupt coalescing: completions held back until an interrupt is due.
 //!
-//! Each completion queue has its own interrupt vector. Its first completion entry after an interrupt starts the
-//! aggregation time; the next interrupt comes when that expires or when the threshold is reached, whichever is
-//! first. At depth 1 a completion always waits the whole time. Source: NVM Express Base Specification 1.4,
-//! sections 5.21.1.8 (Feature 08h) and 7.5.
-//!
-//! # Non-goals
-//! Polled queues, which see entries when they are written.
+//! Each completion queue has its own interrupt vector. Its first entry after an interrupt starts the aggregation time;
+//! the next interrupt comes when that expires or the threshold is reached. At depth 1 a completion always waits the
+//! whole time. Source: NVM Express Base Specification 1.4, sections 5.21.1.8 (Feature 08h) and 7.5. Polled queues are
+//! not modelled.
 
 use assay_units::Nanos;
+use serde::Deserialize;
 
 use crate::command::Completion;
-use crate::profile::CoalescingProfile;
+use crate::sourced::Sourced;
 
 /// Unit of the aggregation time in nanoseconds.
 pub const TIME_UNIT_NS: u64 = 100_000;
+
+/// Interrupt coalescing of a profile.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CoalescingProfile {
+    /// Aggregation time in units of 100 us; 0: off.
+    pub time_100us: Sourced<u8>,
+    /// Aggregation threshold, counted from 0.
+    pub threshold: Sourced<u8>,
+}
 
 /// The fields of Feature 08h.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -44,18 +52,16 @@ impl From<&CoalescingProfile> for CoalescingSetting {
 #[derive(Clone, Debug, Default)]
 struct PendingInterrupt {
     entries: Vec<Completion>,
-    /// Latest time of the interrupt, in nanoseconds.
     due_ns: u64,
 }
 
-/// The interrupt vectors of a drive.
 #[derive(Clone, Debug)]
-pub struct Coalescer {
+pub(crate) struct Coalescer {
     time_ns: u64,
     entries: usize,
     queues: Vec<PendingInterrupt>,
     /// Earliest due time of all queues, `u64::MAX` when none is pending.
-    next_ns: u64,
+    pub next_ns: u64,
 }
 
 impl Coalescer {
@@ -69,18 +75,7 @@ impl Coalescer {
         }
     }
 
-    /// When the next aggregation time expires, `u64::MAX` when none is running.
-    pub fn next_ns(&self) -> u64 {
-        self.next_ns
-    }
-
-    /// Completions waiting for an interrupt.
-    pub fn waiting(&self) -> usize {
-        self.queues.iter().map(|queue| queue.entries.len()).sum()
-    }
-
-    /// Add a completion entry; appends what its interrupt delivers to `out`. Call in order of time, after
-    /// [`Coalescer::expire`] with that time.
+    /// Add an entry; its interrupt appends to `out`. In order of time, after [`Coalescer::expire`] with that time.
     pub fn add(&mut self, queue: u16, completion: Completion, out: &mut Vec<Completion>) {
         let index = usize::from(queue) % self.queues.len();
         let pending = &mut self.queues[index];

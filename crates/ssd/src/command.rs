@@ -13,8 +13,9 @@ pub struct Command {
     pub op: Op,
     /// First byte, a multiple of the logical block size. Ignored for a flush.
     pub offset_bytes: u64,
-    /// Length, a multiple of the logical block size, not 0 (except for a flush). Longer than the drive's largest transfer
-    /// is allowed for reads and writes: it is split as a host's driver would split it, and completes once, when all parts have.
+    /// Length, a multiple of the logical block size, not 0 (except for a flush). Longer than the drive's largest
+    /// transfer is allowed for reads and writes: it is split as a host's driver would split it, and completes once,
+    /// when all parts have.
     pub len_bytes: u32,
     /// Compressibility of a write's bytes.
     pub data: DataClass,

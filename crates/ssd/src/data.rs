@@ -1,8 +1,7 @@
-//! Sparse store for the bytes of a simulated drive.
+//! Sparse store for the bytes of a simulated drive. Timing never depends on it.
 //!
-//! Timing never depends on it. Unwritten pages read as the initial state defines: zeroes on a fresh drive, a
-//! function of seed and address on a filled one. Deallocated and zeroed ranges read as zeroes. Pages are kept
-//! whole or in regenerable form ([`crate::regenerate`]).
+//! Unwritten pages read as the initial state defines: zeroes on a fresh drive, a function of seed and address on a
+//! filled one. Pages are kept whole or in regenerable form ([`crate::regenerate`]).
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -55,8 +54,7 @@ impl DataStore {
         }
     }
 
-    /// Limit the store to that many bytes (whole pages, at least one); higher addresses wrap around
-    /// ([`crate::counterfeit`]).
+    /// Limit the store to so many bytes (whole pages, at least one), see [`crate::counterfeit`].
     pub fn wrap(mut self, bytes: u64) -> DataStore {
         self.aliases = Some(AddressAliases::new(bytes / PAGE_BYTES));
         self
@@ -85,7 +83,7 @@ impl DataStore {
             match <&[u8; PAGE]>::try_from(now) {
                 Ok(whole) if self.previous.is_none() => self.restore(page, whole),
                 _ => {
-                    let mut content = self.page(page);
+                    let mut content = self.content(page);
                     if let Some(previous) = &mut self.previous {
                         previous.insert(page, content.clone());
                     }
@@ -131,14 +129,12 @@ impl DataStore {
         }
     }
 
-    /// The bytes of a page.
-    pub fn content(&self, page: u64) -> Page {
-        self.page(page)
-    }
-
     /// Set a page's content without recording a previous one.
     pub fn restore(&mut self, page: u64, content: &[u8; PAGE]) {
-        self.evict_alias(page);
+        // The aliased page that this store overwrites.
+        if let Some(other) = self.aliases.as_mut().and_then(|aliases| aliases.take(page)) {
+            self.drop_page(other);
+        }
         if let Some(regenerated) = &mut self.regenerated
             && regenerated.put(page, content)
         {
@@ -153,34 +149,25 @@ impl DataStore {
         }
     }
 
-    /// Drop the aliased page that a store to `page` overwrites.
-    fn evict_alias(&mut self, page: u64) {
-        if let Some(aliases) = &mut self.aliases
-            && let Some(other) = aliases.take(page)
-        {
-            self.drop_page(other);
-        }
-    }
-
     /// Deallocate a range: it reads as zeroes.
     pub fn discard(&mut self, offset: u64, len: u64) {
         let end = offset + len;
         if let Some(aliases) = &self.aliases {
-            let bytes = aliases.count() * PAGE_BYTES;
+            let bytes = aliases.pages * PAGE_BYTES;
+            let start = offset % bytes;
             if len >= bytes {
                 self.discard_pages(0, bytes);
-            } else if offset % bytes + len > bytes {
-                self.discard_pages(offset % bytes, bytes);
+            } else if start + len > bytes {
+                self.discard_pages(start, bytes);
                 self.discard_pages(0, end % bytes);
             } else {
-                self.discard_pages(offset % bytes, offset % bytes + len);
+                self.discard_pages(start, start + len);
             }
-            return;
+        } else {
+            self.discard_pages(offset, end);
         }
-        self.discard_pages(offset, end);
     }
 
-    /// [`DataStore::discard`] of addresses within the true capacity.
     fn discard_pages(&mut self, offset: u64, end: u64) {
         let first_whole = offset.div_ceil(PAGE_BYTES);
         let end_whole = end / PAGE_BYTES;
@@ -208,17 +195,14 @@ impl DataStore {
     /// Bytes of memory of stored pages, without the maps' own.
     pub fn resident_bytes(&self) -> u64 {
         let previous = self.previous.as_ref().map_or(0, BTreeMap::len);
-        let tables = self.regenerated.as_ref();
+        let (tables, aliases) = (self.regenerated.as_ref(), self.aliases.as_ref());
         (self.pages.len() + previous) as u64 * PAGE_BYTES
             + tables.map_or(0, Regenerated::resident_bytes)
-            + self
-                .aliases
-                .as_ref()
-                .map_or(0, AddressAliases::resident_bytes)
+            + aliases.map_or(0, AddressAliases::resident_bytes)
     }
 
-    /// The extent beginning at `page`, up to `end`: the page after it, and whether it is a hole (reads as
-    /// zeroes, not stored). It may end before the content changes.
+    /// The extent beginning at `page`, up to `end`: the page after it, and whether it is a hole (reads as zeroes, not
+    /// stored). It may end before the content changes.
     pub fn extent(&self, page: u64, end: u64) -> (u64, bool) {
         let hole_end = self.hole_end(page, end);
         if hole_end > page {
@@ -229,8 +213,7 @@ impl DataStore {
         (kept.unwrap_or(far.max(page + 1)), false)
     }
 
-    /// End of the hole beginning at `page`, at most `end`; `page` itself where there is none, or with aliased
-    /// addresses.
+    /// End of the hole beginning at `page`, at most `end`; `page` where there is none, or with aliased addresses.
     fn hole_end(&self, page: u64, end: u64) -> u64 {
         let mut until = end;
         if self.state == InitialState::Filled {
@@ -261,7 +244,6 @@ impl DataStore {
         take(numbers, pages.chain([u64::MAX]).chain(zeroed))
     }
 
-    /// Write zeroes within a page (nothing for an empty range).
     fn zero_bytes(&mut self, start: u64, end: u64) {
         let zeroes = [0_u8; PAGE];
         let mut at = start;
@@ -279,17 +261,16 @@ impl DataStore {
         }
     }
 
-    fn page(&self, page: u64) -> Page {
+    /// The bytes of a page.
+    pub fn content(&self, page: u64) -> Page {
         let mut content = Box::new([0_u8; PAGE]);
         self.fill_page(page, &mut content);
         content
     }
 
     fn fill_page(&self, page: u64, content: &mut [u8; PAGE]) {
-        let page = self
-            .aliases
-            .as_ref()
-            .map_or(page, |aliases| aliases.find(page));
+        let aliases = self.aliases.as_ref();
+        let page = aliases.map_or(page, |aliases| aliases.find(page));
         if let Some(kept) = self.pages.get(&page) {
             content.copy_from_slice(&kept[..]);
             return;

@@ -5,39 +5,35 @@ use assay_units::{Nanos, Op};
 use crate::coalescing::{Coalescer, CoalescingSetting};
 use crate::command::{Command, Completion, Status};
 use crate::data::DataStore;
-use crate::faults::{DriveFault, FaultPlan, WriteEffect};
+use crate::faults::{FaultEffects, FaultPlan, WriteEffect};
 use crate::frontend::Frontend;
 use crate::ftl::FlashError;
 use crate::link::Link;
 use crate::map_cache::MapCache;
 use crate::medium::Medium;
-use crate::options::{Age, DriveOptions, InitialState};
+use crate::options::{Age, DriveOptions, FaultKind, InitialState};
 use crate::power::PowerStates;
 use crate::prefetch::Prefetcher;
 use crate::profile::{MAP_UNIT_BYTES, Profile};
 use crate::sata::CommandSlots;
-use crate::telemetry::Identity;
+use crate::telemetry::{Identity, Telemetry};
 use crate::thermal::Thermal;
 use crate::volatile::UndoJournal;
 
-mod background;
 mod completions;
 mod controller;
 mod data_transfer;
 pub(crate) mod digest;
 mod execute;
 mod health;
+mod idle;
 mod in_flight;
 mod map_access;
 mod power_loss;
-mod power_states;
-mod purge;
-mod split_commands;
 mod timing_wheel;
 
 use completions::CompletionSchedule;
-use in_flight::{CommandKind, InFlightTable, NOT_SPLIT, SubCommand};
-use split_commands::SplitCommand;
+use in_flight::{CommandKind, InFlightTable, NOT_SPLIT, SplitCommand, SubCommand};
 
 /// Map entries of waiting reads are loaded into the CPU cache in batches of this many.
 const MAP_PREFETCH_BATCH: usize = 4;
@@ -78,23 +74,13 @@ pub enum DriveError {
     },
 }
 
-#[derive(Clone, Copy, Debug, Default)]
-struct HostCounters {
-    reads: u64,
-    writes: u64,
-    bytes_read: u64,
-    bytes_written: u64,
-    media_errors: u64,
-    unsafe_shutdowns: u64,
-}
-
 /// A simulated drive.
 ///
 /// # Time and data
-/// Timing does not depend on data. When data is kept ([`DriveOptions::keep_data`]), written bytes are visible
-/// from submission ([`Drive::submit_write`]), and read bytes are taken at completion ([`Drive::read_data`],
-/// once [`Drive::advance`] has returned the completion). So a read sees every write submitted before it
-/// completed: one of the orders NVMe permits for commands in flight. A failed command leaves data unchanged.
+/// Timing does not depend on data. When data is kept ([`DriveOptions::keep_data`]), written bytes are visible from
+/// submission ([`Drive::submit_write`]), and read bytes are taken at completion ([`Drive::read_data`], once
+/// [`Drive::advance`] has returned the completion). So a read sees every write submitted before it completed: one of
+/// the orders NVMe permits for commands in flight. A failed command leaves data unchanged.
 #[derive(Clone, Debug)]
 pub struct Drive {
     profile: Profile,
@@ -112,19 +98,18 @@ pub struct Drive {
     faults: FaultPlan,
     age: Age,
     data: Option<DataStore>,
-    /// Undo journal, with kept data.
     journal: Option<UndoJournal>,
     present: bool,
     completions: CompletionSchedule,
     splits: Vec<SplitCommand>,
     free_splits: Vec<u32>,
     spikes: Vec<(u64, u64)>,
-    host: HostCounters,
+    /// Counters of the health log; its other fields are computed on request.
+    host: Telemetry,
     next_seq: u64,
     /// Model time: nothing starts earlier.
     now_ns: u64,
     last_submit_ns: u64,
-    /// At full speed and throttled.
     costs: [execute::Costs; 2],
     /// Least time from start to completion.
     min_ns: u64,
@@ -139,8 +124,8 @@ impl Drive {
     /// Power a drive on at time 0.
     ///
     /// # Errors
-    /// [`DriveError`]: flash and capacity do not match, or the options need a map or a power state the drive
-    /// does not have.
+    /// [`DriveError`]: flash and capacity do not match, or the options need a map or a power state the drive does not
+    /// have.
     pub fn new(profile: Profile, options: DriveOptions) -> Result<Drive, DriveError> {
         let id = &profile.identity;
         let keep = 100 - u64::from(options.over_provisioning_percent.unwrap_or(0).min(90));
@@ -177,7 +162,7 @@ impl Drive {
             max_transfer_bytes: id.max_transfer_bytes.value,
             warning_celsius: reported(id.warning_celsius.value),
             critical_celsius: reported(id.critical_celsius.value),
-            power_states: power.states().to_vec(),
+            power_states: power.states.to_vec(),
             coalescing,
         };
         let faults = FaultPlan::new(options.faults, options.seed);
@@ -224,7 +209,7 @@ impl Drive {
             splits: Vec::new(),
             free_splits: Vec::new(),
             spikes: Vec::new(),
-            host: HostCounters::default(),
+            host: Telemetry::default(),
             next_seq: 0,
             now_ns: 0,
             last_submit_ns: 0,
@@ -237,7 +222,9 @@ impl Drive {
         if drive.journal.is_some() {
             drive.medium.track_durability();
         }
-        drive.track_map_pages();
+        if let (Some(cache), Medium::Flash(ftl)) = (&drive.map_cache, &mut drive.medium) {
+            ftl.track_map_pages(cache.shift);
+        }
         drive.set_power_state(Nanos::ZERO, options.power_state)?;
         Ok(drive)
     }
@@ -262,23 +249,21 @@ impl Drive {
         &self.identity
     }
 
-    /// Queue a command at `now` (not before the last call's time). It completes exactly once. For a write with
-    /// data use [`Drive::submit_write`].
+    /// Queue a command at `now` (not before the last call's time); it completes once. Data: [`Drive::submit_write`].
     #[inline]
     pub fn submit(&mut self, now: Nanos, command: Command) {
         let (ok, _) = self.enqueue(now, command);
         self.update_journal(&command, ok);
     }
 
-    /// Time of the next internal event, `None` if idle: call [`Drive::advance`] at it or later. It need not
-    /// complete a command.
+    /// Next internal event, `None` if idle: call [`Drive::advance`] then or later. It need not complete a command.
     #[inline]
     pub fn next_event(&self) -> Option<Nanos> {
-        let done_ns = self.completions.next_ns();
+        let done_ns = self.completions.next_ns;
         // Nothing waiting completes sooner; `u64::MAX` (none) stays so.
-        let mut next = done_ns.min(self.front.next_ns().saturating_add(self.min_ns));
+        let mut next = done_ns.min(self.front.next_ns.saturating_add(self.min_ns));
         if let Some(coalescer) = &self.coalescer {
-            next = next.min(coalescer.next_ns());
+            next = next.min(coalescer.next_ns);
         }
         (next != u64::MAX).then_some(Nanos(next))
     }
@@ -287,19 +272,39 @@ impl Drive {
     #[inline]
     pub fn advance(&mut self, until: Nanos, out: &mut Vec<Completion>) {
         // What cannot complete by then is started later.
-        if self.front.next_ns().saturating_add(self.min_ns) <= until.0 {
+        if self.front.next_ns.saturating_add(self.min_ns) <= until.0 {
             self.start_waiting(until.0);
         }
         if self.coalescer.is_some() {
-            self.advance_coalesced(until.0, out);
-            return;
+            return self.advance_coalesced(until.0, out);
         }
         while let Some((at_ns, number)) = self.completions.pop(until.0) {
             out.push(self.in_flight.take(number).completion(at_ns));
         }
     }
 
-    /// Validate, count and queue a command. Returns whether it will succeed and the effect on its data.
+    #[inline(never)]
+    fn advance_coalesced(&mut self, until_ns: u64, out: &mut Vec<Completion>) {
+        let Some(coalescer) = &mut self.coalescer else {
+            return;
+        };
+        while let Some((at_ns, number)) = self.completions.pop(until_ns) {
+            let sub = self.in_flight.take(number);
+            coalescer.expire(at_ns, out);
+            coalescer.add(sub.queue, sub.completion(at_ns), out);
+        }
+        // `until_ns` may be `u64::MAX`, for everything.
+        coalescer.expire(until_ns.saturating_add(1), out);
+    }
+
+    /// Let commands start and background work happen up to `now`, limited to the model's time; returns that.
+    fn catch_up(&mut self, now: Nanos) -> u64 {
+        let now_ns = now.0.min(MAX_TIME_NS).max(self.last_submit_ns);
+        self.start_waiting(now_ns);
+        self.run_background(now_ns);
+        now_ns
+    }
+
     #[inline]
     fn enqueue(&mut self, now: Nanos, command: Command) -> (bool, WriteEffect) {
         let now_ns = now.0.min(MAX_TIME_NS).max(self.last_submit_ns);
@@ -319,7 +324,7 @@ impl Drive {
         {
             let arrival_ns = now_ns + self.link.fetch_ns;
             // Commands that start before its arrival are independent of it.
-            if self.front.next_ns() < arrival_ns {
+            if self.front.next_ns < arrival_ns {
                 self.start_waiting(arrival_ns - 1);
             }
             let sub = SubCommand::of(&command, seq, self.faults.count(kind == CommandKind::Read));
@@ -343,7 +348,7 @@ impl Drive {
         if sub.kind == CommandKind::Read {
             self.prefetch_map_entry(sub.offset_bytes);
         }
-        if self.front.next_ns() <= arrival_ns {
+        if self.front.next_ns <= arrival_ns {
             self.start_waiting(arrival_ns);
         }
     }
@@ -358,26 +363,21 @@ impl Drive {
         mut status: Status,
         verifies: bool,
     ) -> (bool, WriteEffect) {
-        let (mut ordinal, mut spiked, mut dropped, mut effect) =
-            (0, false, false, WriteEffect::Stored);
+        let (mut ordinal, mut spiked, mut planned) = (0, false, FaultEffects::default());
         if !self.present {
             status = Status::Removed;
         }
         if status.is_ok() {
-            let planned;
             (ordinal, planned) = self.faults.next(command.op);
-            effect = planned.write;
             status = planned.status;
-            dropped = planned.dropped;
             match planned.drive {
-                DriveFault::None => {}
-                DriveFault::PowerLoss => self.power_loss(Nanos(now_ns)),
-                DriveFault::Removed => self.surprise_removal(Nanos(now_ns)),
+                Some(FaultKind::PowerLoss) => self.power_loss(Nanos(now_ns)),
+                Some(_) => self.surprise_removal(Nanos(now_ns)),
+                None => {}
             }
             let len = u64::from(command.len_bytes);
             // A failing write does not remap media; a failing read may still hit bad media.
             if (status.is_ok() || command.op == Op::Read)
-                && self.faults.has_bad_media()
                 && self
                     .faults
                     .hits_bad_media(command.op, command.offset_bytes, len)
@@ -399,7 +399,7 @@ impl Drive {
         let sub = SubCommand {
             status,
             spiked,
-            dropped,
+            dropped: planned.dropped,
             verifies,
             kind: if status.is_ok() && !spiked && !verifies && self.slots.is_none() {
                 CommandKind::of(command.op)
@@ -409,8 +409,9 @@ impl Drive {
             ..SubCommand::of(&command, seq, ordinal)
         };
         if !self.present {
-            self.reject_removed(now_ns, &sub);
-            return (false, effect);
+            let number = self.in_flight.add(sub);
+            self.finish(number, &sub, now_ns + self.link.fetch_ns, Status::Removed);
+            return (false, planned.write);
         }
         let ready_ns = if self.power.may_delay() {
             self.wake(now_ns)
@@ -426,7 +427,7 @@ impl Drive {
         } else {
             self.arrive(arrival_ns, sub);
         }
-        (status.is_ok(), effect)
+        (status.is_ok(), planned.write)
     }
 
     #[inline]
@@ -472,8 +473,7 @@ impl Drive {
         }
     }
 
-    /// [`Drive::start`] on the fast path. One monomorphic function each for reads and writes: calls are a fifth
-    /// of a read's cost.
+    /// [`Drive::start`] on the fast path, monomorphic: calls are a fifth of a read's cost.
     #[inline(never)]
     fn start_fast<const WRITE: bool>(&mut self, start_ns: u64, number: u32) {
         self.now_ns = start_ns;
@@ -485,9 +485,9 @@ impl Drive {
                 let sub = *self.in_flight.get(number);
                 return self.finish(number, &sub, at_ns, status);
             }
-            self.host.writes += 1;
+            self.host.host_writes += 1;
         } else {
-            self.host.reads += 1;
+            self.host.host_reads += 1;
         }
         self.power.busy_until(at_ns);
         let seq = self.in_flight.get(number).seq;
@@ -541,8 +541,8 @@ impl Drive {
             Status::UnrecoveredReadError | Status::WriteFault
         ));
         if status.is_ok() {
-            self.host.reads += u64::from(sub.op == Op::Read && !sub.verifies);
-            self.host.writes += u64::from(sub.op == Op::Write);
+            self.host.host_reads += u64::from(sub.op == Op::Read && !sub.verifies);
+            self.host.host_writes += u64::from(sub.op == Op::Write);
         }
         self.power.busy_until(at_ns);
         self.in_flight.set_status(number, status);

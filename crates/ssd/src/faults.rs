@@ -5,7 +5,6 @@ use assay_units::{Op, Rng};
 use crate::command::Status;
 use crate::options::{Fault, FaultKind, MAX_LATENCY_SPIKE};
 
-/// Effect of a fault on a write's bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum WriteEffect {
     #[default]
@@ -16,29 +15,16 @@ pub enum WriteEffect {
     Misdirected,
 }
 
-/// Faults planned for one command.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FaultEffects {
     pub status: Status,
     pub spike_ns: u64,
     pub write: WriteEffect,
-    /// Drive-level fault just before the command.
-    pub drive: DriveFault,
-    /// A flush that is acknowledged without effect.
+    /// Power loss or surprise removal just before the command.
+    pub drive: Option<FaultKind>,
     pub dropped: bool,
 }
 
-/// A fault of the whole drive.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum DriveFault {
-    #[default]
-    None,
-    /// Power fails and returns at once.
-    PowerLoss,
-    Removed,
-}
-
-/// Planned faults and the ordinal counters.
 #[derive(Clone, Debug)]
 pub struct FaultPlan {
     faults: Vec<Fault>,
@@ -46,7 +32,6 @@ pub struct FaultPlan {
     reads: u64,
     writes: u64,
     flushes: u64,
-    /// Unreadable media: start and end in bytes.
     bad: Vec<(u64, u64)>,
 }
 
@@ -56,21 +41,20 @@ impl FaultPlan {
     /// # Panics
     /// With a latency spike above [`MAX_LATENCY_SPIKE`], which options reject.
     pub fn new(faults: Vec<Fault>, seed: u64) -> FaultPlan {
-        let is_bounded = |fault: &Fault| match fault.kind {
-            FaultKind::LatencySpike(spike) => spike <= MAX_LATENCY_SPIKE,
-            _ => true,
-        };
-        assert!(faults.iter().all(is_bounded), "latency spikes are bounded");
+        let is_too_long = |fault: &Fault| matches!(fault.kind, FaultKind::LatencySpike(spike) if spike > MAX_LATENCY_SPIKE);
+        assert!(
+            !faults.iter().any(is_too_long),
+            "latency spikes are bounded"
+        );
         let bad = faults.iter().filter_map(|fault| match fault.kind {
             FaultKind::MediaError {
                 offset_bytes,
                 len_bytes,
             } => {
-                let end_bytes = offset_bytes.checked_add(len_bytes);
-                Some((
-                    offset_bytes,
-                    end_bytes.expect("media errors end below 2^64"),
-                ))
+                let end_bytes = offset_bytes
+                    .checked_add(len_bytes)
+                    .expect("media errors end below 2^64");
+                Some((offset_bytes, end_bytes))
             }
             _ => None,
         });
@@ -88,7 +72,6 @@ impl FaultPlan {
         self.faults.is_empty()
     }
 
-    /// Count a read or write without a planned fault; returns its ordinal.
     #[inline]
     pub fn count(&mut self, is_read: bool) -> u64 {
         let counter = if is_read {
@@ -130,8 +113,9 @@ impl FaultPlan {
                     // Bounded spikes: the sum neither overflows nor exceeds the limit.
                     effects.spike_ns = (effects.spike_ns + spike.0).min(MAX_LATENCY_SPIKE.0);
                 }
-                FaultKind::PowerLoss if is_this_io => effects.drive = DriveFault::PowerLoss,
-                FaultKind::SurpriseRemoval if is_this_io => effects.drive = DriveFault::Removed,
+                kind @ (FaultKind::PowerLoss | FaultKind::SurpriseRemoval) if is_this_io => {
+                    effects.drive = Some(kind);
+                }
                 FaultKind::ReadError if is_this_read => {
                     effects.status = Status::UnrecoveredReadError;
                 }
@@ -147,18 +131,11 @@ impl FaultPlan {
         effects
     }
 
-    /// Whether any media is unreadable.
-    #[inline]
-    pub fn has_bad_media(&self) -> bool {
-        !self.bad.is_empty()
-    }
-
     pub fn first_bad(&self) -> Option<u64> {
         self.bad.iter().map(|&(from, _)| from).min()
     }
 
-    /// Whether a command hits unreadable media. Writing, zeroing or deallocating remaps the range, which is
-    /// readable from then on.
+    /// Whether a command hits unreadable media; writing, zeroing or deallocating makes it readable.
     pub fn hits_bad_media(&mut self, op: Op, offset: u64, len: u64) -> bool {
         if op == Op::Flush {
             return false;
@@ -178,12 +155,10 @@ impl FaultPlan {
     }
 
     pub fn has_stale(&self) -> bool {
-        self.faults
-            .iter()
-            .any(|fault| fault.kind == FaultKind::StaleRead)
+        let mut kinds = self.faults.iter().map(|fault| fault.kind);
+        kinds.any(|kind| kind == FaultKind::StaleRead)
     }
 
-    /// True capacity in bytes of a counterfeit drive.
     pub fn true_bytes(&self) -> Option<u64> {
         let wraps = self.faults.iter().filter_map(|fault| match fault.kind {
             FaultKind::Counterfeit { bytes } => Some(bytes),
@@ -192,7 +167,6 @@ impl FaultPlan {
         wraps.min()
     }
 
-    /// Bit that a corrupted write of `bytes` bytes flips.
     pub fn pick_bit(&mut self, bytes: usize) -> u64 {
         self.bits.below(bytes as u64 * 8)
     }

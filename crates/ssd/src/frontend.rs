@@ -1,8 +1,8 @@
 //! NVMe front end: submission queues, round-robin arbitration and controller cores.
 //!
 //! A free core takes the head of the next non-empty queue (round robin with a burst of one: NVM Express Base
-//! Specification 1.4, section 4.13.1). Cores are identical, so only the sorted times at which they become free
-//! are kept.
+//! Specification 1.4, section 4.13.1). Cores are identical, so only the sorted times at which they become free are
+//! kept.
 
 use crate::fastdiv::FastDiv;
 
@@ -11,7 +11,6 @@ const NONE: u32 = 0;
 
 #[derive(Clone, Copy, Debug)]
 struct Queue {
-    /// Arrival of the first command, `u64::MAX` when empty.
     head_ns: u64,
     /// First and last command, by link; the last is undefined when empty.
     head: u32,
@@ -33,17 +32,14 @@ pub struct Frontend {
     links: Vec<(u64, u32)>,
     /// Bit per non-empty queue: the first 64 queues, then the others.
     waiting: [u64; 2],
-    /// Queue at which the next round starts.
     turn: u32,
     /// First non-empty queue from `turn` on, wrapping; undefined when all are empty.
     next_queue: u32,
-    /// When the cores become free, ascending.
     cores: Vec<u64>,
     free_ns: u64,
     /// Equal to `free_ns` while nothing waits, `u64::MAX` otherwise.
     at_once_ns: u64,
-    /// When the next command starts; `u64::MAX` when none waits.
-    next_ns: u64,
+    pub next_ns: u64,
 }
 
 impl Frontend {
@@ -64,14 +60,7 @@ impl Frontend {
         }
     }
 
-    /// When the next waiting command starts, `u64::MAX` when none waits.
-    #[inline]
-    pub fn next_ns(&self) -> u64 {
-        self.next_ns
-    }
-
-    /// Whether a core takes a command on arrival because nothing waits and a core is free: equivalent to
-    /// [`Frontend::push`] and [`Frontend::take`]. Call [`Frontend::occupy`] after it.
+    /// Whether an idle core takes the command on arrival, as [`Frontend::push`] and [`Frontend::take`] would.
     #[inline]
     pub fn take_at_once(&mut self, queue: u16, arrival_ns: u64) -> bool {
         if self.at_once_ns > arrival_ns {
@@ -89,15 +78,14 @@ impl Frontend {
     #[inline]
     fn turn_after(&self, queue: u32) -> u32 {
         let next = queue + 1;
-        if next == self.queue_count.divisor() {
+        if next == self.queue_count.divisor {
             0
         } else {
             next
         }
     }
 
-    /// Queue a command by a number unique among those waiting (small: memory is kept up to the largest).
-    /// Arrivals come in order of time.
+    /// Queue a command by its number (memory is kept up to the largest). Arrivals come in order of time.
     #[inline]
     pub fn push(&mut self, queue: u16, arrival_ns: u64, number: u32) {
         let index = self.granted(queue);
@@ -122,7 +110,6 @@ impl Frontend {
         }
     }
 
-    /// The command that starts next, if by `until_ns`: its start and number.
     #[inline(always)]
     pub fn take(&mut self, until_ns: u64) -> Option<(u64, u32)> {
         if self.next_ns > until_ns {
@@ -157,7 +144,7 @@ impl Frontend {
             let mask = if from_turn == 0 { waiting } else { from_turn };
             mask.trailing_zeros()
         };
-        self.next_queue = first.min(self.queue_count.divisor() - 1);
+        self.next_queue = first.min(self.queue_count.divisor - 1);
     }
 
     /// First queue from `turn` on, wrapping, whose head has arrived by `start_ns`.

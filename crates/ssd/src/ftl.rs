@@ -1,31 +1,26 @@
 //! Flash translation layer: placement of writes, garbage collection, SLC cache.
 //!
-//! # Write points
-//! Host data, folded data and garbage-collected data each fill their own open superblock, so that data of
-//! different lifetime is kept apart. A program group is programmed when it is full, or when a flush pads it.
+//! Host, folded and garbage-collected data each fill their own open superblock, so that data of different lifetime is
+//! kept apart. A program group is programmed when it is full, or when a flush pads it.
 //!
 //! # Garbage collection
 //! The victim is the closed superblock with the fewest valid units (greedy) or the best by age and emptiness
-//! (cost-benefit). Collection starts below `gc_low_superblocks` free superblocks and ends at the high mark
-//! (default: the low one). *Even* pace: each group written scans as many victim units as free one group (`group
-//! / (1 - valid share)`), so that the rate is even; with a surplus, free superblocks accumulate slowly, and the
-//! drive then writes without collection from the high mark to the low one: the rare seconds at several times
-//! the usual rate of the M8Pe-Y (AnandTech M8Pe). *Burst* pace: everything from the low mark to the high one at
-//! once, while the host waits. Idle drives may collect too. One superblock is reserved as destination. Moving a
-//! unit takes core time where the profile has it. Static wear levelling occasionally picks the least worn
-//! superblock as victim.
+//! (cost-benefit). Collection runs from below `gc_low_superblocks` free superblocks to the high mark. *Even* pace: each
+//! group written scans as many victim units as free one group (`group / (1 - valid share)`); with a surplus, the drive
+//! then writes without collection from the high mark to the low one: the rare seconds at several times the usual rate
+//! of the M8Pe-Y (AnandTech M8Pe). *Burst* pace: everything at once, while the host waits. One superblock is reserved
+//! as destination. Static wear levelling occasionally picks the least worn superblock as victim.
 //!
 //! # Cost
-//! Memory latency dominates: each map entry is a cache miss. Map updates of host data are therefore batched
-//! ([`Ftl::apply_map_updates`]); collection reads one bit per unit instead of the map and fetches all entries it will
-//! change at once. Memory: 4 bytes per logical unit, 4 bytes and a bit per physical unit.
+//! Memory latency dominates: each map entry is a cache miss. So map updates of host data are batched
+//! ([`Ftl::apply_map_updates`]), and collection reads one bit per unit and fetches all entries it will change at once.
 //!
 //! # SLC cache
 //! Host writes go to SLC superblocks, a ring in order of age. Some own flash; others borrow that of free multi-bit
 //! superblocks (AT10833p1, VORTEZ: the cache shrinks as the drive fills) and return it when folded. When none is free,
 //! either each group written first folds as much of the oldest one (Intel 600p: AT10850p1, AT10850p10, DVH65150), or
-//! host writes go directly to multi-bit flash and folding waits for idle time (Samsung 960 EVO: AT10833p1), or for the
-//! host when borrowed flash is needed. Keys: docs/sources.md.
+//! host writes go directly to multi-bit flash and folding waits for idle time (Samsung 960 EVO: AT10833p1) or until the
+//! host needs borrowed flash. Keys: docs/sources.md.
 
 use std::collections::VecDeque;
 
@@ -38,12 +33,10 @@ use crate::sourced::value_or;
 
 mod background;
 mod blocks;
-mod durability;
 mod gc;
 mod host_writes;
 mod map_pages;
 mod pending_updates;
-mod purge;
 mod reverse_map;
 mod slc;
 mod write_point;
@@ -73,8 +66,7 @@ pub struct FtlCounters {
     pub erased_superblocks: u64,
 }
 
-/// The tables that grow with capacity, exposed so that the caller may request huge pages (random access misses
-/// the TLB otherwise).
+/// The tables that grow with capacity, for huge pages: random access misses the TLB otherwise.
 #[derive(Clone, Copy, Debug)]
 pub struct MapTables<'a> {
     /// Logical to physical.
@@ -205,9 +197,9 @@ impl Ftl {
         let filled_units = if filled { user_units } else { 0 };
         let blocks = Superblocks::new(total, multi, shift, superblock_units, filled_units);
         let first_free = if filled { filled_superblocks } else { 0 };
-        let group = multi_geometry.group_units.divisor();
+        let group = multi_geometry.group_units.divisor;
         let host_group = if profile.slc.is_some() {
-            slc_geometry.group_units.divisor()
+            slc_geometry.group_units.divisor
         } else {
             group
         };
@@ -270,8 +262,7 @@ impl Ftl {
         std::hint::black_box(self.map.touch(units));
     }
 
-    /// Physical address of a unit on a sequentially filled drive (read for unmapped units by drives that do not
-    /// skip them).
+    /// Address of a unit on a sequentially filled drive, read for unmapped units by drives that do not skip them.
     pub fn sequential(&self, unit: u32) -> u32 {
         self.map.sequential(unit)
     }
@@ -296,8 +287,7 @@ impl Ftl {
         self.nand.pages_touched(physical, units)
     }
 
-    /// Read a run of one sense; returns when its data is in the controller. Unprogrammed data comes from the
-    /// buffer at once.
+    /// Read a run of one sense; returns when it is in the controller. Unprogrammed data comes from the buffer at once.
     #[inline(always)]
     pub fn read(&mut self, now_ns: u64, issue_ns: u64, physical: u32, units: u32) -> u64 {
         if self.blocks.is_open(physical >> self.shift) && self.is_in_open_group(physical) {
@@ -315,7 +305,6 @@ impl Ftl {
         self.write_points.iter().any(in_group)
     }
 
-    /// [`Ftl::read`] outside open groups.
     #[inline(always)]
     fn read_sense(&mut self, now_ns: u64, issue_ns: u64, physical: u32, units: u32) -> u64 {
         let sense = self.nand.locate(physical);
@@ -333,6 +322,31 @@ impl Ftl {
         self.map.unmap(first, end, |physical, count| {
             blocks.invalidate_run(physical, count, count);
         });
+    }
+
+    /// Unmap and erase everything from `now_ns` on. Returns when the last erase is done.
+    ///
+    /// Wear and counters continue; erases here count. Buffered data of an incomplete group is dropped and its slots are
+    /// free at once; programs under way end first.
+    pub fn purge(&mut self, now_ns: u64) -> u64 {
+        self.apply_map_updates();
+        let slots = std::mem::take(&mut self.write_points[HOST].slots);
+        self.buffer.release(now_ns, slots);
+        for write_point in &mut self.write_points {
+            *write_point = WritePoint::closed(write_point.group_units);
+        }
+        self.map.clear();
+        let erased = self.blocks.erase_all();
+        for _ in 0..erased {
+            self.nand.erase(now_ns);
+        }
+        self.counters.erased_superblocks += u64::from(erased);
+        self.free = (0..self.blocks.multi).collect();
+        if let Some(slc) = &mut self.slc {
+            slc.empty();
+        }
+        self.gc.reset();
+        self.nand.idle_ns().max(now_ns)
     }
 
     /// Program everything acknowledged; returns when it is on flash.
@@ -356,7 +370,7 @@ impl Ftl {
     pub fn tables(&self) -> MapTables<'_> {
         let (p2l, stale) = self.blocks.tables();
         MapTables {
-            l2p: self.map.table(),
+            l2p: &self.map.table,
             p2l,
             stale,
         }

@@ -1,25 +1,20 @@
 //! Media written in place: 3D XPoint.
 //!
-//! # Mechanism
-//! Units are overwritten in place: no erase blocks, no garbage collection, no difference between first and
-//! later writes. Units are striped over *lanes*, groups of dies that work as one (a P4800X has 7 channels and
-//! spreads 4 KiB over several dies: AT11930p1 in docs/sources.md). A read looks up the indirection
-//! table (units move for wear levelling) and occupies its lane until its data has left over the channel. There
-//! is no write buffer: a write is acknowledged when the media has it. It passes the shared write current (one
-//! serial resource) and its channel, and occupies its lane for the write time.
+//! No erase blocks, no garbage collection. Units are striped over *lanes*, groups of dies that work as one (a P4800X
+//! has 7 channels and spreads 4 KiB over several dies: AT11930p1 in docs/sources.md). A read looks up the indirection
+//! table (units move for wear levelling) and occupies its lane until its data has left over the channel. There is no
+//! write buffer: a write passes the shared write current (one serial resource) and its channel, and occupies its lane.
 //!
-//! A write that begins or ends inside a granule reads the old content first. The single merge engine makes each
-//! such end cost a full read and write: hence slow unaligned large writes (AT11930ts: about 1.3 instead of
-//! 2.0 GB/s at depth 1) and slow writes below 4 KiB.
+//! A write that begins or ends inside a granule reads the old content first. The single merge engine makes each such
+//! end cost a full read and write: hence slow unaligned large writes (AT11930ts: about 1.3 instead of 2.0 GB/s at depth
+//! 1) and slow writes below 4 KiB.
 //!
 //! # Non-goals
-//! Wear levelling moves: too rare to observe. Deallocation costs nothing and changes nothing; deallocated units
-//! are read like others.
+//! Wear levelling moves: too rare to observe. Deallocation: units are read and written as before.
 
 use crate::options::Age;
 use crate::profile::{InPlaceProfile, MAP_UNIT_BYTES};
-use crate::retry::ReadRetry;
-use crate::spread::ReadTimeSpread;
+use crate::retry::ReadVariation;
 use crate::timeline::{ByteTime, Timeline};
 
 #[derive(Clone, Debug)]
@@ -28,7 +23,6 @@ pub struct InPlace {
     /// Channels over which a unit is striped, as one.
     channels: Vec<Timeline>,
     writing: Timeline,
-    /// When the merge engine is free, in nanoseconds.
     merge_free_ns: u64,
     granule_bytes: u64,
     merge_ns: u64,
@@ -37,12 +31,12 @@ pub struct InPlace {
     write_ns: u64,
     writing_time: ByteTime,
     channel_time: ByteTime,
-    spread: Option<ReadTimeSpread>,
-    retry: Option<ReadRetry>,
+    variation: ReadVariation,
     read_nj: u64,
     write_nj: u64,
     energy_nj: u64,
-    written_bytes: u64,
+    /// Merged ones included.
+    pub written_bytes: u64,
 }
 
 impl InPlace {
@@ -71,11 +65,7 @@ impl InPlace {
             write_ns: profile.write_ns.value,
             writing_time: ByteTime::of_rate(profile.write_bytes_per_second.value),
             channel_time: ByteTime::of_rate(channel_rate),
-            spread: sigma_ns.map(|sigma| ReadTimeSpread::new(sigma.value, seed)),
-            retry: profile
-                .retry
-                .as_ref()
-                .map(|retry| ReadRetry::new(retry, age, seed)),
+            variation: ReadVariation::new(sigma_ns, profile.retry.as_ref(), age, seed),
             read_nj,
             write_nj,
             energy_nj: 0,
@@ -88,16 +78,9 @@ impl InPlace {
         unit as usize % self.lanes.len()
     }
 
-    /// Read a unit; returns when it is in the controller.
     pub fn read(&mut self, now_ns: u64, issue_ns: u64, unit: u32) -> u64 {
         self.energy_nj += self.read_nj;
-        let mut read_ns = self.read_ns;
-        if let Some(spread) = &mut self.spread {
-            read_ns = spread.around_ns(read_ns);
-        }
-        if let Some(retry) = &mut self.retry {
-            read_ns += retry.draw_ns();
-        }
+        let read_ns = self.variation.around_ns(self.read_ns);
         let lane = self.lane(unit);
         let sensed_ns = self.lanes[lane].max(issue_ns + self.indirection_ns) + read_ns;
         let moved_ns = self.move_over_channel(now_ns, sensed_ns, lane, MAP_UNIT_BYTES);
@@ -105,8 +88,7 @@ impl InPlace {
         moved_ns
     }
 
-    /// Write bytes `offset..end`, the last arriving at `arrival_ns` and each unit `unit_ns` before the next;
-    /// returns when the media has them.
+    /// Write bytes, each unit `unit_ns` before the next, the last at `arrival_ns`; returns when they are stored.
     pub fn write(
         &mut self,
         now_ns: u64,
@@ -122,8 +104,8 @@ impl InPlace {
             let from = offset.max(start);
             let bytes = end.min(start + MAP_UNIT_BYTES) - from;
             let early_ns = (last - unit) * unit_ns;
-            // The merge engine blocks later writes.
-            // Rounding up `unit_ns` may reach before time 0; not before `now_ns` in any case.
+            // The merge engine blocks later writes. Rounding up `unit_ns` may reach before time 0; not before `now_ns`
+            // in any case.
             let ready_ns = arrival_ns
                 .saturating_sub(early_ns)
                 .max(now_ns)
@@ -145,7 +127,6 @@ impl InPlace {
         latest_ns
     }
 
-    /// Read-modify-write of the granules that a piece touches.
     fn merge(&mut self, now_ns: u64, unit: u32, from: u64, bytes: u64, start_ns: u64) -> u64 {
         let first = from - from % self.granule_bytes;
         let granules = (from + bytes).next_multiple_of(self.granule_bytes) - first;
@@ -180,11 +161,6 @@ impl InPlace {
     /// Energy used since the last call, in nanojoules.
     pub fn take_energy_nj(&mut self) -> u64 {
         std::mem::take(&mut self.energy_nj)
-    }
-
-    /// Bytes written to the media, merged ones included.
-    pub fn written_bytes(&self) -> u64 {
-        self.written_bytes
     }
 }
 

@@ -1,43 +1,38 @@
 //! Simulated SSD: link, NVMe front end, flash translation layer, NAND, power and thermal model.
 //!
 //! # Purpose
-//! Behaves like a given real drive: queues, rates per block size and depth, buffer, SLC cache, garbage collection and
-//! throttling, from *mechanisms with parameters*, so that behaviour that was not fitted is predicted.
+//! Behaves like a given real drive (rates per block size and depth, buffer, SLC cache, garbage collection, throttling)
+//! by *mechanisms with parameters*, so that behaviour that was not fitted is predicted.
 //!
 //! # Architecture
-//! Sans-IO and single-threaded. The caller owns time: [`Drive::submit`] at an instant, [`Drive::next_event`] for the next
-//! time to act, [`Drive::advance`] to collect completions up to an instant. A command passes, in this order:
+//! Sans-IO and single-threaded. The caller owns time: [`Drive::submit`] at an instant, [`Drive::next_event`] for the
+//! next time to act, [`Drive::advance`] to collect completions up to an instant. A command passes, in this order:
 //!
 //! | module | concept | computed |
 //! |---|---|---|
 //! | [`frontend`] | submission queues, arbitration, controller cores | in order of time |
-//! | [`prefetch`] | sequential read-ahead | at firmware start |
-//! | [`map`], [`ftl`] | L2P map, superblocks, garbage collection, SLC cache | at firmware start |
-//! | [`map_cache`] | cache of a map on flash | at firmware start |
-//! | [`nand`] | dies and channels | by reservation ([`timeline`]) |
-//! | [`spread`], [`retry`], [`suspend`] | read times, read retry, program/erase suspend | with the die's reservation |
-//! | [`in_place`] | 3D XPoint: no map, no erase blocks | by reservation, in place of the three above |
-//! | [`link`], [`sata`] | data path; PCIe link in each direction, or SATA with NCQ | by reservation |
-//! | [`buffer`] | write buffer with early acknowledgement | by reservation |
+//! | [`prefetch`], [`map`], [`ftl`], [`map_cache`] | read-ahead, L2P map, superblocks, SLC cache, map on flash | at firmware start |
+//! | [`nand`], [`spread`], [`retry`], [`suspend`] | dies and channels, read times, program/erase suspend | by reservation |
+//! | [`in_place`] | 3D XPoint: no map, no erase blocks; replaces map, translation layer and NAND | by reservation |
+//! | [`link`], [`sata`], [`buffer`] | data path, PCIe or SATA with NCQ, write buffer | by reservation |
 //! | [`coalescing`] | interrupt coalescing | in order of time |
-//! | [`power`] | power states and governor | at arrival and at firmware end |
-//! | [`thermal`] | energy, temperature, throttling | in fixed time steps |
+//! | [`power`], [`thermal`] | power states and governor; energy, temperature, throttling | at events; in time steps |
 //!
-//! Reservation: when a command's firmware starts, its whole path is computed at once from the times at which each resource is
-//! free. One queue operation per command instead of an event per stage; exact for resources served in order. Buses reached
-//! out of order are reserved gap by gap.
+//! Reservation: when a command's firmware starts, its whole path is computed from the times at which each resource is
+//! free ([`timeline`]): one queue operation per command instead of an event per stage, exact for resources served in
+//! order.
 //!
 //! [`data`] keeps written bytes on request, [`faults`] injects errors, [`volatile`] reverts data at power loss, and
-//! [`counterfeit`] models forged capacity. A [`Profile`] holds a drive's numbers with their provenance, [`DriveOptions`] the
-//! settings of one run.
+//! [`counterfeit`] models forged capacity. A [`Profile`] holds a drive's numbers with provenance, [`DriveOptions`] a
+//! run's.
 //!
 //! # Determinism
-//! Integer nanoseconds; ties in order of submission; every random number from a named stream of the seed; no clock, no thread,
-//! no default hasher. Floating point only in [`thermal`], with IEEE operations that round the same everywhere.
+//! Integer nanoseconds; ties in order of submission; every random number from a named stream of the seed; no clock, no
+//! thread, no default hasher. Floating point only in [`thermal`], with IEEE operations that round the same everywhere.
 //!
 //! # Non-goals
-//! The NVMe wire format, sockets and files (see the controller and server crates); the measuring computer, whose costs are in
-//! [`profile::BenchProfile`] and are applied by the caller (`assay-sim-host`).
+//! The NVMe wire format, sockets and files; the measuring computer ([`profile::BenchProfile`], applied by
+//! `assay-sim-host`).
 //!
 //! # Key constants
 //! [`profile::MAP_UNIT_BYTES`] (4096), [`thermal::STEP_NS`] (50 ms).
@@ -72,6 +67,7 @@ pub mod regenerate;
 mod retry;
 mod sata;
 mod sourced;
+mod sparse;
 mod spread;
 mod suspend;
 mod telemetry;

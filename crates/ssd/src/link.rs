@@ -1,19 +1,16 @@
 //! Host link (PCIe or SATA) and the controller's internal data path.
 //!
-//! Link: raw rate of the generation times lanes, less line coding (8b/10b up to generation 2, then 128b/130b)
-//! and packet overhead (`payload / (payload + overhead)`). Source: PCI Express Base Specification 3.0, sections
-//! 2.1 and 4.2; measured 3.23-3.41 GB/s for generation 3 x4 with 128-byte payloads correspond to 20 to 28 bytes
-//! of overhead. Directions are independent. Serial ATA: [`crate::sata`].
+//! Link: raw rate of the generation times lanes, less line coding (8b/10b up to generation 2, then 128b/130b) and
+//! packet overhead. Source: PCI Express Base Specification 3.0, sections 2.1 and 4.2; measured 3.23-3.41 GB/s for
+//! generation 3 x4 with 128-byte payloads correspond to 20 to 28 bytes of overhead. Directions are independent.
 //!
-//! Data path: everything between channels and link (error correction, buffers, DMA) as one serial resource.
-//! Long reads are staged in DRAM at their own rate (`data_path.direct_limit_bytes`); a read of flash may also
-//! cost a setup time.
+//! Data path: everything between channels and link (error correction, buffers, DMA) as one serial resource. Long reads
+//! are staged in DRAM at their own rate (`data_path.direct_limit_bytes`); a read of flash may also cost a setup time.
 
 use crate::profile::{DataPathProfile, LinkProfile, MAP_UNIT_BYTES};
 use crate::sata::{FrameOverhead, line_bytes_per_second};
 use crate::timeline::{ByteTime, DownstreamTimeline, Timeline};
 
-/// Payload rate of a link in bytes per second.
 pub fn payload_bytes_per_second(link: &LinkProfile) -> u64 {
     let payload = u64::from(link.max_payload_bytes.value);
     let packet = payload + u64::from(link.packet_overhead_bytes.value);
@@ -31,7 +28,6 @@ pub fn payload_bytes_per_second(link: &LinkProfile) -> u64 {
     lane_kb_per_s * 1000 * u64::from(link.lanes.value) * payload / packet
 }
 
-/// The link in both directions, the data path, and fixed costs per command.
 #[derive(Clone, Debug)]
 pub struct Link {
     to_host: DownstreamTimeline,
@@ -68,8 +64,7 @@ impl Link {
         }
     }
 
-    /// Move read data from the channels to the link as `path` (bytes, extra nanoseconds); `command_bytes`
-    /// selects the route. Returns the end.
+    /// Move read data as `path` (bytes, extra nanoseconds); `command_bytes` selects the route. Returns the end.
     #[inline]
     pub fn through_data_path(
         &mut self,
@@ -92,8 +87,7 @@ impl Link {
         rate.duration_ns(bytes)
     }
 
-    /// Move read data through the data path as `path` (bytes, extra nanoseconds) and on to the host; returns
-    /// the end.
+    /// Move read data through the data path as `path` (bytes, extra nanoseconds) and on to the host; returns the end.
     #[inline(always)]
     pub fn deliver(
         &mut self,
@@ -113,14 +107,12 @@ impl Link {
             .reserve_downstream(now_ns, through_ns, duration_ns, path_ns)
     }
 
-    /// Send data to the host; returns the end.
     #[inline]
     pub fn send_to_host(&mut self, now_ns: u64, ready_ns: u64, bytes: u64) -> u64 {
         let duration_ns = self.duration_ns(bytes);
         self.to_host.reserve(now_ns, ready_ns, duration_ns)
     }
 
-    /// Fetch data from the host; returns the end.
     #[inline]
     pub fn send_to_drive(&mut self, now_ns: u64, ready_ns: u64, bytes: u64) -> u64 {
         let duration_ns = self.duration_ns(bytes);

@@ -1,9 +1,9 @@
 //! Page map (L2P): logical to physical unit, 4 bytes per unit, sparse in memory.
 //!
-//! One flat table in chunks. A chunk starts *sequential* (filled drive) or *unmapped* (fresh). Written
-//! sequentially from its start it becomes a *run* before its old content. Any other write converts it to a
-//! table. The operating system backs table pages on first write, so unwritten or sequential chunks cost address
-//! space only; clearing that memory would be half the cost of a fill.
+//! One flat table in chunks. A chunk starts *sequential* (filled drive) or *unmapped* (fresh). Written sequentially
+//! from its start it becomes a *run* before its old content. Any other write converts it to a table. The operating
+//! system backs table pages on first write, so unwritten or sequential chunks cost address space only; clearing that
+//! memory would be half the cost of a fill.
 
 use crate::fastdiv::FastDiv;
 
@@ -60,10 +60,8 @@ fn within_chunk(logical: u32) -> u32 {
 #[derive(Debug)]
 pub struct PageMap {
     chunks: Vec<Chunk>,
-    /// Undefined unless [`Chunk::Run`].
     runs: Vec<Run>,
-    /// Undefined unless [`Chunk::Table`].
-    table: Vec<u32>,
+    pub table: Vec<u32>,
     touched: Vec<bool>,
     tables: usize,
     superblock_units: FastDiv,
@@ -92,7 +90,6 @@ impl Clone for PageMap {
 }
 
 impl PageMap {
-    /// A map of `units` logical units, sequential when `filled`.
     pub fn new(units: u32, superblock_units: u32, shift: u32, filled: bool) -> PageMap {
         let chunks = (units as usize).div_ceil(CHUNK_UNITS);
         let chunk = if filled {
@@ -119,7 +116,6 @@ impl PageMap {
         superblock << self.shift | unit
     }
 
-    /// Address of a unit, or [`UNMAPPED`].
     #[inline]
     pub fn get(&self, logical: u32) -> u32 {
         match self.chunks[(logical >> CHUNK_SHIFT) as usize] {
@@ -130,7 +126,6 @@ impl PageMap {
         }
     }
 
-    /// Map a unit; returns its old address.
     #[inline]
     pub fn set(&mut self, logical: u32, physical: u32) -> u32 {
         self.make_table(logical);
@@ -168,8 +163,7 @@ impl PageMap {
             && self.continue_run(first, count, physical).is_some()
     }
 
-    /// Map `count` consecutive units to consecutive addresses; `gone` receives each run of old addresses (start
-    /// and count, within a superblock).
+    /// Map units to consecutive addresses; `gone` receives runs of old ones (start, count, in one superblock).
     #[inline]
     pub fn set_run(
         &mut self,
@@ -200,8 +194,7 @@ impl PageMap {
         }
     }
 
-    /// Map units of one chunk if it remains a run. Returns their old address, also consecutive, or
-    /// [`UNMAPPED`]; `None` if it does not.
+    /// Map units of one chunk if it remains a run; returns their old address (consecutive, or [`UNMAPPED`]).
     #[inline]
     fn continue_run(&mut self, logical: u32, count: u32, physical: u32) -> Option<u32> {
         let index = (logical >> CHUNK_SHIFT) as usize;
@@ -242,11 +235,10 @@ impl PageMap {
     /// Address of the first unit of a sequential chunk if it lies in one superblock.
     fn sequential_chunk(&self, first: u32) -> Option<u32> {
         let (superblock, within) = self.superblock_units.div_rem(first);
-        let fits = within + CHUNK_UNITS as u32 <= self.superblock_units.divisor();
+        let fits = within + CHUNK_UNITS as u32 <= self.superblock_units.divisor;
         fits.then_some(superblock << self.shift | within)
     }
 
-    /// Split a run of addresses by superblock.
     #[inline]
     fn each_superblock(&self, physical: u32, count: u32, gone: &mut impl FnMut(u32, u32)) {
         let (mut at, end) = (physical, physical + count);
@@ -255,11 +247,6 @@ impl PageMap {
             gone(at, stop - at);
             at = stop;
         }
-    }
-
-    /// The table, for memory advice.
-    pub fn table(&self) -> &[u32] {
-        &self.table
     }
 
     #[inline]
@@ -301,7 +288,7 @@ impl PageMap {
                     let mut unit = at;
                     while unit < stop {
                         let (_, within) = self.superblock_units.div_rem(unit);
-                        let run = (stop - unit).min(self.superblock_units.divisor() - within);
+                        let run = (stop - unit).min(self.superblock_units.divisor - within);
                         gone(self.sequential(unit), run);
                         unit += run;
                     }
@@ -369,7 +356,7 @@ impl PageMap {
                 let (superblock, mut within) = self.superblock_units.div_rem(first);
                 let mut base = superblock << self.shift;
                 for entry in &mut self.table[range] {
-                    if within == self.superblock_units.divisor() {
+                    if within == self.superblock_units.divisor {
                         within = 0;
                         // The last chunk's tail may lie beyond the last superblock.
                         base = base.wrapping_add(1 << self.shift);

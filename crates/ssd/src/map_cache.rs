@@ -1,32 +1,29 @@
 //! L2P map on flash with a cache: DRAM-less drives and Host Memory Buffer.
 //!
-//! # Mechanism
-//! Demand paging of the map (A. Gupta, Y. Kim, B. Urgaonkar, "DFTL: a flash translation layer employing
-//! demand-based selective caching of page-level address mappings", ASPLOS 2009; NVM Express Base Specification
-//! 1.2, section 8.9, for host memory).
-//! - A read whose map page is absent senses it first, on its die. Commands that want a page being fetched wait
-//!   for it. Data read ahead needs no map.
-//! - A write fetches and dirties its map page. It is acknowledged without waiting; its data is programmed when
-//!   the page is present, so that a full buffer throttles the host.
-//! - Garbage collection and folding dirty the pages of relocated units, each page once per command (DFTL's
-//!   batch updates).
-//! - Evicted dirty pages are gathered; a full program group is written to the next die in turn and counts as
-//!   flash written. Until then they cost nothing to fetch.
-//! - Pages never written or fully deallocated cost nothing to fetch.
-//! - With host memory, a hit costs a link round trip and 64 bytes; a fetched page is stored over the link, and
-//!   a dirty one returns over it before it is programmed.
+//! Demand paging of the map (A. Gupta, Y. Kim, B. Urgaonkar, "DFTL: a flash translation layer employing demand-based
+//! selective caching of page-level address mappings", ASPLOS 2009; NVM Express Base Specification 1.2, section 8.9).
+//! - A read whose map page is absent senses it first; commands that want a page being fetched wait for it.
+//! - A write fetches and dirties its map page. It is acknowledged without waiting; its data is programmed when the page
+//!   is present, so that a full buffer throttles the host.
+//! - Garbage collection and folding dirty the pages of relocated units, each once per command (DFTL's batch updates).
+//! - Evicted dirty pages are gathered; a full program group is written to the next die in turn and counts as flash
+//!   written.
+//! - Gathered, unwritten and fully deallocated pages cost nothing to fetch.
+//! - With host memory, a hit costs a link round trip and 64 bytes; pages cross the link when fetched and when
+//!   programmed.
 //!
 //! # Non-goals
-//! The model's own map is in memory: only times and counters change. Map flash is separate, never needs
-//! collection, and erases in no time. A flush does not write the map; a restart rebuilds it at once from the
-//! data's spare bytes. The read part of a read-modify-write does not wait for the map. One cache level; no
-//! directory of map pages.
+//! The model's own map is in memory: only times and counters change. Map flash is separate, never needs collection, and
+//! erases in no time. A flush does not write the map; a restart rebuilds it at once. The read part of a
+//! read-modify-write and read-ahead do not wait for the map. One cache level; no directory of map pages.
 
 mod pages;
 
 use crate::ftl::Ftl;
 use crate::link::Link;
-use crate::profile::{MapCacheProfile, NandProfile, pages_per_group, units_per_page, units_shift};
+use crate::profile::{MapCacheProfile, NandProfile, Replacement};
+use crate::profile::{pages_per_group, units_per_page, units_shift};
+use crate::sourced::value_or;
 use pages::Pages;
 
 /// Locations without a die: never written, and waiting for the program group to fill.
@@ -48,11 +45,12 @@ pub struct MapCacheCounters {
     pub pages_programmed: u64,
 }
 
-/// Resources for map accesses, and the model time.
+/// Resources for map accesses, the model time, and when the accesses are issued.
 pub(crate) struct MapResources<'a> {
     pub(crate) ftl: &'a mut Ftl,
     pub(crate) link: &'a mut Link,
     pub(crate) now_ns: u64,
+    pub(crate) issue_ns: u64,
 }
 
 #[derive(Clone, Debug)]
@@ -61,12 +59,11 @@ pub struct MapCache {
     /// Die of each page, or a location without die.
     page_locations: Vec<u16>,
     user_units: u32,
-    shift: u32,
+    pub shift: u32,
     page_bytes: u64,
     page_units: u32,
     read_ns: u64,
     program_ns: u64,
-    /// Round trip to a cache in host memory.
     host_ns: Option<u64>,
     /// Evicted dirty pages, and when the last of them is in the controller.
     gathered: Vec<u32>,
@@ -74,7 +71,7 @@ pub struct MapCache {
     group_pages: usize,
     dies: u16,
     next_die: u16,
-    counters: MapCacheCounters,
+    pub counters: MapCacheCounters,
 }
 
 impl MapCache {
@@ -88,15 +85,11 @@ impl MapCache {
         let shift = units_shift(profile);
         let count = user_units.div_ceil(1 << shift);
         let dies = nand.dies.value.max(1);
-        let policy = profile.replacement.as_ref().map(|policy| policy.value);
+        let policy = value_or(&profile.replacement, Replacement::default());
         let page_bytes = profile.page_bytes.value;
         let host_ns = profile.host_access_ns.as_ref().map(|ns| ns.value);
         MapCache {
-            pages: Pages::new(
-                policy.unwrap_or_default(),
-                profile.capacity_bytes.value / page_bytes,
-                count,
-            ),
+            pages: Pages::new(policy, profile.capacity_bytes.value / page_bytes, count),
             page_locations: (0..count)
                 .map(|page| match filled {
                     true => (page % u32::from(dies)) as u16,
@@ -119,56 +112,34 @@ impl MapCache {
         }
     }
 
-    pub fn counters(&self) -> MapCacheCounters {
-        self.counters
-    }
-
-    pub(crate) fn units_shift(&self) -> u32 {
-        self.shift
-    }
-
     pub fn resident_bytes(&self) -> u64 {
         self.page_locations.len() as u64 * 2 + self.pages.resident_bytes()
     }
 
-    /// Access the entries of units `first..=last` at `issue_ns`, changing them or not; returns when they are
-    /// known.
+    /// Access the entries of units `first..=last`, changing them or not; returns when they are known.
+    #[inline(never)]
     pub(crate) fn access(
         &mut self,
         resources: &mut MapResources<'_>,
-        issue_ns: u64,
         first: u32,
         last: u32,
         change: bool,
     ) -> u64 {
-        let mut known_ns = issue_ns;
-        for page in first >> self.shift..=last >> self.shift {
-            known_ns = known_ns.max(self.access_page(resources, issue_ns, page, change));
-        }
-        known_ns
+        let pages = first >> self.shift..=last >> self.shift;
+        let issue_ns = resources.issue_ns;
+        let known_ns = pages.map(|page| self.access_page(resources, page, change));
+        known_ns.fold(issue_ns, u64::max)
     }
 
-    /// Dirty these pages, each once.
-    pub(crate) fn update_pages(
-        &mut self,
-        resources: &mut MapResources<'_>,
-        issue_ns: u64,
-        pages: &mut Vec<u32>,
-    ) {
+    pub(crate) fn update_pages(&mut self, resources: &mut MapResources<'_>, pages: &mut Vec<u32>) {
         pages.sort_unstable();
         pages.dedup();
         for page in pages.drain(..) {
-            self.access_page(resources, issue_ns, page, true);
+            self.access_page(resources, page, true);
         }
     }
 
-    pub(crate) fn unmap(
-        &mut self,
-        resources: &mut MapResources<'_>,
-        issue_ns: u64,
-        first: u32,
-        end: u32,
-    ) {
+    pub(crate) fn unmap(&mut self, resources: &mut MapResources<'_>, first: u32, end: u32) {
         let mut unit = first;
         while unit < end {
             let page = unit >> self.shift;
@@ -178,7 +149,7 @@ impl MapCache {
                 self.pages.clean(page);
                 self.page_locations[page as usize] = UNWRITTEN;
             } else {
-                self.access_page(resources, issue_ns, page, true);
+                self.access_page(resources, page, true);
             }
             unit = next;
         }
@@ -196,70 +167,56 @@ impl MapCache {
         }
     }
 
-    /// Reset after a purge.
     pub(crate) fn clear(&mut self) {
         self.pages.clear();
         self.gathered.clear();
         self.page_locations.fill(UNWRITTEN);
     }
 
-    fn access_page(
-        &mut self,
-        resources: &mut MapResources<'_>,
-        issue_ns: u64,
-        page: u32,
-        change: bool,
-    ) -> u64 {
+    /// Access a map page at the resources' `issue_ns`; returns when it is known.
+    fn access_page(&mut self, resources: &mut MapResources<'_>, page: u32, change: bool) -> u64 {
+        let MapResources {
+            ftl,
+            link,
+            now_ns,
+            issue_ns,
+        } = resources;
         self.counters.lookups += 1;
         if let Some(there_ns) = self.pages.touch(page, change) {
-            let there_ns = there_ns.max(issue_ns);
-            return match self.host_ns {
-                None => there_ns,
-                Some(host_ns) => {
-                    resources
-                        .link
-                        .send_to_drive(resources.now_ns, there_ns + host_ns, ENTRY_BYTES)
-                }
-            };
+            let there_ns = there_ns.max(*issue_ns);
+            return self.host_ns.map_or(there_ns, |host_ns| {
+                link.send_to_drive(*now_ns, there_ns + host_ns, ENTRY_BYTES)
+            });
         }
         self.counters.misses += 1;
         let known_ns = match self.page_locations[page as usize] {
-            UNWRITTEN | GATHERED => issue_ns,
+            UNWRITTEN | GATHERED => *issue_ns,
             die => {
                 self.counters.pages_read += 1;
-                resources.ftl.read_map_page(
-                    resources.now_ns,
-                    issue_ns,
-                    die,
-                    self.read_ns,
-                    self.page_units,
-                )
+                ftl.read_map_page(*now_ns, *issue_ns, die, self.read_ns, self.page_units)
             }
         };
         let there_ns = match self.host_ns {
             None => known_ns,
-            Some(_) => resources
-                .link
-                .send_to_host(resources.now_ns, known_ns, self.page_bytes),
+            Some(_) => link.send_to_host(*now_ns, known_ns, self.page_bytes),
         };
         if let Some(evicted) = self.pages.insert(page, there_ns, change)
             && evicted.dirty
         {
-            self.write_out(resources, issue_ns, evicted.page);
+            self.write_out(resources, evicted.page);
         }
         known_ns
     }
 
     /// Gather an evicted dirty page; program a full group.
-    fn write_out(&mut self, resources: &mut MapResources<'_>, issue_ns: u64, page: u32) {
-        let here_ns = match self.host_ns {
-            None => issue_ns,
-            Some(host_ns) => {
-                resources
-                    .link
-                    .send_to_drive(resources.now_ns, issue_ns + host_ns, self.page_bytes)
-            }
-        };
+    fn write_out(&mut self, resources: &mut MapResources<'_>, page: u32) {
+        let now_ns = resources.now_ns;
+        let here_ns = self.host_ns.map_or(resources.issue_ns, |host_ns| {
+            let ready_ns = resources.issue_ns + host_ns;
+            resources
+                .link
+                .send_to_drive(now_ns, ready_ns, self.page_bytes)
+        });
         self.page_locations[page as usize] = GATHERED;
         self.gathered.push(page);
         self.gathered_ns = self.gathered_ns.max(here_ns);
@@ -268,9 +225,8 @@ impl MapCache {
         }
         let die = self.next_die;
         self.next_die = (die + 1) % self.dies;
-        resources
-            .ftl
-            .program_map_pages(resources.now_ns, self.gathered_ns, die, self.program_ns);
+        let ftl = &mut resources.ftl;
+        ftl.program_map_pages(now_ns, self.gathered_ns, die, self.program_ns);
         self.counters.pages_programmed += self.gathered.len() as u64;
         for page in self.gathered.drain(..) {
             let place = &mut self.page_locations[page as usize];

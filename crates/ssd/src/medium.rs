@@ -6,7 +6,6 @@ use crate::map::UNMAPPED;
 use crate::options::Age;
 use crate::profile::{MAP_UNIT_BYTES, Profile};
 
-/// Flash or media written in place.
 #[derive(Clone, Debug)]
 #[expect(
     clippy::large_enum_variant,
@@ -43,7 +42,6 @@ flash_only! {
     [] run(unit: u32, physical: u32, limit: u32) -> u32, else limit.min(1);
     /// Flash pages that a run touches; one per unit of other media.
     [] pages_touched(physical: u32, units: u32) -> u32, else units;
-    /// Unmap units `first..end`.
     [mut] unmap(first: u32, end: u32) -> (), else ();
     /// See [`Ftl::purge`]; media written in place keep their content unmapped.
     [mut] purge(now_ns: u64) -> u64, else now_ns;
@@ -98,8 +96,7 @@ impl Medium {
         }
     }
 
-    /// Write bytes `offset..end`, the last arriving at `arrival_ns` and each unit `unit_ns` before the next; returns
-    /// the acknowledgement time, and whether flash was left for all.
+    /// As [`InPlace::write`]; returns the acknowledgement time, and whether flash was left for all.
     #[inline]
     pub fn write(
         &mut self,
@@ -126,12 +123,11 @@ impl Medium {
         }
     }
 
-    /// Counters since power-on, in whole units.
     pub fn counters(&self) -> FtlCounters {
         match self {
             Medium::Flash(ftl) => ftl.counters(),
             Medium::InPlace(media) => FtlCounters {
-                programmed_units: media.written_bytes() / MAP_UNIT_BYTES,
+                programmed_units: media.written_bytes / MAP_UNIT_BYTES,
                 ..FtlCounters::default()
             },
         }
@@ -164,7 +160,6 @@ fn write_to_flash(
     write_many_to_flash(ftl, now_ns, offset, end, arrival_ns)
 }
 
-/// [`write_to_flash`] of anything but one whole unit.
 #[inline(never)]
 fn write_many_to_flash(
     ftl: &mut Ftl,

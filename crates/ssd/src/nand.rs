@@ -1,41 +1,33 @@
 //! NAND flash: geometry, dies, channels and operation timing.
 //!
-//! # Placement
-//! A superblock is one block of every plane of every die. Its units form *senses* (one page of all planes of a
-//! die, read together) and *groups* (one program operation of a die: one sense, or all pages of a word line
-//! with one-shot programming). Consecutive groups go to consecutive dies, dies to consecutive channels.
+//! A superblock is one block of every plane of every die. Its units form *senses* (one page of all planes of a die,
+//! read together) and *groups* (one program operation: one sense, or all pages of a word line with one-shot
+//! programming). Consecutive groups go to consecutive dies, dies to consecutive channels.
 //!
 //! # Timing
-//! A die does one operation at a time. A read occupies it for the page type's read time (and, without a cache
-//! register, until its data has left); the transfer takes the first gap of the channel. A program transfers
-//! page by page, then occupies the die. An erase occupies all dies, all planes together.
-//!
-//! Reads have priority over waiting programs and erases; within a class, first come first served. So a read
-//! waits for earlier reads and the operation under way. Of waiting programs only the sum is kept; as equally
-//! long ones, the one under way has `sum mod length` left. Each read delays them by its own time, but end times
-//! already returned stay (early by those reads: tens of microseconds against milliseconds). A die that can
-//! suspend: [`crate::suspend`].
+//! A read occupies its die for the page type's read time (and, without a cache register, until its data has left); the
+//! transfer takes the first gap of the channel. A program transfers page by page, then occupies the die. An erase
+//! occupies all dies. Reads have priority over waiting programs and erases; within a class, first come first served. Of
+//! waiting programs only the sum is kept; as equally long ones, the one under way has `sum mod length` left. Each read
+//! delays them by its own time, but end times already returned stay (early by those reads: tens of microseconds against
+//! milliseconds).
 
 use assay_units::Rng;
 
 use crate::fastdiv::FastDiv;
 use crate::options::Age;
 use crate::profile::{MAP_UNIT_BYTES, NandProfile, SlcProfile};
-use crate::retry::ReadRetry;
-use crate::spread::ReadTimeSpread;
+use crate::retry::ReadVariation;
 use crate::suspend::Suspender;
 use crate::timeline::{ByteTime, Timeline};
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Die {
-    /// End of everything queued.
     free_ns: u64,
-    /// End of queued reads.
     reads_free_ns: u64,
     /// Length of the last program, and start of the first waiting one.
     program_ns: u64,
     program_start_ns: u64,
-    /// End of the last erase.
     erase_end_ns: u64,
     /// Last programmed group and its end: until then its data is in the buffer.
     last_program: u32,
@@ -46,8 +38,8 @@ impl Die {
     #[inline]
     fn read_start_ns(&self, issue_ns: u64, erase_ns: u64) -> u64 {
         let after_reads_ns = issue_ns.max(self.reads_free_ns);
-        // Nothing to wait for behind reads under way, on an idle die, or on one whose program waits for data. A
-        // single comparison, because both halves are unpredictable branches.
+        // Nothing to wait for behind reads under way, on an idle die, or on one whose program waits for data. A single
+        // comparison, because both halves are unpredictable branches.
         let begun_ns = self.reads_free_ns.max(self.program_start_ns);
         // Saturates to 0 when the die is idle before `begun_ns`.
         if issue_ns.wrapping_sub(begun_ns) >= self.free_ns.saturating_sub(begun_ns) {
@@ -69,7 +61,6 @@ impl Die {
         self.free_ns
     }
 
-    /// Occupy the die for a read; waiting operations are delayed.
     #[inline]
     fn occupy_for_read(&mut self, start_ns: u64, end_ns: u64) {
         self.reads_free_ns = end_ns;
@@ -81,7 +72,6 @@ impl Die {
     }
 }
 
-/// Geometry of multi-bit or SLC superblocks.
 #[derive(Clone, Copy, Debug)]
 pub struct SuperblockGeometry {
     pub superblock_units: u32,
@@ -96,7 +86,6 @@ pub struct Sense {
     die: u32,
     read_ns: u64,
     group: u32,
-    /// Index of the group on its die.
     row: u32,
 }
 
@@ -139,8 +128,7 @@ pub struct Nand {
     page_in_ns: u64,
     group_pages: [u64; 2],
     jitter: Rng,
-    spread: Option<ReadTimeSpread>,
-    retry: Option<ReadRetry>,
+    variation: ReadVariation,
     suspender: Option<Suspender>,
 }
 
@@ -153,8 +141,8 @@ impl Nand {
         let byte_time = ByteTime::of_rate(nand.channel_bytes_per_second.value);
         let command_ns = nand.channel_command_ns.value;
         let page = page_units(nand).max(1);
-        let pages =
-            |geometry: &SuperblockGeometry| u64::from(geometry.group_units.divisor() / page);
+        let suspend = nand.suspend.as_ref();
+        let pages = |geometry: &SuperblockGeometry| u64::from(geometry.group_units.divisor / page);
         Nand {
             dies: vec![Die::default(); dies as usize],
             channels: vec![Timeline::new(); channels],
@@ -182,30 +170,16 @@ impl Nand {
             byte_time,
             command_ns,
             jitter: Rng::stream(seed, "read time"),
-            spread: nand
-                .read_sigma_ns
-                .as_ref()
-                .map(|sigma| ReadTimeSpread::new(sigma.value, seed)),
-            retry: nand
-                .retry
-                .as_ref()
-                .map(|retry| ReadRetry::new(retry, Age::default(), seed)),
-            suspender: nand
-                .suspend
-                .as_ref()
-                .map(|suspend| Suspender::new(suspend, dies as usize)),
+            variation: variation_of(nand, Age::default(), seed),
+            suspender: suspend.map(|suspend| Suspender::new(suspend, dies as usize)),
         }
     }
 
-    /// Set the age; restarts the random draws of retries.
+    /// Set the age; restarts the random draws of read times.
     pub fn set_age(&mut self, nand: &NandProfile, age: Age, seed: u64) {
-        self.retry = nand
-            .retry
-            .as_ref()
-            .map(|retry| ReadRetry::new(retry, age, seed));
+        self.variation = variation_of(nand, age, seed);
     }
 
-    /// Geometry of the superblock that holds this address.
     #[inline]
     pub fn geometry(&self, physical: u32) -> &SuperblockGeometry {
         if physical >> self.shift >= self.first_slc {
@@ -215,10 +189,9 @@ impl Nand {
         }
     }
 
-    /// Units per sense at this address.
     #[inline]
     pub fn sense_units(&self, physical: u32) -> u32 {
-        self.geometry(physical).sense_units.divisor()
+        self.geometry(physical).sense_units.divisor
     }
 
     /// How many of the units from `physical` on, at most `limit`, one sense delivers.
@@ -228,7 +201,7 @@ impl Nand {
         let (_, within) = geometry
             .sense_units
             .div_rem(physical & ((1 << self.shift) - 1));
-        limit.min(geometry.sense_units.divisor() - within)
+        limit.min(geometry.sense_units.divisor - within)
     }
 
     /// Pages (of single planes) that `units` units from `physical` touch.
@@ -242,7 +215,6 @@ impl Nand {
         last - first + 1
     }
 
-    /// The sense at this address.
     #[inline]
     pub fn locate(&self, physical: u32) -> Sense {
         let superblock = physical >> self.shift;
@@ -254,7 +226,7 @@ impl Nand {
         let read_ns = if superblock >= self.first_slc {
             self.slc_read_ns
         } else {
-            let one_shot = geometry.program_pages.divisor() > 1;
+            let one_shot = geometry.program_pages.divisor > 1;
             let (_, kind) = self.page_types.div_rem(if one_shot { page } else { row });
             self.read_ns[kind as usize]
         };
@@ -277,18 +249,13 @@ impl Nand {
     #[inline(always)]
     pub fn read(&mut self, now_ns: u64, issue_ns: u64, sense: Sense, units: u32) -> u64 {
         let mut read_ns = sense.read_ns;
-        if units * 2 <= self.page_units.divisor() {
+        if units * 2 <= self.page_units.divisor {
             read_ns -= self.partial_saving_ns;
         }
         if self.jitter_ns > 0 {
             read_ns += self.jitter.below(self.jitter_ns + 1);
         }
-        if let Some(spread) = &mut self.spread {
-            read_ns = spread.around_ns(read_ns);
-        }
-        if let Some(retry) = &mut self.retry {
-            read_ns += retry.draw_ns();
-        }
+        read_ns = self.variation.around_ns(read_ns);
         let die = &mut self.dies[sense.die as usize];
         let mut start_ns = die.read_start_ns(issue_ns, self.erase_ns);
         let mut lost_ns = 0;
@@ -370,10 +337,9 @@ impl Nand {
     ) -> u32 {
         let moved_ns = self.move_in(now_ns, ready_ns, Sense::of_map(die, 0), true);
         self.dies[usize::from(die)].program(moved_ns, program_ns);
-        self.slc.group_units.divisor()
+        self.slc.group_units.divisor
     }
 
-    /// When the last die is free, in nanoseconds.
     pub fn idle_ns(&self) -> u64 {
         self.dies.iter().map(|die| die.free_ns).max().unwrap_or(0)
     }
@@ -387,7 +353,10 @@ impl Nand {
     }
 }
 
-/// Mapping units per page of one plane.
+fn variation_of(nand: &NandProfile, age: Age, seed: u64) -> ReadVariation {
+    ReadVariation::new(nand.read_sigma_ns.as_ref(), nand.retry.as_ref(), age, seed)
+}
+
 pub fn page_units(nand: &NandProfile) -> u32 {
     (nand.page_bytes.value / MAP_UNIT_BYTES) as u32
 }

@@ -1,22 +1,18 @@
 //! NVMe power states, autonomous transitions and the power governor.
 //!
-//! # States
-//! A power state has a maximum power, entry and exit latencies, and is operational or not. The host selects one
-//! ([`crate::Drive::set_power_state`]); with Autonomous Power State Transitions an idle drive enters
-//! non-operational ones after their idle times. A command then waits for the rest of the entry and the exit
-//! latency, and the drive returns to the last operational state. Source: NVM Express Base Specification 1.4,
-//! section 8.4 and figure 248 (ENLAT, EXLAT, NOPS). Linux sets the idle time to 50 times entry plus exit
-//! latency (drivers/nvme/host/core.c, `nvme_configure_apst`, before 5.15).
-//!
-//! A drive is idle when no command is outstanding. Background work continues in non-operational states, as with
-//! Non-Operational Power State Permissive Mode.
+//! The host selects a state ([`crate::Drive::set_power_state`]); with Autonomous Power State Transitions an idle drive
+//! (no command outstanding) enters non-operational ones after their idle times. A command then waits for the rest of
+//! the entry and the exit latency, and the drive returns to the last operational state. Source: NVM Express Base
+//! Specification 1.4, section 8.4 and figure 248. Linux sets the idle time to 50 times entry plus exit latency
+//! (drivers/nvme/host/core.c, `nvme_configure_apst`, before 5.15). Background work continues (Non-Operational Power
+//! State Permissive Mode).
 //!
 //! # Governor
-//! In an operational state other than 0 the mean power stays below the state's maximum: each command advances a
-//! *power timeline* by `energy / (max - idle)`, and its core takes no other until the timeline is at most
-//! [`BURST_NS`] ahead. Commands thus wait in their submission queues and start evenly spaced, which removes
-//! latency tails (AnandTech PBlaze5). This is the leaky bucket of ITU-T I.371 (virtual scheduling). Energy
-//! includes garbage collection. State 0 is not governed: its maximum is what the hardware can draw.
+//! In an operational state other than 0 the mean power stays below the state's maximum: each command advances a *power
+//! timeline* by `energy / (max - idle)`, and its core takes no other until the timeline is at most [`BURST_NS`] ahead
+//! (leaky bucket, ITU-T I.371, virtual scheduling). Commands thus start evenly spaced, which removes latency tails
+//! (AnandTech PBlaze5). Energy includes garbage collection. State 0 is not governed: its maximum is what the hardware
+//! can draw.
 //!
 //! # Non-goals
 //! Transition energy; limits below a state's maximum.
@@ -77,19 +73,17 @@ pub struct IdleChange {
 /// Current power state and its transitions. Times in nanoseconds.
 #[derive(Clone, Debug, Default)]
 pub struct PowerStates {
-    states: Vec<PowerState>,
+    pub states: Vec<PowerState>,
     /// Autonomous transitions: idle time and state, by idle time; empty when off.
     autonomous: Vec<(u64, usize)>,
     /// How many of them the current idle period has passed.
     taken: usize,
     /// Last operational state, to which commands return the drive.
-    working: usize,
-    current: usize,
-    /// When the entry of the current state is complete.
+    pub working: usize,
+    pub current: usize,
     entered_ns: u64,
     /// No command starts earlier.
     ready_ns: u64,
-    /// Latest known completion: idle time begins.
     quiet_ns: u64,
     spent_ns: u64,
     changes: Vec<IdleChange>,
@@ -111,10 +105,6 @@ impl PowerStates {
             autonomous: transitions,
             ..PowerStates::default()
         }
-    }
-
-    pub fn states(&self) -> &[PowerState] {
-        &self.states
     }
 
     /// Set the autonomous transitions: idle time and state. Only non-operational states are accepted.
@@ -147,14 +137,6 @@ impl PowerStates {
             .collect()
     }
 
-    pub fn current(&self) -> usize {
-        self.current
-    }
-
-    pub fn working(&self) -> usize {
-        self.working
-    }
-
     /// Whether [`PowerStates::wake`] can have an effect.
     #[inline]
     pub fn may_delay(&self) -> bool {
@@ -167,7 +149,6 @@ impl PowerStates {
         self.quiet_ns = self.quiet_ns.max(at_ns);
     }
 
-    /// Nothing is in flight at `at_ns`.
     pub fn set_idle_since(&mut self, at_ns: u64) {
         self.quiet_ns = at_ns;
     }
@@ -204,8 +185,7 @@ impl PowerStates {
         now_ns.max(self.ready_ns)
     }
 
-    /// The host selects a state at `now_ns`; `false` if there is none. A change of operational state delays
-    /// commands by exit and entry latency.
+    /// Select a state; `false` if there is none. A new operational one delays commands by exit and entry latency.
     pub fn set(&mut self, now_ns: u64, state: usize) -> bool {
         let Some(&chosen) = self.states.get(state) else {
             return false;

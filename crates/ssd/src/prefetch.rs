@@ -1,7 +1,7 @@
 //! Sequential read-ahead.
 //!
-//! A read that starts where an earlier one ended continues its stream. After enough of those, the drive reads
-//! ahead into its buffer; data read ahead needs neither per-page firmware time nor flash.
+//! A read that starts where an earlier one ended continues its stream. After enough of those, the drive reads ahead
+//! into its buffer; data read ahead needs neither per-page firmware time nor flash.
 
 use std::collections::VecDeque;
 
@@ -13,7 +13,6 @@ struct Stream {
     segments: VecDeque<(u64, u64)>,
 }
 
-/// Result of a read that continues a stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PrefetchHit {
     /// Leading bytes of the command that were read ahead.
@@ -28,7 +27,6 @@ pub struct PrefetchHit {
 /// Hash table size: 16 times the usual number of streams.
 const HASHES: usize = 256;
 
-/// Hash of a logical block.
 #[inline]
 fn hash(offset: u64) -> u8 {
     ((offset >> 9).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 56) as u8
@@ -36,13 +34,11 @@ fn hash(offset: u64) -> u8 {
 
 #[derive(Clone, Debug)]
 pub struct Prefetcher {
-    /// Next expected offset of each stream, and its hash.
     next: Vec<u64>,
     next_hash: Vec<u8>,
     streams: Vec<Stream>,
     /// Streams per hash value: rejects most reads with one load.
     hashed: Box<[u8; HASHES]>,
-    /// Streams with data read ahead.
     reading: usize,
     victim: usize,
     window_bytes: u64,
@@ -93,7 +89,6 @@ impl Prefetcher {
         }
     }
 
-    /// Replace the stream started longest ago.
     #[inline]
     fn start(&mut self, next: u64) {
         let index = self.victim;

@@ -8,7 +8,6 @@ use serde::Deserialize;
 use crate::sourced::{Provenance, Sourced};
 
 mod builtin;
-mod coalescing;
 mod ftl;
 mod map_cache;
 mod media;
@@ -20,14 +19,13 @@ pub use map_cache::{MapCacheProfile, MapLocation, Replacement};
 pub(crate) use map_cache::{pages_per_group, units_per_page, units_shift};
 pub use media::{InPlaceProfile, RetryProfile, SataProfile, SuspendProfile};
 
+pub use crate::coalescing::CoalescingProfile;
 use builtin::BUILTIN;
-pub use coalescing::CoalescingProfile;
 pub use power_states::PowerStateTable;
 
 /// Mapping unit of every modelled drive in bytes.
 ///
-/// All drives of the reference set use 4 KiB: 512-byte and 4 KiB reads cost the same
-/// (random_read_bandwidth.csv).
+/// All drives of the reference set use 4 KiB: 512-byte and 4 KiB reads cost the same (random_read_bandwidth.csv).
 pub const MAP_UNIT_BYTES: u64 = 4096;
 
 /// Why a profile was rejected.
@@ -142,8 +140,8 @@ pub struct LinkProfile {
     pub fetch_ns: Sourced<u64>,
     /// Last data packet to completion entry and interrupt at the host, in nanoseconds.
     pub completion_ns: Sourced<u64>,
-    /// Serial ATA instead of PCIe: `generation` is then 1 to 3 (1.5 to 6 Gb/s), `lanes` 1, `max_payload_bytes`
-    /// the payload of a Data FIS and `packet_overhead_bytes` its framing.
+    /// Serial ATA instead of PCIe: `generation` is then 1 to 3 (1.5 to 6 Gb/s), `lanes` 1, `max_payload_bytes` the
+    /// payload of a Data FIS and `packet_overhead_bytes` its framing.
     pub sata: Option<SataProfile>,
 }
 
@@ -157,8 +155,8 @@ pub struct FirmwareProfile {
     pub read_command_ns: Sourced<u64>,
     /// Additional core time of a read not aligned to mapping units, in nanoseconds. Absent: 0.
     pub read_partial_ns: Option<Sourced<u64>>,
-    /// Additional core time of a read longer than a multi-plane page, which is divided among dies, in
-    /// nanoseconds. Absent: 0.
+    /// Additional core time of a read longer than a multi-plane page, which is divided among dies, in nanoseconds.
+    /// Absent: 0.
     pub read_split_ns: Option<Sourced<u64>>,
     /// Core time per NAND page read, in nanoseconds.
     pub read_page_ns: Sourced<u64>,
@@ -348,6 +346,12 @@ pub struct ProfileNumber {
     pub source: String,
 }
 
+impl From<toml::de::Error> for ProfileError {
+    fn from(error: toml::de::Error) -> ProfileError {
+        ProfileError::Syntax(error.to_string())
+    }
+}
+
 impl Profile {
     /// The built-in profile of this name.
     ///
@@ -362,9 +366,8 @@ impl Profile {
     /// # Errors
     /// [`ProfileError::Unknown`] naming those that exist.
     pub fn builtin_text(name: &str) -> Result<&'static str, ProfileError> {
-        BUILTIN
-            .iter()
-            .find(|(known, _)| *known == name)
+        let found = BUILTIN.iter().find(|(known, _)| *known == name);
+        found
             .map(|(_, text)| *text)
             .ok_or_else(|| ProfileError::Unknown {
                 name: name.to_owned(),
@@ -382,10 +385,7 @@ impl Profile {
     /// # Errors
     /// [`ProfileError::Syntax`] with line and column, or [`ProfileError::Invalid`].
     pub fn from_toml(text: &str) -> Result<Profile, ProfileError> {
-        let profile: Profile =
-            toml::from_str(text).map_err(|error| ProfileError::Syntax(error.to_string()))?;
-        profile.validate()?;
-        Ok(profile)
+        toml::from_str::<Profile>(text)?.validated()
     }
 
     /// Check a parsed profile (fits change numbers in the table).
@@ -393,11 +393,7 @@ impl Profile {
     /// # Errors
     /// As [`Profile::from_toml`], without line numbers.
     pub fn from_table(table: toml::Table) -> Result<Profile, ProfileError> {
-        let profile: Profile = table
-            .try_into()
-            .map_err(|error: toml::de::Error| ProfileError::Syntax(error.to_string()))?;
-        profile.validate()?;
-        Ok(profile)
+        table.try_into::<Profile>()?.validated()
     }
 
     /// Every number of a profile text with its provenance, by sorted path.
@@ -405,10 +401,8 @@ impl Profile {
     /// # Errors
     /// [`ProfileError::Syntax`] when the text is not TOML.
     pub fn numbers(text: &str) -> Result<Vec<ProfileNumber>, ProfileError> {
-        let table: toml::Table =
-            toml::from_str(text).map_err(|error| ProfileError::Syntax(error.to_string()))?;
         let mut out = Vec::new();
-        collect_numbers("", &table, &mut out);
+        collect_numbers("", &toml::from_str(text)?, &mut out);
         Ok(out)
     }
 }
@@ -434,11 +428,7 @@ fn collect_numbers(prefix: &str, table: &toml::Table, out: &mut Vec<ProfileNumbe
             collect_numbers(&path, inner, out);
             continue;
         };
-        for provenance in [
-            Provenance::Published,
-            Provenance::Fitted,
-            Provenance::Assumed,
-        ] {
+        for provenance in Provenance::ALL {
             if let Some(source) = inner.get(provenance.name()).and_then(toml::Value::as_str) {
                 out.push(ProfileNumber {
                     path: path.clone(),

@@ -1,7 +1,6 @@
 //! Published results of the modelled drives, shown beside simulated ones.
 //!
-//! The data of `reference/*.csv`, embedded. The model never reads them; profile numbers were fitted to some of
-//! them.
+//! The data of `reference/*.csv`, embedded. The model never reads them; profile numbers were fitted to some of them.
 
 /// Source of the stream rates.
 pub const STREAM_SOURCE: &str = "MLE: technical brief on an NVMe streamer";
@@ -47,9 +46,21 @@ pub struct StreamRate {
 
 /// Published streams of a modelled drive, in the file's order; may be empty.
 pub fn stream_rates(profile: &str) -> Vec<StreamRate> {
-    let rows = STREAMS.lines().filter_map(stream_row);
+    of_drive(profile, STREAMS.lines().filter_map(stream_row))
+}
+
+/// Published read bandwidths of a modelled drive; may be empty.
+pub fn read_bandwidths(profile: &str) -> Vec<ReadBandwidth> {
+    let rows = |text: &'static str, random| text.lines().filter_map(move |line| row(line, random));
+    of_drive(
+        profile,
+        rows(RANDOM_READ, true).chain(rows(SEQUENTIAL_READ, false)),
+    )
+}
+
+fn of_drive<T>(profile: &str, rows: impl Iterator<Item = (&'static str, T)>) -> Vec<T> {
     rows.filter(|(name, _)| *name == profile)
-        .map(|(_, rate)| rate)
+        .map(|(_, published)| published)
         .collect()
 }
 
@@ -72,16 +83,6 @@ fn stream_row(line: &str) -> Option<(&str, StreamRate)> {
         mib_per_s: stream_bytes as f64 / (1 << 20) as f64 / seconds,
     };
     Some((name, rate))
-}
-
-/// Published read bandwidths of a modelled drive; may be empty.
-pub fn read_bandwidths(profile: &str) -> Vec<ReadBandwidth> {
-    [(RANDOM_READ, true), (SEQUENTIAL_READ, false)]
-        .into_iter()
-        .flat_map(|(text, random)| text.lines().filter_map(move |line| row(line, random)))
-        .filter(|(name, _)| *name == profile)
-        .map(|(_, figure)| figure)
-        .collect()
 }
 
 /// `drive,threads,block_bytes,mib_per_s`; `None` for the heading.

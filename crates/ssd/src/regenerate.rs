@@ -1,42 +1,34 @@
 //! Regenerable pages: kept data stored as the parameters of its generator.
 //!
-//! Payloads of verified workloads follow from a few numbers in the block header, so a [`Generator`] can
-//! recreate them: four bytes per 4 KiB instead of the content. Pages of one repeated byte are kept the same
-//! way.
-//!
-//! # Correctness
-//! A page is kept as parameters only after regenerating it and comparing every byte; anything else (corrupted,
-//! misplaced, torn, foreign) is kept whole. So reads return exactly what was written.
-//!
-//! # Non-goals
-//! Compression of other data.
+//! Payloads of verified workloads follow from a few numbers in the block header, so a [`Generator`] can recreate them:
+//! four bytes per 4 KiB instead of the content. Pages of one repeated byte are kept the same way. A page is kept as
+//! parameters only after regenerating it and comparing every byte; anything else is kept whole. So reads return what
+//! was written.
 //!
 //! # Key constants
-//! 24 bits of serial number, 254 families at once, tables of 256 pages (1 KiB each).
+//! 24 bits of serial number, 254 families at once.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 pub use assay_units::regenerate::{Family, PageGenerator as Generator};
 
 use crate::data::PAGE_BYTES;
 use crate::drive::digest::take;
+use crate::sparse::SparseTable;
 
 const PAGE: usize = PAGE_BYTES as usize;
 const _: () = assert!(PAGE == assay_units::regenerate::PAGE_BYTES);
-const TABLE: u64 = 256;
 const SERIAL_BITS: u32 = 24;
 /// Family codes start at 1; 0 is a page of one repeated byte, with serial number byte + 1.
 const MAX_FAMILIES: usize = 254;
 
-/// Pages kept as parameters.
 #[derive(Clone, Debug, Default)]
-pub struct Regenerated {
+pub(crate) struct Regenerated {
     generator: Option<Arc<dyn Generator>>,
     /// Families and their page counts; entries with 0 pages are free.
     families: Vec<(Family, u64)>,
-    /// By page / [`TABLE`]: codes (0: not kept here) and their count.
-    tables: BTreeMap<u64, (Box<[u32; TABLE as usize]>, u32)>,
+    /// Family code and serial number of each page, 0 for those not kept here.
+    codes: SparseTable,
 }
 
 impl Regenerated {
@@ -49,27 +41,15 @@ impl Regenerated {
 
     /// First kept page from this one on, `u64::MAX` if none.
     pub fn first_from(&self, page: u64) -> u64 {
-        self.tables
-            .range(page / TABLE..)
-            .find_map(|(&table, (codes, _))| {
-                let first = table * TABLE;
-                // 0 in tables after the one that holds `page`.
-                let skipped = page.saturating_sub(first) as usize;
-                let place = codes.get(skipped..)?.iter().position(|&code| code != 0)?;
-                Some(first + (skipped + place) as u64)
-            })
-            .unwrap_or(u64::MAX)
+        let kept = self.codes.range(page, u64::MAX).next();
+        kept.map_or(u64::MAX, |(page, _)| page)
     }
 
-    /// Digest of the pages kept.
     pub fn digest(&self) -> u64 {
-        let families = self
-            .families
-            .iter()
-            .flat_map(|&([first, second], pages)| [first, second, pages]);
-        let codes = self.tables.iter().flat_map(|(&table, (codes, _))| {
-            std::iter::once(table).chain(codes.iter().map(|&code| u64::from(code)))
-        });
+        let of_family = |&([first, second], pages): &(Family, u64)| [first, second, pages];
+        let families = self.families.iter().flat_map(of_family);
+        let codes = self.codes.range(0, u64::MAX);
+        let codes = codes.flat_map(|(page, code)| [page, u64::from(code)]);
         take(0, families.chain([u64::MAX]).chain(codes))
     }
 
@@ -79,72 +59,45 @@ impl Regenerated {
         let Some((family, serial)) = self.code(page, content) else {
             return false;
         };
-        let empty = || (Box::new([0; TABLE as usize]), 0);
-        let (codes, used) = self.tables.entry(page / TABLE).or_insert_with(empty);
-        codes[(page % TABLE) as usize] = (family as u32) << SERIAL_BITS | serial;
-        *used += 1;
+        self.codes
+            .set(page, (family as u32) << SERIAL_BITS | serial);
         if family > 0 {
             self.families[family - 1].1 += 1;
         }
         true
     }
 
-    /// Regenerate a page; `false` if it is not kept here.
     pub fn get(&self, page: u64, content: &mut [u8; PAGE]) -> bool {
-        let Some((codes, _)) = self.tables.get(&(page / TABLE)) else {
-            return false;
-        };
-        let code = codes[(page % TABLE) as usize];
+        let code = self.codes.get(page);
         let serial = code & ((1 << SERIAL_BITS) - 1);
-        let family = (code >> SERIAL_BITS) as usize;
-        match (family, &self.generator) {
+        match ((code >> SERIAL_BITS) as usize, &self.generator) {
             _ if code == 0 => return false,
             (0, _) => content.fill((serial - 1) as u8),
-            (_, Some(generator)) => {
-                generator.generate(
-                    self.families[family - 1].0,
-                    serial,
-                    page * PAGE_BYTES,
-                    content,
-                );
+            (family, Some(generator)) => {
+                let (family, _) = self.families[family - 1];
+                generator.generate(family, serial, page * PAGE_BYTES, content);
             }
             (_, None) => return false,
         }
         true
     }
 
-    /// Drop a page.
     pub fn remove(&mut self, page: u64) {
-        let Some((codes, used)) = self.tables.get_mut(&(page / TABLE)) else {
-            return;
-        };
-        let code = std::mem::take(&mut codes[(page % TABLE) as usize]);
-        if code == 0 {
-            return;
-        }
-        *used -= 1;
-        if *used == 0 {
-            self.tables.remove(&(page / TABLE));
-        }
-        if let Some(family) = ((code >> SERIAL_BITS) as usize).checked_sub(1) {
+        let family = (self.codes.set(page, 0) >> SERIAL_BITS) as usize;
+        if let Some(family) = family.checked_sub(1) {
             self.families[family].1 -= 1;
         }
     }
 
-    /// Drop pages `first..end`.
     pub fn remove_range(&mut self, first: u64, end: u64) {
-        let tables = self.tables.range(first / TABLE..end.div_ceil(TABLE));
-        let numbers: Vec<u64> = tables.map(|(&number, _)| number).collect();
-        for number in numbers {
-            for page in (number * TABLE).max(first)..((number + 1) * TABLE).min(end) {
-                self.remove(page);
-            }
+        let kept: Vec<u64> = self.codes.range(first, end).map(|(page, _)| page).collect();
+        for page in kept {
+            self.remove(page);
         }
     }
 
-    /// Bytes of memory of the tables.
     pub fn resident_bytes(&self) -> u64 {
-        self.tables.len() as u64 * TABLE * 4
+        self.codes.resident_bytes()
     }
 
     fn code(&mut self, page: u64, content: &[u8; PAGE]) -> Option<(usize, u32)> {

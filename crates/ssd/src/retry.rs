@@ -1,29 +1,59 @@
 //! Read retry.
 //!
-//! # Mechanism
-//! When error correction fails, the controller senses again with shifted thresholds, then decodes softly from
-//! several senses, then rebuilds the page from its parity group. Each level takes longer and is rarer. One
-//! random draw per read selects the level.
-//!
-//! Probabilities grow with age: raw bit errors grow as a power of the program/erase cycles and about with the
-//! logarithm of retention, and uncorrectable pages far faster (Y. Cai et al., "Error characterization,
-//! mitigation, and recovery in flash-memory-based solid-state drives", Proceedings of the IEEE 105(9), 2017,
-//! sections III and IV). At best one point of that law is known of a drive, so the model uses the simplest one:
-//! a probability doubles with every `doubling_cycles` and every `doubling_hours`, linear between.
+//! When error correction fails, the controller senses again with shifted thresholds, then decodes softly from several
+//! senses, then rebuilds the page from its parity group. Each level takes longer and is rarer. One random draw per read
+//! selects the level. Probabilities grow with wear and retention (Y. Cai et al., "Error characterization, mitigation,
+//! and recovery in flash-memory-based solid-state drives", Proceedings of the IEEE 105(9), 2017, sections III and IV).
+//! At best one point of that law is known of a drive, so the model uses the simplest one: a probability doubles with
+//! every `doubling_cycles` and every `doubling_hours`, linear between.
 //!
 //! # Non-goals
-//! State per page: reads draw independently. Ageing during a run. Unreadable data: see [`crate::faults`].
+//! State per page; ageing during a run; unreadable data ([`crate::faults`]).
 
 use assay_units::Rng;
 
 use crate::options::Age;
 use crate::profile::RetryProfile;
+use crate::sourced::Sourced;
+use crate::spread::ReadTimeSpread;
 
 const WHOLE_PPM: u64 = 1_000_000;
 /// Limit of doublings: by then every read is at the last level.
 const MOST_DOUBLINGS: u64 = 40;
 
-/// Read retry levels at a given age.
+/// Variation of read times: within a page type, and by retries.
+#[derive(Clone, Debug)]
+pub struct ReadVariation {
+    spread: Option<ReadTimeSpread>,
+    retry: Option<ReadRetry>,
+}
+
+impl ReadVariation {
+    pub fn new(
+        sigma_ns: Option<&Sourced<u64>>,
+        retry: Option<&RetryProfile>,
+        age: Age,
+        seed: u64,
+    ) -> ReadVariation {
+        ReadVariation {
+            spread: sigma_ns.map(|sigma_ns| ReadTimeSpread::new(sigma_ns.value, seed)),
+            retry: retry.map(|retry| ReadRetry::new(retry, age, seed)),
+        }
+    }
+
+    #[inline]
+    pub fn around_ns(&mut self, mean_ns: u64) -> u64 {
+        let mut read_ns = mean_ns;
+        if let Some(spread) = &mut self.spread {
+            read_ns = spread.around_ns(read_ns);
+        }
+        if let Some(retry) = &mut self.retry {
+            read_ns += retry.draw_ns();
+        }
+        read_ns
+    }
+}
+
 #[derive(Clone, Debug)]
 pub struct ReadRetry {
     /// Cumulative probability (of 10^6) and additional time in nanoseconds, rarest level first.
@@ -51,36 +81,26 @@ impl ReadRetry {
         }
     }
 
-    /// Additional time of the next read in nanoseconds.
     #[inline]
     pub fn draw_ns(&mut self) -> u64 {
         let draw = self.draws.below(WHOLE_PPM);
-        match self.levels.last() {
-            Some(&(below, _)) if draw < below => self.extra_ns(draw),
-            _ => 0,
+        // Most reads need none.
+        if self.levels.last().is_none_or(|&(below, _)| draw >= below) {
+            return 0;
         }
-    }
-
-    fn extra_ns(&self, draw: u64) -> u64 {
-        self.levels
-            .iter()
-            .find(|&&(below, _)| draw < below)
-            .map_or(0, |&(_, extra_ns)| extra_ns)
+        let level = self.levels.iter().find(|&&(below, _)| draw < below);
+        level.map_or(0, |&(_, extra_ns)| extra_ns)
     }
 }
 
 /// A level's share at this age in parts per million, unlimited.
 fn aged_ppm(profile: &RetryProfile, ppm: u64, age: Age) -> u64 {
-    let factor = |times: u64, doubling: &Option<crate::Sourced<u32>>, ppm: u64| match doubling {
-        Some(doubling) => grown(ppm, times, u64::from(doubling.value.max(1))),
+    let factor = |times: u32, doubling: &Option<Sourced<u32>>, ppm: u64| match doubling {
+        Some(doubling) => grown(ppm, u64::from(times), u64::from(doubling.value.max(1))),
         None => ppm,
     };
-    let worn = factor(u64::from(age.cycles), &profile.doubling_cycles, ppm);
-    factor(
-        u64::from(age.retention_hours),
-        &profile.doubling_hours,
-        worn,
-    )
+    let worn = factor(age.cycles, &profile.doubling_cycles, ppm);
+    factor(age.retention_hours, &profile.doubling_hours, worn)
 }
 
 /// `ppm * 2^(steps / doubling)`, linear between whole powers.

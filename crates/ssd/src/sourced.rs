@@ -23,6 +23,13 @@ pub enum Provenance {
 }
 
 impl Provenance {
+    /// All of them.
+    pub const ALL: [Provenance; 3] = [
+        Provenance::Published,
+        Provenance::Fitted,
+        Provenance::Assumed,
+    ];
+
     /// The key used in profiles: `published`, `fitted` or `assumed`.
     pub fn name(self) -> &'static str {
         match self {

@@ -1,8 +1,8 @@
 //! Distribution of sense times.
 //!
-//! Sense times vary by page and die about normally around the page type's time. Drawn as the sum of four
-//! uniform numbers (Irwin and Hall, 1927): exact in integers, one random word, limited to 3.46 standard
-//! deviations; rarer events belong to [`crate::retry`].
+//! Sense times vary by page and die about normally around the page type's time. Drawn as the sum of four uniform
+//! numbers (Irwin and Hall, 1927): exact in integers, one random word, limited to 3.46 standard deviations; rarer
+//! events belong to [`crate::retry`].
 
 use assay_units::Rng;
 

@@ -1,24 +1,19 @@
 //! Program/erase suspend for reads.
 //!
-//! # Mechanism
-//! A die suspends a program or erase, serves reads, and resumes (ONFI and vendor commands; G. Wu and X. He,
-//! "Reducing SSD read latency via NAND flash program and erase suspension", FAST 2012). A read waits for the
-//! suspension only; the operation ends later by the interruption. Reads during a suspension share it. The
-//! number of suspensions per operation is limited, and none is made that takes longer than the rest of the
-//! operation.
-//!
-//! [`crate::nand`] keeps the times of a die; this module counts suspensions of the operation under way,
-//! identified by its end, which moves with every delay.
+//! A die suspends a program or erase, serves reads, and resumes (ONFI and vendor commands; G. Wu and X. He, "Reducing
+//! SSD read latency via NAND flash program and erase suspension", FAST 2012). The operation ends later by the
+//! interruption. Reads during a suspension share it. Suspensions per operation are limited, and none takes longer than
+//! the rest of it. [`crate::nand`] keeps the times of a die; the operation under way is identified by its end, which
+//! moves with delays.
 //!
 //! # Non-goals
-//! Buffer slots keep their release time when the program is suspended later: under mixed load, writes are fast
-//! by at most the time of the reads.
+//! Buffer slots keep their release time when the program is suspended later: writes are early by at most the reads'
+//! time.
 
 use crate::profile::SuspendProfile;
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Suspended {
-    /// Its end in nanoseconds.
     end_ns: u64,
     times: u16,
 }
@@ -47,8 +42,7 @@ impl Suspender {
         self.suspend_ns + self.resume_ns
     }
 
-    /// A read issued at `issue_ns` meets an operation ending at `end_ns`: when the die is ready after a
-    /// suspension, which is then counted; `None` if it cannot be suspended.
+    /// When the die, with its operation suspended and counted, is ready for a read; `None` if it cannot be.
     #[inline]
     pub fn interrupt(&mut self, die: usize, issue_ns: u64, end_ns: u64) -> Option<u64> {
         let ready_ns = issue_ns + self.suspend_ns;
@@ -64,7 +58,6 @@ impl Suspender {
         Some(ready_ns)
     }
 
-    /// Delay a die's operations.
     #[inline]
     pub fn put_off(&mut self, die: usize, by_ns: u64) {
         self.dies[die].end_ns += by_ns;

@@ -1,21 +1,16 @@
 //! Thermal model: one thermal node, throttling with hysteresis, health log counters.
 //!
-//! `dT/dt = (ambient + P * R - T) / tau`, stepped by Euler's method every [`STEP_NS`] with the mean power of
-//! the step; time constants of M.2 drives are tens of seconds, two to three orders longer. Only IEEE addition,
-//! multiplication and division: the same on every machine.
+//! `dT/dt = (ambient + P * R - T) / tau`, stepped by Euler's method every [`STEP_NS`] with the step's mean power; time
+//! constants of M.2 drives are tens of seconds. Only IEEE addition, multiplication and division: the same everywhere.
 //!
 //! # Throttling
-//! A level starts at one temperature and ends at a lower one. A single level with a wide gap gives on/off
-//! cycles (M8Pe(G): 177 MiB/s for 10 s, full speed for 30 s; DragonFly NVMe tests), a narrow gap holds a temperature
-//! (600p). Several levels (BPX: at 80 and 100 C; DragonFly NVMe tests) stretch firmware times in a share of the
-//! steps, their duty, spread evenly. NVM Express leaves the means to the maker.
+//! A level starts at one temperature and ends at a lower one. A wide gap gives on/off cycles (M8Pe(G): 177 MiB/s for 10
+//! s, full speed for 30 s; DragonFly NVMe tests), a narrow one holds a temperature (600p). Several levels (BPX: at 80
+//! and 100 C) stretch firmware times in a share of the steps, their duty, spread evenly.
 //!
 //! # Power
-//! Idle power, changed by [`crate::power`] at exact times, plus the energy of commands at their start and of
-//! background work ([`BackgroundWork`]). Energy per step is an integer in picojoules, so that the sum is exact.
-//!
-//! # Sensors
-//! Reported temperatures may jitter while idle (BPX; DragonFly NVMe tests).
+//! Idle power, changed by [`crate::power`] at exact times, plus the energy of commands at their start and of background
+//! work ([`BackgroundWork`]). Energy per step is an integer in picojoules, so that the sum is exact.
 
 use std::collections::VecDeque;
 
@@ -47,7 +42,7 @@ pub const HOST_HYSTERESIS_K: f64 = 2.0;
 
 /// Energy of background work, spent evenly over an interval in nanoseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct BackgroundWork {
+pub(crate) struct BackgroundWork {
     /// Begin.
     pub from_ns: u64,
     /// End; all at once when not after the begin.
@@ -57,7 +52,6 @@ pub struct BackgroundWork {
 }
 
 impl BackgroundWork {
-    /// Take the energy spent until `end_ns`.
     fn take_until(&mut self, end_ns: u64) -> u64 {
         let spent_nj = if self.until_ns <= end_ns {
             self.energy_nj
@@ -80,7 +74,6 @@ impl BackgroundWork {
 
 #[derive(Clone, Copy, Debug)]
 struct ThrottleLevel {
-    /// Index of the host controlled threshold, if it is one.
     host: Option<usize>,
     on_celsius: f64,
     off_celsius: f64,
@@ -114,9 +107,8 @@ fn seconds(steps: u64) -> u64 {
     steps * (STEP_NS / 1_000_000) / 1000
 }
 
-/// Temperature, throttling and counters.
 #[derive(Clone, Debug, Default)]
-pub struct Thermal {
+pub(crate) struct Thermal {
     ambient_celsius: f64,
     resistance_k_per_w: f64,
     /// Share of the difference closed per step.
@@ -133,22 +125,21 @@ pub struct Thermal {
     host_entries: [u32; 2],
     host_steps: [u64; 2],
     /// Current level; 0: full speed.
-    level: usize,
-    /// Duty carry in per cent of a step.
+    pub level: usize,
     duty_carry: u32,
     idle_jitter_k: f64,
     warning_celsius: f64,
     critical_celsius: f64,
     celsius: f64,
-    power_w: f64,
+    /// Mean of the last step in watts.
+    pub power_w: f64,
     /// The last step had idle power only.
     idling: bool,
-    /// Energy of operations in the current step.
     energy_nj: u64,
-    /// Energy of past steps in picojoules.
     used_pj: u128,
     next_step_ns: u64,
-    throttled: bool,
+    /// Whether the current step is throttled (by its level's duty).
+    pub throttled: bool,
     warning_steps: u64,
     critical_steps: u64,
     throttled_steps: u64,
@@ -184,24 +175,11 @@ impl Thermal {
         }
     }
 
-    /// Add energy to the current step.
     #[inline]
     pub fn add_energy(&mut self, nanojoules: u64) {
         self.energy_nj += nanojoules;
     }
 
-    /// Whether the current step is throttled (by its level's duty).
-    #[inline]
-    pub fn throttled(&self) -> bool {
-        self.throttled
-    }
-
-    /// Throttling level: 0 at full speed.
-    pub fn level(&self) -> usize {
-        self.level
-    }
-
-    /// Advance to `now_ns`.
     #[inline]
     pub fn advance(&mut self, now_ns: u64) {
         if now_ns >= self.next_step_ns {
@@ -396,17 +374,11 @@ impl Thermal {
         self.celsius + self.idle_jitter_k * (2.0 * unit - 1.0)
     }
 
-    /// Mean power of the last step in watts.
-    pub fn power_w(&self) -> f64 {
-        self.power_w
-    }
-
     /// Energy used until the end of the last step, in microjoules.
     pub fn used_uj(&self) -> u64 {
         u64::try_from(self.used_pj / 1_000_000).expect("1 kW for 292 years fits")
     }
 
-    /// End of the last step in nanoseconds.
     pub fn stepped_ns(&self) -> u64 {
         self.next_step_ns - STEP_NS
     }

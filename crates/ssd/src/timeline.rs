@@ -1,13 +1,11 @@
 //! Serial resources reserved ahead by arithmetic instead of events.
 //!
-//! A command's whole path is computed when its firmware starts, in order of start, but shared buses are reached
-//! in another order: a page behind a busy die needs its channel later than one computed after it. [`Timeline`]
-//! keeps the busy intervals ahead and places a reservation into the first gap that holds it.
+//! Paths are computed in order of firmware start, but shared buses are reached in another order. [`Timeline`] keeps the
+//! busy intervals ahead and places a reservation into the first gap that holds it.
 
 /// Fixed-point nanoseconds per byte: a duration costs one multiplication.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ByteTime {
-    /// Nanoseconds per byte, times 2^20.
     scaled: u64,
 }
 
@@ -19,7 +17,6 @@ impl ByteTime {
         }
     }
 
-    /// Duration of that many bytes in nanoseconds, rounded up.
     #[inline]
     pub fn duration_ns(self, bytes: u64) -> u64 {
         (bytes * self.scaled + ((1 << 20) - 1)) >> 20
@@ -59,8 +56,7 @@ impl Timeline {
 
     /// Reserve `duration_ns` in the first gap at or after `ready_ns`; returns the end.
     ///
-    /// `now_ns` is the model time: no later call has an earlier `ready_ns`, so intervals before it are
-    /// dropped.
+    /// `now_ns` is the model time: no later call has an earlier `ready_ns`, so intervals before it are dropped.
     #[inline(always)]
     pub fn reserve(&mut self, now_ns: u64, ready_ns: u64, duration_ns: u64) -> u64 {
         if duration_ns > 0
@@ -72,8 +68,7 @@ impl Timeline {
         self.reserve_train(now_ns, ready_ns, duration_ns, 1)
     }
 
-    /// [`Timeline::reserve`] before the last end. Most intervals end before `ready_ns`, so the search starts at
-    /// the far end.
+    /// [`Timeline::reserve`] before the last end, searched from the far end: most intervals end before `ready_ns`.
     #[inline(never)]
     fn reserve_piece(&mut self, now_ns: u64, ready_ns: u64, duration_ns: u64) -> u64 {
         self.drop_past_batches(now_ns);
@@ -104,8 +99,7 @@ impl Timeline {
         end
     }
 
-    /// [`Timeline::first_ending_after`], likely among the last intervals: counted in fours and ones without
-    /// unpredictable branches. Past intervals end sooner and do not matter.
+    /// [`Timeline::first_ending_after`], counted in fours and ones among the last, without unpredictable branches.
     #[inline(always)]
     fn near_end_ending_after(&self, at_ns: u64) -> usize {
         if let Some(last) = self.busy.last_chunk::<SEARCHED>() {
@@ -135,8 +129,7 @@ impl Timeline {
         }
     }
 
-    /// Reserve `duration_ns` `count` times (at least once), each in the first gap after the one before; returns
-    /// the last end.
+    /// Reserve `duration_ns` `count` times (at least once), each in the first gap after the last; returns the end.
     #[inline]
     pub fn reserve_train(
         &mut self,
@@ -282,15 +275,14 @@ impl Timeline {
 
 /// A [`Timeline`] that mostly serves the output of another serial resource.
 ///
-/// Output of a serial resource arrives no faster than it serves. While nothing takes longer here than anything
-/// took there, each item is gone before the next arrives, whatever the order of reservation, and no search is
-/// needed. Such items are only recorded, and become busy intervals when another source reserves.
+/// Output of a serial resource arrives no faster than it serves. While nothing takes longer here than anything took
+/// there, each item is gone before the next arrives, whatever the order of reservation, and no search is needed. Such
+/// items are only recorded, and become busy intervals when another source reserves.
 #[derive(Clone, Debug, Default)]
 pub struct DownstreamTimeline {
     line: Timeline,
     /// Start and end of recorded items: a ring, empty or a power of two long, mostly past.
     recorded: Vec<(u64, u64)>,
-    /// Index of the latest, not reduced.
     next: usize,
     /// No reservation in `line` is ahead.
     in_order: bool,
@@ -304,8 +296,7 @@ impl DownstreamTimeline {
         DownstreamTimeline::default()
     }
 
-    /// Reserve `duration_ns` for an item that leaves the upstream resource at `ready_ns` after occupying it for
-    /// `before_ns`. Otherwise as [`Timeline::reserve`].
+    /// As [`Timeline::reserve`], for an item that occupied the upstream resource for `before_ns` until `ready_ns`.
     #[inline(always)]
     pub fn reserve_downstream(
         &mut self,
@@ -330,7 +321,6 @@ impl DownstreamTimeline {
         end_ns
     }
 
-    /// Reserve as in [`Timeline::reserve`], for any source.
     #[inline]
     pub fn reserve(&mut self, now_ns: u64, ready_ns: u64, duration_ns: u64) -> u64 {
         if self.in_order {
@@ -339,7 +329,6 @@ impl DownstreamTimeline {
         self.line.reserve(now_ns, ready_ns, duration_ns)
     }
 
-    /// Convert recorded items to busy intervals.
     #[cold]
     fn leave_in_order(&mut self, now_ns: u64) {
         self.in_order = false;

@@ -1,20 +1,13 @@
 //! Undo journal for power loss: what was written and is not yet on the medium.
 //!
-//! A write is acknowledged in the write buffer and durable when its program has ended, or earlier with
-//! power-loss protection. Until then the journal keeps each 4 KiB unit's previous content. At power loss
-//! non-durable units revert: each unit is as one of the writes left it, and units of one command may differ (a
-//! torn write), as the atomic write unit at power fail is one unit (NVM Express Base Specification 1.4, section
-//! 6.4, AWUPF).
+//! A write is durable when its program has ended, or earlier with power-loss protection. Until then the journal keeps
+//! each 4 KiB unit's previous content, to which it reverts; units of one command may differ (a torn write), as the
+//! atomic write unit at power fail is one unit (NVM Express Base Specification 1.4, section 6.4, AWUPF). Units become
+//! durable in the order in which they entered the buffer, as map updates are logged in that order. Deallocated and
+//! zeroed ranges only change the map and are durable at once.
 //!
-//! Units become durable in the order in which they entered the buffer, as map updates are logged in that order.
-//! Deallocated and zeroed ranges only change the map and are durable at once.
-//!
-//! # Non-goals
-//! The model's map keeps the new addresses: no observable timing depends on it. Without kept data there is no
-//! journal.
-//!
-//! # Cost
-//! A page per unit in the write buffer, or a few thousand where that is small.
+//! The model's map keeps the new addresses: no observable timing depends on it. Memory: a page per unit in the write
+//! buffer, or a few thousand where that is small.
 
 use std::collections::BTreeMap;
 
@@ -45,7 +38,6 @@ pub struct UndoJournal {
     /// Per unit, writes not known to be durable and those before, in order of submission.
     units: BTreeMap<u64, Vec<Entry>>,
     entries: usize,
-    /// Entry count at which to prune.
     limit: usize,
     /// Units accepted before their writes were recorded: command, unit, progress.
     early: Vec<(u64, u64, WriteProgress)>,
@@ -59,8 +51,7 @@ impl UndoJournal {
         }
     }
 
-    /// Command `seq` writes a unit that holds `before`. Call in order of submission, then
-    /// [`UndoJournal::catch_up`].
+    /// Command `seq` writes a unit that holds `before`. Call in order of submission, then [`UndoJournal::catch_up`].
     pub fn record(&mut self, seq: u64, unit: u64, before: Page) {
         self.entries += 1;
         self.units.entry(unit).or_default().push(Entry {
@@ -118,8 +109,7 @@ impl UndoJournal {
         self.limit = FEW.max(2 * self.entries);
     }
 
-    /// Power loss with the first `durable_units` buffered units on the medium (all of them with `capacitors`): the
-    /// units that revert and their content.
+    /// Units that revert, and their content, when `durable_units` (all with `capacitors`) are on the medium.
     pub fn power_loss(&mut self, durable_units: u64, capacitors: bool) -> Vec<(u64, Page)> {
         self.catch_up();
         let durable_units = if capacitors { u64::MAX } else { durable_units };

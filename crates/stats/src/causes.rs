@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-/// Linux error numbers of I/Os: number, name, meaning (include/uapi/asm-generic/errno-base.h and errno.h; the mapping from block layer
-/// status is in block/blk-core.c, `blk_errors`).
+/// Linux error numbers of I/Os: number, name, meaning (include/uapi/asm-generic/errno-base.h and errno.h; the mapping
+/// from block layer status is in block/blk-core.c, `blk_errors`).
 const KNOWN: [(i32, &str, &str); 21] = [
     (SHORT, "short", "came back short"),
     (5, "EIO", "I/O error"),
@@ -88,11 +88,8 @@ impl From<ErrorCauses> for BTreeMap<String, u64> {
             Some((_, name, _)) => name.to_owned(),
             None => number.to_string(),
         };
-        causes
-            .0
-            .into_iter()
-            .map(|(n, count)| (name(n), count))
-            .collect()
+        let counts = causes.0.into_iter();
+        counts.map(|(n, count)| (name(n), count)).collect()
     }
 }
 

@@ -1,14 +1,15 @@
 //! Change-point detection (PELT) for series of rates, and detection of rates that alternate between two levels.
 //!
 //! # Mechanism
-//! Rates are compared as ratios, so everything is computed on their logarithms. Single outliers are replaced first (Hampel's filter: a point
-//! more than three deviations from the median of its neighbours becomes that median). Then PELT (R. Killick, P. Fearnhead, I. A. Eckley,
-//! "Optimal detection of changepoints with a linear computational cost", JASA 107, 2012) finds the segmentation of least cost; a segment
-//! costs its squared deviations from its mean, in units of the noise variance, and a penalty. The noise is the median absolute difference
-//! of neighbours, which is robust against steps and trends. Last, neighbouring segments whose levels hardly differ are joined.
+//! Rates are compared as ratios, so everything is computed on their logarithms. Single outliers are replaced first
+//! (Hampel's filter: a point more than three deviations from the median of its neighbours becomes that median). Then
+//! PELT (R. Killick, P. Fearnhead, I. A. Eckley, "Optimal detection of changepoints with a linear computational cost",
+//! JASA 107, 2012) finds the segmentation of least cost; a segment costs its squared deviations from its mean, in units
+//! of the noise variance, and a penalty. The noise is the median absolute difference of neighbours, which is robust
+//! against steps and trends. Last, neighbouring segments whose levels hardly differ are joined.
 //!
-//! [`alternation`] detects series that alternate between two rates (thermal throttling with hysteresis): two classes by Otsu's threshold
-//! (N. Otsu, IEEE Trans. SMC 9, 1979) on the same logarithms.
+//! [`alternation`] detects series that alternate between two rates (thermal throttling with hysteresis): two classes by
+//! Otsu's threshold (N. Otsu, IEEE Trans. SMC 9, 1979) on the same logarithms.
 //!
 //! # Non-goals
 //! Causes (crate `analysis`).
@@ -16,10 +17,12 @@
 //! # Key constants
 //! [`NOISE_FLOOR`], [`PENALTY`], [`LEAST_STEP`], [`LEAST_LEN`].
 
+use crate::moments::{mean, slope};
+
 /// Least noise, as natural logarithm of a ratio (1 %): noiseless series have no changes of a per mille.
 pub const NOISE_FLOOR: f64 = 0.01;
-/// Penalty of a segment, in units of the noise's variance times `ln n`. The Bayesian criterion for a level and a position is 3
-/// (N. R. Zhang, D. O. Siegmund, Biometrics 63, 2007); more, because successive rates are correlated.
+/// Penalty of a segment, in units of the noise's variance times `ln n`. The Bayesian criterion for a level and a
+/// position is 3 (N. R. Zhang, D. O. Siegmund, Biometrics 63, 2007); more, because successive rates are correlated.
 pub const PENALTY: f64 = 5.0;
 /// Least difference between the levels of neighbouring segments, as natural logarithm of a ratio (5 %).
 pub const LEAST_STEP: f64 = 0.05;
@@ -68,8 +71,8 @@ impl Segment {
     }
 }
 
-/// Cut a series of rates at its changes; the segments cover all of it. Empty for an empty series. Points that are not positive numbers
-/// count as the least rate. Time: linear in the points as a rule, quadratic at worst.
+/// Cut a series of rates at its changes; the segments cover all of it. Empty for an empty series. Points that are not
+/// positive numbers count as the least rate. Time: linear in the points as a rule, quadratic at worst.
 pub fn segments(rates: &[f64]) -> Vec<Segment> {
     let logs = logarithms(rates);
     let Some(noise) = noise_of(&logs) else {
@@ -81,43 +84,30 @@ pub fn segments(rates: &[f64]) -> Vec<Segment> {
     describe_all(rates, &logs, &joined(&even, cuts))
 }
 
-/// Noise of a series of rates: standard deviation of neighbours' ratios, natural logarithm, at least [`NOISE_FLOOR`]. `None` for fewer
-/// than four points.
+/// Noise of a series of rates: standard deviation of neighbours' ratios, natural logarithm, at least [`NOISE_FLOOR`].
+/// `None` for fewer than four points.
 pub fn noise(rates: &[f64]) -> Option<f64> {
     noise_of(&logarithms(rates))
 }
 
-/// Rise of a series of rates along its least-squares line, from its first point to its last, as natural logarithm of their ratio; 0 of
-/// fewer than two points.
+/// Rise of a series of rates along its least-squares line, from its first point to its last, as natural logarithm of
+/// their ratio; 0 of fewer than two points.
 pub fn drift(rates: &[f64]) -> f64 {
     slope(&logarithms(rates)) * rates.len().saturating_sub(1) as f64
 }
 
 /// The median; 0 of none.
 pub fn median(values: &[f64]) -> f64 {
-    let mut sorted = values.to_vec();
-    sorted.sort_by(f64::total_cmp);
-    match sorted.len() {
-        0 => 0.0,
-        n if n % 2 == 1 => sorted[n / 2],
-        n => f64::midpoint(sorted[n / 2 - 1], sorted[n / 2]),
-    }
+    assay_units::median(values.iter().copied()).unwrap_or(0.0)
 }
 
 fn logarithms(rates: &[f64]) -> Vec<f64> {
-    let usable = |rate: f64| rate.is_finite() && rate > 0.0;
-    let highest = rates
-        .iter()
-        .copied()
-        .filter(|&r| usable(r))
-        .fold(0.0, f64::max);
+    let usable = |&rate: &f64| Some(rate).filter(|rate| rate.is_finite() && *rate > 0.0);
+    let highest = rates.iter().filter_map(usable).fold(0.0, f64::max);
     if highest == 0.0 {
         return vec![0.0; rates.len()];
     }
-    let log = |&rate: &f64| {
-        let rate = if usable(rate) { rate } else { 0.0 };
-        rate.max(highest * LEAST_SHARE).ln()
-    };
+    let log = |rate: &f64| usable(rate).unwrap_or(0.0).max(highest * LEAST_SHARE).ln();
     rates.iter().map(log).collect()
 }
 
@@ -156,7 +146,7 @@ struct PrefixSums {
 impl PrefixSums {
     fn new(values: &[f64], noise: f64) -> PrefixSums {
         // Relative to the mean, for numerical precision.
-        let mean = values.iter().sum::<f64>() / values.len().max(1) as f64;
+        let mean = mean(values);
         let mut of = vec![(0.0, 0.0)];
         let (mut sum, mut squares) = (0.0, 0.0);
         for value in values {
@@ -169,10 +159,8 @@ impl PrefixSums {
 
     /// Squared deviations from the mean of `from..to`, in units of the noise's variance.
     fn cost(&self, from: usize, to: usize) -> f64 {
-        let (sum, squares) = (
-            self.of[to].0 - self.of[from].0,
-            self.of[to].1 - self.of[from].1,
-        );
+        let (before, after) = (self.of[from], self.of[to]);
+        let (sum, squares) = (after.0 - before.0, after.1 - before.1);
         let deviations = squares - sum * sum / (to - from) as f64;
         deviations.max(0.0) / (self.noise * self.noise)
     }
@@ -198,8 +186,8 @@ fn pelt(values: &[f64], noise: f64, penalty: f64) -> Vec<usize> {
                 before[to] = from;
             }
         }
-        // A candidate that is worse than a cut here even without the penalty is pruned as soon as a segment that begins here can be long
-        // enough.
+        // A candidate that is worse than a cut here even without the penalty is pruned as soon as a segment that begins
+        // here can be long enough.
         for ((_, until), cost) in open.iter_mut().zip(costs) {
             if cost > best[to] {
                 *until = (*until).min(to + LEAST_LEN);
@@ -221,10 +209,6 @@ fn pelt(values: &[f64], noise: f64, penalty: f64) -> Vec<usize> {
     }
     cuts.reverse();
     cuts
-}
-
-fn mean(values: &[f64]) -> f64 {
-    values.iter().sum::<f64>() / values.len().max(1) as f64
 }
 
 /// Remove cuts between levels that differ by less than [`LEAST_STEP`], the smallest difference first.
@@ -264,22 +248,6 @@ fn describe(rates: &[f64], logs: &[f64], from: usize, to: usize) -> Segment {
     }
 }
 
-/// Of the least-squares line, per point.
-fn slope(values: &[f64]) -> f64 {
-    let (middle, mean) = ((values.len() as f64 - 1.0) / 2.0, mean(values));
-    let (mut product, mut squares) = (0.0, 0.0);
-    for (at, value) in values.iter().enumerate() {
-        let x = at as f64 - middle;
-        product += x * (value - mean);
-        squares += x * x;
-    }
-    if squares > 0.0 {
-        product / squares
-    } else {
-        0.0
-    }
-}
-
 /// A series that alternates between two levels.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Alternation {
@@ -301,14 +269,16 @@ pub struct Alternation {
     pub period: f64,
 }
 
-/// Alternation of a series of rates between two levels; `None` for one level, a single step, or levels that are not distinct.
+/// Alternation of a series of rates between two levels; `None` for one level, a single step, or levels that are not
+/// distinct.
 pub fn alternation(rates: &[f64]) -> Option<Alternation> {
     let logs = logarithms(rates);
     let split = split_in_two(&logs)?;
     let slow: Vec<bool> = logs.iter().map(|&log| log < split).collect();
-    let falls: Vec<usize> = (1..slow.len())
-        .filter(|&at| slow[at] && !slow[at - 1])
-        .collect();
+    let states = &slow[..];
+    let starts =
+        |of: bool| (1..states.len()).filter(move |&at| states[at] == of && states[at - 1] != of);
+    let falls: Vec<usize> = starts(true).collect();
     if falls.len() < LEAST_FALLS {
         return None;
     }
@@ -316,9 +286,7 @@ pub fn alternation(rates: &[f64]) -> Option<Alternation> {
         let chosen = rates.iter().zip(&slow).filter(|(_, is)| **is == wanted);
         chosen.map(|(rate, _)| *rate).collect()
     };
-    let rises: Vec<usize> = (1..slow.len())
-        .filter(|&at| !slow[at] && slow[at - 1])
-        .collect();
+    let rises: Vec<usize> = starts(false).collect();
     let (first, last) = (falls[0], falls[falls.len() - 1]);
     let slow_points = slow[first..last].iter().filter(|s| **s).count();
     let span_length = |starts: &[usize], ends: &[usize]| -> f64 {
@@ -341,8 +309,8 @@ pub fn alternation(rates: &[f64]) -> Option<Alternation> {
     })
 }
 
-/// Otsu's threshold: the split with the greatest variance between its sides, if it explains most of the variance and the sides are
-/// distinct.
+/// Otsu's threshold: the split with the greatest variance between its sides, if it explains most of the variance and
+/// the sides are distinct.
 fn split_in_two(logs: &[f64]) -> Option<f64> {
     let mut sorted = logs.to_vec();
     sorted.sort_by(f64::total_cmp);

@@ -1,26 +1,29 @@
 //! Comparison of repeated runs: faster, slower, same or can't tell.
 //!
 //! # Mechanism
-//! A side has one value per run, with the interval of [`crate::confidence`] where the run was long enough. Everything is computed on
-//! logarithms, so the result is a ratio, and exchanging the sides inverts it exactly. Of three errors the widest counts:
-//! - *within runs*: the errors of the single values, added, with Satterthwaite's degrees of freedom. The only one for one run per side; it
-//!   does not include the variation between repetitions.
-//! - *between runs*, from two runs on either side: the spread of the runs' values around their side's mean, common to both sides, with
-//!   Student's t for all runs less two. It includes variation of state, heat and placement, and the within-run error. A side with one run
-//!   takes the spread of the other.
+//! A side has one value per run, with the interval of [`crate::confidence`] where the run was long enough. Everything
+//! is computed on logarithms, so the result is a ratio, and exchanging the sides inverts it exactly. Of three errors
+//! the widest counts:
+//! - *within runs*: the errors of the single values, added, with Satterthwaite's degrees of freedom. The only one for
+//!   one run per side; it does not include the variation between repetitions.
+//! - *between runs*, from two runs on either side: the spread of the runs' values around their side's mean, common to
+//!   both sides, with Student's t for all runs less two. It includes variation of state, heat and placement, and the
+//!   within-run error. A side with one run takes the spread of the other.
 //! - *Welch's*, for several runs on both sides in different numbers: a common spread can then be wrong.
 //!
-//! Run means have equal weight: weights of a random-effects model (R. DerSimonian and N. Laird, Controlled Clinical Trials 7, 1986) rest on
-//! a variance estimated from two or three values, and its normal quantiles are known to be too narrow.
+//! Run means have equal weight: weights of a random-effects model (R. DerSimonian and N. Laird, Controlled Clinical
+//! Trials 7, 1986) rest on a variance estimated from two or three values, and its normal quantiles are known to be too
+//! narrow.
 //!
 //! # Results
-//! - *faster*, *slower*: the interval of the ratio excludes 1, and the ratio is off 1 by at least the minimum effect (1 %).
+//! - *faster*, *slower*: the interval of the ratio excludes 1, and the ratio is off 1 by at least the minimum effect (1
+//!   %).
 //! - *same*: the whole interval lies within the minimum effect, significant or not.
 //! - *can't tell*: otherwise, with the reason.
 //!
 //! # Effect size
-//! The logarithm of the ratio over the spread of single intervals (relative, pooled over runs, with the spread between runs added): Cohen's
-//! d for ratios. 0.2 is small, 0.8 large (J. Cohen, "Statistical Power Analysis", 1988).
+//! The logarithm of the ratio over the spread of single intervals (relative, pooled over runs, with the spread between
+//! runs added): Cohen's d for ratios. 0.2 is small, 0.8 large (J. Cohen, "Statistical Power Analysis", 1988).
 //!
 //! # Limits
 //! One result in twenty may be a difference where there is none. Not corrected for multiple comparisons.
@@ -143,7 +146,8 @@ struct Side {
     mean: f64,
     /// Sum of squares of the runs around their mean.
     squares: f64,
-    /// Variance of the side's mean from errors within runs, and its degrees of freedom; `None` if a run has no estimate.
+    /// Variance of the side's mean from errors within runs, and its degrees of freedom; `None` if a run has no
+    /// estimate.
     within: Option<(f64, f64)>,
     /// Mean relative variance of single values within runs, where known.
     spread: f64,
@@ -171,11 +175,7 @@ impl Side {
                 _ => known = false,
             }
         }
-        let degrees = if shares > 0.0 {
-            variance * variance / shares
-        } else {
-            f64::MAX
-        };
+        let degrees = effective_degrees(variance, shares);
         Some(Side {
             runs,
             mean,
@@ -196,12 +196,16 @@ impl Side {
 fn satterthwaite(a: (f64, f64), b: (f64, f64)) -> (f64, f64) {
     let variance = a.0 + b.0;
     let shares = a.0 * a.0 / a.1 + b.0 * b.0 / b.1;
-    let degrees = if shares > 0.0 {
+    (variance, effective_degrees(variance, shares).max(1.0))
+}
+
+/// Of a variance, from the sum of its squared parts over their degrees of freedom.
+fn effective_degrees(variance: f64, shares: f64) -> f64 {
+    if shares > 0.0 {
         variance * variance / shares
     } else {
         f64::MAX
-    };
-    (variance, degrees.max(1.0))
+    }
 }
 
 /// Compare `other` with `baseline`.
@@ -247,20 +251,16 @@ pub fn compare(
         candidate(variance, degrees, Basis::WithinRuns);
     }
     if let Some(variance) = pooled {
-        candidate(
-            variance * (1.0 / a.runs + 1.0 / b.runs),
-            repeats,
-            Basis::BetweenRuns,
-        );
+        let of_means = variance * (1.0 / a.runs + 1.0 / b.runs);
+        candidate(of_means, repeats, Basis::BetweenRuns);
         if a.runs != b.runs && a.runs >= 2.0 && b.runs >= 2.0 {
             let (variance, degrees) = satterthwaite(a.between(), b.between());
             candidate(variance, degrees, Basis::BetweenRuns);
         }
     }
     let Some((half, basis)) = widest else {
-        comparison.why = Some(
-            "a single run per side, and too short for an interval (under ten intervals): run longer, or repeat".to_owned(),
-        );
+        let why = "a single run per side, and too short for an interval (under ten intervals): run longer, or repeat";
+        comparison.why = Some(why.to_owned());
         return comparison;
     };
     let (low, high) = (log_ratio - half, log_ratio + half);
@@ -269,34 +269,25 @@ pub fn compare(
     let matters = (1.0 + settings.minimum_effect.max(0.0)).ln();
     // Differences within rounding do not count.
     let significant = low > 1e-12 || high < -1e-12;
-    let (answer, why) = if low >= -matters && high <= matters && (!significant || matters > 0.0) {
-        (Difference::Same, None)
+    if low >= -matters && high <= matters && (!significant || matters > 0.0) {
+        comparison.answer = Difference::Same;
     } else if significant && log_ratio.abs() >= matters {
         let good = (log_ratio > 0.0) == (better == Better::More);
-        (
-            if good {
-                Difference::Faster
-            } else {
-                Difference::Slower
-            },
-            None,
-        )
-    } else {
-        let percent = |log: f64| format!("{:+.1} %", (log.exp() - 1.0) * 100.0);
-        let least = settings.minimum_effect * 100.0;
-        let open = if significant {
-            format!("a difference, but it may be smaller than {least} %")
+        comparison.answer = if good {
+            Difference::Faster
         } else {
-            format!(
-                "between {} and {}: holds both no difference and one of more than {least} %",
-                percent(low),
-                percent(high)
-            )
+            Difference::Slower
         };
-        (Difference::CannotTell, Some(open))
-    };
-    comparison.answer = answer;
-    comparison.why = why;
+    } else {
+        let least = settings.minimum_effect * 100.0;
+        let [low, high] = [low, high].map(|log| format!("{:+.1} %", (log.exp() - 1.0) * 100.0));
+        comparison.why = Some(match significant {
+            true => format!("a difference, but it may be smaller than {least} %"),
+            false => format!(
+                "between {low} and {high}: holds both no difference and one of more than {least} %"
+            ),
+        });
+    }
     comparison
 }
 

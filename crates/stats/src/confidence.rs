@@ -1,31 +1,36 @@
 //! Confidence intervals of means of autocorrelated series.
 //!
-//! Successive seconds of a drive are correlated (garbage collection, caches, heat). The textbook error s / sqrt(n) then gives intervals
-//! several times too narrow: for a first-order autoregressive series with coefficient 0.9, 4.4 times, with a coverage of about one third
-//! (asserted by a test).
+//! Successive seconds of a drive are correlated (garbage collection, caches, heat). The textbook error s / sqrt(n) then
+//! gives intervals several times too narrow: for a first-order autoregressive series with coefficient 0.9, 4.4 times,
+//! with a coverage of about one third (asserted by a test).
 //!
 //! # Mechanism: batch means
-//! The series is cut into batches so long that their means are nearly independent; the error of the mean follows from the spread of the
-//! batch means with Student's t for their number (L. Schmeiser, "Batch size effects in the analysis of simulation output", Operations
-//! Research 30, 1982).
-//! - Batch length: [`BATCH_FACTOR`] times the automatic block length of D. N. Politis and H. White, "Automatic block-length selection for the
-//!   dependent bootstrap", Econometric Reviews 23 (2004), with the correction of A. Patton, Politis and White, 28 (2009): flat-top weights,
-//!   the lag at which correlation ends is estimated from the series. At least [`FEWEST_BATCHES`] batches remain.
-//! - Batches of finite length understate the error. The first-order part is corrected as in "lugsail" batch means (D. Vats and J. Flegal,
-//!   Biometrika 109, 2022): twice the variance at the full length less that at half of it, where that is more.
-//! - Never below s / sqrt(n): the mean of an alternating series would otherwise appear better known than its spread suggests.
+//! The series is cut into batches so long that their means are nearly independent; the error of the mean follows from
+//! the spread of the batch means with Student's t for their number (L. Schmeiser, "Batch size effects in the analysis
+//! of simulation output", Operations Research 30, 1982).
+//! - Batch length: [`BATCH_FACTOR`] times the automatic block length of D. N. Politis and H. White, "Automatic
+//!   block-length selection for the dependent bootstrap", Econometric Reviews 23 (2004), with the correction of A.
+//!   Patton, Politis and White, 28 (2009): flat-top weights, the lag at which correlation ends is estimated from the
+//!   series. At least [`FEWEST_BATCHES`] batches remain.
+//! - Batches of finite length understate the error. The first-order part is corrected as in "lugsail" batch means (D.
+//!   Vats and J. Flegal, Biometrika 109, 2022): twice the variance at the full length less that at half of it, where
+//!   that is more.
+//! - Never below s / sqrt(n): the mean of an alternating series would otherwise appear better known than its spread
+//!   suggests.
 //!
 //! # Limits
-//! Coverage of 95 % intervals for autoregressive series: at least 90 % for coefficients of 0 and 0.5 from 60 values on, of 0.9 from 600 on
-//! (ten minutes of seconds); with 0.9 and 180 values at least 85 %. With 0.9, 60 values have about 85 %, 20 about 65 %: a series not longer
-//! than its correlation length cannot show that length. Tests assert these. A series with a trend has no mean to estimate: apply
-//! [`crate::steady`] first. Fewer than [`FEWEST_VALUES`] values have no interval.
+//! Coverage of 95 % intervals for autoregressive series: at least 90 % for coefficients of 0 and 0.5 from 60 values on,
+//! of 0.9 from 600 on (ten minutes of seconds); with 0.9 and 180 values at least 85 %. With 0.9, 60 values have about
+//! 85 %, 20 about 65 %: a series not longer than its correlation length cannot show that length. Tests assert these. A
+//! series with a trend has no mean to estimate: apply [`crate::steady`] first. Fewer than [`FEWEST_VALUES`] values have
+//! no interval.
 //!
 //! # Non-goals
 //! Intervals of percentiles of merged histograms; they need the single latencies in order.
 
 use serde::{Deserialize, Serialize};
 
+use crate::moments::{mean as plain_mean, moments};
 use crate::student;
 
 /// Default confidence level.
@@ -34,8 +39,8 @@ pub const LEVEL: f64 = 0.95;
 pub const FEWEST_VALUES: usize = 10;
 /// Fewest batches.
 pub const FEWEST_BATCHES: usize = 5;
-/// Batch length over the automatic block length. That length minimises a bootstrap's mean squared error; for coverage, bias matters more
-/// than variance, so batches are longer.
+/// Batch length over the automatic block length. That length minimises a bootstrap's mean squared error; for coverage,
+/// bias matters more than variance, so batches are longer.
 pub const BATCH_FACTOR: f64 = 2.0;
 
 /// A mean with its interval.
@@ -87,37 +92,28 @@ impl Estimate {
     }
 }
 
-/// Mean of evenly spaced values with its interval. `None` for fewer than [`FEWEST_VALUES`] values, one that is not finite, or a level not
-/// between 0 and 1.
+/// Mean of evenly spaced values with its interval. `None` for fewer than [`FEWEST_VALUES`] values, one that is not
+/// finite, or a level not between 0 and 1.
 pub fn mean(values: &[f64], level: f64) -> Option<Estimate> {
     let n = values.len();
-    if n < FEWEST_VALUES || !values.iter().all(|v| v.is_finite()) {
+    if n < FEWEST_VALUES {
         return None;
     }
-    if !(level > 0.0 && level < 1.0) {
-        return None;
-    }
-    let count = n as f64;
-    let (mean, variance) = moments(values)?;
-    let constant = Estimate {
-        mean,
-        low: mean,
-        high: mean,
-        level,
-        effective_samples: count,
-        samples: n as u64,
-        stddev: 0.0,
-        standard_error: 0.0,
-        degrees: count - 1.0,
-        method: Method::Constant,
-    };
+    let independent = independent(values, level)?;
+    let (count, mean, variance) = (n as f64, independent.mean, moments(values)?.1);
     // Spread within the rounding of the sum.
     if variance.sqrt() <= mean.abs() * 1e-12 {
-        return Some(constant);
+        return Some(Estimate {
+            low: mean,
+            high: mean,
+            stddev: 0.0,
+            standard_error: 0.0,
+            method: Method::Constant,
+            ..independent
+        });
     }
     let block = block_length(values, mean) * BATCH_FACTOR;
-    let longest = n / FEWEST_BATCHES;
-    let length = (block.ceil() as usize).clamp(1, longest);
+    let length = (block.ceil() as usize).clamp(1, n / FEWEST_BATCHES);
     let (batches, spread) = batch_variance(values, length)?;
     let unbiased = match length {
         1 => spread,
@@ -128,26 +124,22 @@ pub fn mean(values: &[f64], level: f64) -> Option<Estimate> {
     let standard_error = (long_run / count).sqrt();
     let degrees = batches as f64 - 1.0;
     let half = student::two_sided(level, degrees)? * standard_error;
-    if !half.is_finite() {
-        return None;
-    }
-    Some(Estimate {
+    half.is_finite().then(|| Estimate {
         low: mean - half,
         high: mean + half,
         effective_samples: count * variance / long_run,
-        stddev: variance.sqrt(),
         standard_error,
         degrees,
         method: Method::BatchMeans {
             batches: batches as u64,
             batch_length: length as u64,
         },
-        ..constant
+        ..independent
     })
 }
 
-/// Mean of independent values, such as repetitions of a procedure separated by idle time, with the interval Student's t times s / sqrt(n).
-/// `None` for fewer than two values, one that is not finite, or a level not between 0 and 1.
+/// Mean of independent values, such as repetitions of a procedure separated by idle time, with the interval Student's t
+/// times s / sqrt(n). `None` for fewer than two values, one that is not finite, or a level not between 0 and 1.
 pub fn independent(values: &[f64], level: f64) -> Option<Estimate> {
     if values.len() < 2 || !values.iter().all(|v| v.is_finite()) || !(level > 0.0 && level < 1.0) {
         return None;
@@ -174,9 +166,9 @@ pub fn independent(values: &[f64], level: f64) -> Option<Estimate> {
     })
 }
 
-/// Ratio of two sums (I/Os over seconds, latency over I/Os) with its interval, from the contributions of each interval to both sums. By
-/// linearisation (W. Cochran, "Sampling Techniques", 1977, 6.3): the mean of `ratio + (numerator - ratio * denominator) / mean
-/// denominator`, which may be autocorrelated.
+/// Ratio of two sums (I/Os over seconds, latency over I/Os) with its interval, from the contributions of each interval
+/// to both sums. By linearisation (W. Cochran, "Sampling Techniques", 1977, 6.3): the mean of `ratio + (numerator -
+/// ratio * denominator) / mean denominator`, which may be autocorrelated.
 ///
 /// `None` where [`mean`] is, where a denominator is negative, or where all are zero.
 pub fn ratio(parts: &[(f64, f64)], level: f64) -> Option<Estimate> {
@@ -187,34 +179,22 @@ pub fn ratio(parts: &[(f64, f64)], level: f64) -> Option<Estimate> {
     }
     let ratio = numerators / denominators;
     let each = denominators / parts.len() as f64;
-    let values: Vec<f64> = parts
-        .iter()
-        .map(|(numerator, denominator)| ratio + (numerator - ratio * denominator) / each)
-        .collect();
-    mean(&values, level)
-}
-
-/// Mean and variance (over n - 1); `None` when not finite.
-fn moments(values: &[f64]) -> Option<(f64, f64)> {
-    let n = values.len() as f64;
-    let mean = values.iter().sum::<f64>() / n;
-    let variance = values.iter().map(|v| (v - mean).powi(2)).sum::<f64>() / (n - 1.0);
-    (mean.is_finite() && variance.is_finite()).then_some((mean, variance))
+    let linear =
+        |(numerator, denominator): &(f64, f64)| ratio + (numerator - ratio * denominator) / each;
+    mean(&parts.iter().map(linear).collect::<Vec<f64>>(), level)
 }
 
 /// Number of batches of a length, taken from the end of the series, and `length` times the variance of their means.
 fn batch_variance(values: &[f64], length: usize) -> Option<(usize, f64)> {
     let batches = values.len() / length;
     let used = &values[values.len() - batches * length..];
-    let means: Vec<f64> = used
-        .chunks_exact(length)
-        .map(|batch| batch.iter().sum::<f64>() / length as f64)
-        .collect();
+    let means: Vec<f64> = used.chunks_exact(length).map(plain_mean).collect();
     let (_, variance) = moments(&means)?;
     Some((batches, variance * length as f64))
 }
 
-/// The automatic block length of Politis and White (2004) with the correction of 2009, for the moving-block bootstrap; at least 1.
+/// The automatic block length of Politis and White (2004) with the correction of 2009, for the moving-block bootstrap;
+/// at least 1.
 fn block_length(values: &[f64], mean: f64) -> f64 {
     let n = values.len();
     let count = n as f64;
@@ -222,24 +202,22 @@ fn block_length(values: &[f64], mean: f64) -> f64 {
     let lags = (count.sqrt().ceil() as usize + run).min(n - 1);
     let covariance: Vec<f64> = (0..=lags)
         .map(|lag| {
-            let sum: f64 = values[..n - lag]
-                .iter()
-                .zip(&values[lag..])
-                .map(|(a, b)| (a - mean) * (b - mean))
-                .sum();
-            sum / count
+            let pairs = values[..n - lag].iter().zip(&values[lag..]);
+            pairs.map(|(a, b)| (a - mean) * (b - mean)).sum::<f64>() / count
         })
         .collect();
     // Largest correlation of an independent series by chance.
     let noise = 2.0 * (count.log10() / count).sqrt();
-    let correlated: Vec<bool> = covariance
-        .iter()
-        .map(|c| (c / covariance[0]).abs() >= noise)
-        .collect();
+    let is_correlated = |lag: usize| (covariance[lag] / covariance[0]).abs() >= noise;
     // The lag after which `run` lags are uncorrelated; without one, the last correlated lag.
-    let end =
-        (0..=lags.saturating_sub(run)).find(|lag| !correlated[lag + 1..=lag + run].contains(&true));
-    let reach = end.unwrap_or_else(|| (1..=lags).rev().find(|lag| correlated[*lag]).unwrap_or(1));
+    let end = (0..=lags.saturating_sub(run)).find(|lag| !(lag + 1..=lag + run).any(is_correlated));
+    let last = || {
+        (1..=lags)
+            .rev()
+            .find(|lag| is_correlated(*lag))
+            .unwrap_or(1)
+    };
+    let reach = end.unwrap_or_else(last);
     let window = (2 * reach.max(1)).min(lags);
     let (mut spectrum, mut curvature) = (covariance[0], 0.0);
     for (lag, covariance) in covariance.iter().enumerate().take(window + 1).skip(1) {

@@ -1,11 +1,12 @@
 //! Consistency score of a rate (AnandTech M8Pe), with minimum and outliers.
 //!
 //! # Rules
-//! Mean over the last values, and that mean over their standard deviation (AnandTech, "Plextor M8Pe", 15 Dec 2016: the last 400 s of an
-//! hour). A high ratio is a consistent drive; the ratio has no unit and does not distinguish one deep dip from general variation. So the
-//! minimum and the share of outliers are given too: values farther from the median than [`OUTLIER_SCORE`] robust standard deviations (B.
-//! Iglewicz and D. Hoaglin, "How to detect and handle outliers", 1993: the median absolute deviation times 1.4826, score 3.5), above and
-//! below separately. The robust standard deviation is at least [`LEAST_SPREAD`] of the median.
+//! Mean over the last values, and that mean over their standard deviation (AnandTech, "Plextor M8Pe", 15 Dec 2016: the
+//! last 400 s of an hour). A high ratio is a consistent drive; the ratio has no unit and does not distinguish one deep
+//! dip from general variation. So the minimum and the share of outliers are given too: values farther from the median
+//! than [`OUTLIER_SCORE`] robust standard deviations (B. Iglewicz and D. Hoaglin, "How to detect and handle outliers",
+//! 1993: the median absolute deviation times 1.4826, score 3.5), above and below separately. The robust standard
+//! deviation is at least [`LEAST_SPREAD`] of the median.
 //!
 //! # Non-goals
 //! Limits for acceptable consistency: policies have them.
@@ -13,6 +14,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::change::MAD_TO_SIGMA;
+use crate::moments::moments;
 
 /// Robust standard deviations from the median at which an outlier begins.
 pub const OUTLIER_SCORE: f64 = 3.5;
@@ -42,18 +44,15 @@ pub struct Score {
     pub outliers_below_pct: f64,
 }
 
-/// Score of the last `last` values (of all, when there are fewer). `None` with fewer than two values or one that is not finite.
+/// Score of the last `last` values (of all, when there are fewer). `None` with fewer than two values or one that is not
+/// finite.
 pub fn score(values: &[f64], last: usize) -> Option<Score> {
     let seen = &values[values.len().saturating_sub(last)..];
     if seen.len() < 2 || !seen.iter().all(|v| v.is_finite()) {
         return None;
     }
-    let n = seen.len() as f64;
-    let mean = seen.iter().sum::<f64>() / n;
-    let stddev = (seen.iter().map(|v| (v - mean).powi(2)).sum::<f64>() / (n - 1.0)).sqrt();
-    if !(mean.is_finite() && stddev.is_finite()) {
-        return None;
-    }
+    let (mean, variance) = moments(seen)?;
+    let (n, stddev) = (seen.len() as f64, variance.sqrt());
     let median = assay_units::median(seen.iter().copied())?;
     let deviation = assay_units::median(seen.iter().map(|v| (v - median).abs()))?;
     let reach = OUTLIER_SCORE * (MAD_TO_SIGMA * deviation).max(LEAST_SPREAD * median.abs());

@@ -1,10 +1,11 @@
 //! A log-linear latency histogram.
 //!
-//! Same resolution as HdrHistogram with three significant digits (G. Tene): values below 2048 ns have a
-//! bucket each; above, every power of two is cut into 1024 buckets, so a bucket is at most 0.1 % of its value wide.
-//! Reported percentiles are the highest value of their bucket (never understated), at most 0.1 % above the truth.
+//! Same resolution as HdrHistogram with three significant digits (G. Tene): values below 2048 ns have a bucket each;
+//! above, every power of two is cut into 1024 buckets, so a bucket is at most 0.1 % of its value wide. Reported
+//! percentiles are the highest value of their bucket (never understated), at most 0.1 % above the truth.
 
 use std::fmt;
+use std::ops::Range;
 
 use assay_units::Nanos;
 use base64::Engine as _;
@@ -83,8 +84,13 @@ impl Default for Histogram {
 impl Histogram {
     /// An empty histogram.
     pub fn new() -> Histogram {
+        Histogram::with_counts(vec![0; BUCKETS].into_boxed_slice())
+    }
+
+    /// An empty histogram in these buckets, all 0.
+    fn with_counts(counts: Box<[u64]>) -> Histogram {
         Histogram {
-            counts: vec![0; BUCKETS].into_boxed_slice(),
+            counts,
             count: 0,
             overflow: 0,
             sum_ns: 0,
@@ -159,8 +165,8 @@ impl Histogram {
         (squares / self.count as f64).sqrt()
     }
 
-    /// The latency that `per_million` of a million values do not exceed (nearest rank): 500 000 is the median,
-    /// 999 999 is p99.9999. Zero when empty.
+    /// The latency that `per_million` of a million values do not exceed (nearest rank): 500 000 is the median, 999 999
+    /// is p99.9999. Zero when empty.
     pub fn percentile(&self, per_million: u32) -> Nanos {
         if self.is_empty() {
             return Nanos::ZERO;
@@ -180,31 +186,27 @@ impl Histogram {
 
     /// Buckets in use, lowest first, as (bucket, count).
     fn occupied(&self) -> impl Iterator<Item = (usize, u64)> + '_ {
-        let (first, last) = if self.is_empty() {
-            (0, 0)
-        } else {
-            (
-                bucket_of(self.min_ns).min(BUCKETS),
-                (bucket_of(self.max_ns) + 1).min(BUCKETS),
-            )
-        };
-        self.counts[first..last]
-            .iter()
-            .enumerate()
-            .filter(|&(_, &count)| count > 0)
-            .map(move |(i, &count)| (first + i, count))
+        let range = self.bucket_range();
+        let counts = range.clone().zip(self.counts[range].iter().copied());
+        counts.filter(|&(_, count)| count > 0)
+    }
+
+    /// The buckets between minimum and maximum.
+    fn bucket_range(&self) -> Range<usize> {
+        if self.is_empty() {
+            return 0..0;
+        }
+        bucket_of(self.min_ns).min(BUCKETS)..(bucket_of(self.max_ns) + 1).min(BUCKETS)
     }
 
     /// Points of the cumulative distribution for drawing: (highest value of a bucket, values up to it).
     pub fn cumulative(&self) -> Vec<(Nanos, u64)> {
         let mut seen = 0;
-        let mut points: Vec<(Nanos, u64)> = self
-            .occupied()
-            .map(|(bucket, count)| {
-                seen += count;
-                (Nanos(highest_of(bucket).min(self.max_ns)), seen)
-            })
-            .collect();
+        let point = |(bucket, count)| {
+            seen += count;
+            (Nanos(highest_of(bucket).min(self.max_ns)), seen)
+        };
+        let mut points: Vec<(Nanos, u64)> = self.occupied().map(point).collect();
         if self.overflow > 0 {
             points.push((self.max(), self.count));
         }
@@ -228,17 +230,9 @@ impl Histogram {
 
     /// Empty it, keeping the memory. Costs only the buckets between minimum and maximum.
     pub fn clear(&mut self) {
-        if self.is_empty() {
-            return;
-        }
-        let first = bucket_of(self.min_ns).min(BUCKETS);
-        let last = (bucket_of(self.max_ns) + 1).min(BUCKETS);
-        self.counts[first..last].fill(0);
-        self.count = 0;
-        self.overflow = 0;
-        self.sum_ns = 0;
-        self.min_ns = u64::MAX;
-        self.max_ns = 0;
+        let range = self.bucket_range();
+        self.counts[range].fill(0);
+        *self = Histogram::with_counts(std::mem::take(&mut self.counts));
     }
 
     /// A compact text: base64 of LEB128 numbers `count, overflow, sum (two words), min, max`, then for each occupied
@@ -284,25 +278,24 @@ impl Histogram {
             let gap = take_leb128(&mut rest)?;
             let values = take_leb128(&mut rest)?;
             bucket = bucket.checked_add(gap).ok_or(DecodeError::Malformed)?;
-            let slot = usize::try_from(bucket)
-                .ok()
-                .and_then(|index| histogram.counts.get_mut(index))
-                .ok_or(DecodeError::NoSuchBucket(bucket))?;
+            let slot = histogram.counts.get_mut(bucket as usize);
+            let slot = slot.ok_or(DecodeError::NoSuchBucket(bucket))?;
             *slot = slot.checked_add(values).ok_or(DecodeError::Malformed)?;
             found = found.checked_add(values).ok_or(DecodeError::Malformed)?;
         }
         if found != count {
-            return Err(DecodeError::CountMismatch {
-                found,
-                expected: count,
-            });
+            let expected = count;
+            return Err(DecodeError::CountMismatch { found, expected });
         }
         if count > 0 {
-            histogram.count = count;
-            histogram.overflow = overflow;
-            histogram.sum_ns = sum_ns;
-            histogram.min_ns = min_ns;
-            histogram.max_ns = max_ns;
+            histogram = Histogram {
+                counts: histogram.counts,
+                count,
+                overflow,
+                sum_ns,
+                min_ns,
+                max_ns,
+            };
             // Minimum and maximum bound every walk over the buckets: they must be true.
             let walked: u64 = histogram.occupied().map(|(_, n)| n).sum();
             if min_ns > max_ns || walked + overflow != count {
@@ -315,13 +308,10 @@ impl Histogram {
 
 impl fmt::Debug for Histogram {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (count, min, max, overflow) = (self.count, self.min(), self.max(), self.overflow);
         write!(
             f,
-            "Histogram({} values, {} to {}, overflow {})",
-            self.count,
-            self.min(),
-            self.max(),
-            self.overflow
+            "Histogram({count} values, {min} to {max}, overflow {overflow})"
         )
     }
 }

@@ -1,13 +1,13 @@
 //! Knees: the lowest sufficient queue depth, and the highest sustainable load.
 //!
 //! # Rules
-//! - Closed loop ([`lowest_depth_reaching`]): the lowest queue depth whose rate reaches a share (95 %) of the best rate of the sweep, as
-//!   AnandTech reports enterprise drives ("Memblaze PBlaze5 C916", 13 Mar 2019), instead of figures at a fixed depth, which suits some
-//!   drives and not others.
-//! - Open loop ([`load_knee`]): the highest offered load up to which mean latency stays within [`LATENCY_FACTOR`] times that of the lowest
-//!   load *and* the offered I/Os are done. A factor of two is a single server with exponential service at half its capacity, where waiting
-//!   time equals service time. Rules for the shape of the curve (Kneedle, V. Satopaa et al., 2011) depend on where the sweep ends, so they
-//!   are not used.
+//! - Closed loop ([`lowest_depth_reaching`]): the lowest queue depth whose rate reaches a share (95 %) of the best rate
+//!   of the sweep, as AnandTech reports enterprise drives ("Memblaze PBlaze5 C916", 13 Mar 2019), instead of figures at
+//!   a fixed depth, which suits some drives and not others.
+//! - Open loop ([`load_knee`]): the highest offered load up to which mean latency stays within [`LATENCY_FACTOR`] times
+//!   that of the lowest load *and* the offered I/Os are done. A factor of two is a single server with exponential
+//!   service at half its capacity, where waiting time equals service time. Rules for the shape of the curve (Kneedle,
+//!   V. Satopaa et al., 2011) depend on where the sweep ends, so they are not used.
 //!
 //! # Non-goals
 //! Interpolation: a knee is a measured load.
@@ -46,19 +46,20 @@ pub struct DepthKnee {
     pub best: f64,
     /// The lowest depth with that rate.
     pub best_depth: u32,
-    /// The best rate is at the deepest point and the point before is more than the share away: the sweep may have ended too early.
+    /// The best rate is at the deepest point and the point before is more than the share away: the sweep may have ended
+    /// too early.
     pub still_rising: bool,
 }
 
-/// The lowest depth whose rate is at least `share` of the best. Points in any order; points without a finite positive rate are
-/// ignored; `None` when none is left.
+/// The lowest depth whose rate is at least `share` of the best. Points in any order; points without a finite positive
+/// rate are ignored; `None` when none is left.
 pub fn lowest_depth_reaching(points: &[(u32, f64)], share: f64) -> Option<DepthKnee> {
     let usable = || {
-        points
+        let all = points
             .iter()
             .enumerate()
-            .filter(|(_, (_, rate))| rate.is_finite() && *rate > 0.0)
-            .map(|(index, (depth, rate))| (index, *depth, *rate))
+            .map(|(index, (depth, rate))| (index, *depth, *rate));
+        all.filter(|(_, _, rate)| rate.is_finite() && *rate > 0.0)
     };
     let best = usable().map(|(_, _, rate)| rate).fold(0.0, f64::max);
     let best_depth = usable().filter(|p| p.2 == best).map(|p| p.1).min()?;
@@ -112,29 +113,28 @@ pub struct LoadKnee {
     pub beyond: Option<f64>,
 }
 
-/// The highest offered load that is sustainable together with every lower one: latency at most `factor` times that of the lowest load, and
-/// [`LoadPoint::is_kept_up_with`]. Points in any order; those that are not finite positive numbers are ignored. `None` with fewer than two
-/// points, or when the lowest load is not sustainable.
+/// The highest offered load that is sustainable together with every lower one: latency at most `factor` times that of
+/// the lowest load, and [`LoadPoint::is_kept_up_with`]. Points in any order; those that are not finite positive numbers
+/// are ignored. `None` with fewer than two points, or when the lowest load is not sustainable.
 pub fn load_knee(points: &[LoadPoint], factor: f64) -> Option<LoadKnee> {
+    let is_usable = |p: &LoadPoint| {
+        [p.offered, p.done, p.latency_ns]
+            .iter()
+            .all(|v| v.is_finite() && *v > 0.0)
+    };
     let mut order: Vec<usize> = (0..points.len())
-        .filter(|index| {
-            let p = &points[*index];
-            [p.offered, p.done, p.latency_ns]
-                .iter()
-                .all(|v| v.is_finite() && *v > 0.0)
-        })
+        .filter(|at| is_usable(&points[*at]))
         .collect();
     order.sort_by(|a, b| points[*a].offered.total_cmp(&points[*b].offered));
     let unloaded_ns = points[*order.first()?].latency_ns;
     if order.len() < 2 {
         return None;
     }
+    let is_sustainable =
+        |p: &LoadPoint| p.latency_ns <= factor * unloaded_ns && p.is_kept_up_with();
     let sustainable = order
         .iter()
-        .take_while(|index| {
-            let p = &points[**index];
-            p.latency_ns <= factor * unloaded_ns && p.is_kept_up_with()
-        })
+        .take_while(|at| is_sustainable(&points[**at]))
         .count();
     let index = order[sustainable.checked_sub(1)?];
     Some(LoadKnee {

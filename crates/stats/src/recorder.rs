@@ -47,9 +47,7 @@ impl OpInterval {
         self.causes.merge(&other.causes);
         self.latency.merge(&other.latency);
         if let Some(service) = &other.service {
-            self.service
-                .get_or_insert_with(Histogram::new)
-                .merge(service);
+            self.service.get_or_insert_default().merge(service);
         }
     }
 }
@@ -74,13 +72,7 @@ impl Interval {
     pub fn merge(&mut self, other: &Interval) {
         self.start = self.start.min(other.start);
         self.end = self.end.max(other.end);
-        for (op, counts) in &other.ops {
-            match self.ops.iter_mut().find(|(mine, _)| mine == op) {
-                Some((_, mine)) => mine.merge(counts),
-                None => self.ops.push((*op, counts.clone())),
-            }
-        }
-        self.ops.sort_by_key(|(op, _)| *op);
+        merge_ops(&mut self.ops, &other.ops);
     }
 
     /// Set all counts to zero, keeping the storage for [`Recorder::recycle`]. Costs only the buckets in use.
@@ -94,12 +86,24 @@ impl Interval {
     }
 }
 
+/// Add counts per operation.
+pub(crate) fn merge_ops(mine: &mut Vec<(Op, OpInterval)>, others: &[(Op, OpInterval)]) {
+    for (op, counts) in others {
+        match mine.iter_mut().find(|(known, _)| known == op) {
+            Some((_, known)) => known.merge(counts),
+            None => mine.push((*op, counts.clone())),
+        }
+    }
+    mine.sort_by_key(|(op, _)| *op);
+}
+
 const OPS: [Op; 5] = [Op::Read, Op::Write, Op::Flush, Op::Discard, Op::WriteZeroes];
 
 /// The recording side of one I/O loop: one array increment per I/O.
 ///
-/// Storage circulates: [`Recorder::roll`] gives away what was recorded into and goes on in storage that [`Recorder::preallocate`] made or
-/// [`Recorder::recycle`] took back. Only where neither left any is new storage allocated.
+/// Storage circulates: [`Recorder::roll`] gives away what was recorded into and goes on in storage that
+/// [`Recorder::preallocate`] made or [`Recorder::recycle`] took back. Only where neither left any is new storage
+/// allocated.
 #[derive(Debug)]
 pub struct Recorder {
     start: Nanos,
@@ -115,8 +119,8 @@ pub struct Recorder {
 }
 
 impl Recorder {
-    /// Record from `start` (an instant of the target's clock) in intervals of this length; everything before `start + ramp` belongs to the
-    /// ramp. `keep_service` keeps a second histogram of submission to completion.
+    /// Record from `start` (an instant of the target's clock) in intervals of this length; everything before `start +
+    /// ramp` belongs to the ramp. `keep_service` keeps a second histogram of submission to completion.
     pub fn new(start: Nanos, interval: Nanos, ramp: Nanos, keep_service: bool) -> Recorder {
         assert!(interval > Nanos::ZERO, "an interval has a length");
         let mut recorder = Recorder {
@@ -191,21 +195,19 @@ impl Recorder {
         counts.causes.count(result);
     }
 
-    /// Hand over the current span, which ends at [`Recorder::boundary`], or at `now` where that is earlier (the end of the job).
+    /// Hand over the current span, which ends at [`Recorder::boundary`], or at `now` where that is earlier (the end of
+    /// the job).
     ///
-    /// Recording goes on in the interval that holds `now`: intervals that passed meanwhile without a completion are left out, and nothing is
-    /// spread over them.
+    /// Recording goes on in the interval that holds `now`: intervals that passed meanwhile without a completion are
+    /// left out, and nothing is spread over them.
     pub fn roll(&mut self, now: Nanos) -> Interval {
         let end = now.min(self.boundary);
-        let mut ops = self
-            .spare_lists
-            .pop()
-            .unwrap_or_else(|| Vec::with_capacity(OPS.len()));
-        for op in OPS {
-            if let Some(counts) = self.ops[op as usize].take() {
-                ops.push((op, counts));
-            }
-        }
+        let spare = self.spare_lists.pop();
+        let mut ops = spare.unwrap_or_else(|| Vec::with_capacity(OPS.len()));
+        ops.extend(
+            OPS.into_iter()
+                .filter_map(|op| Some((op, self.ops[op as usize].take()?))),
+        );
         let interval = Interval {
             index: self.index,
             ramp: self.span_start < self.ramp_end,

@@ -1,24 +1,27 @@
 //! Steady-state rules for a value measured in rounds: SNIA PTS and fio `steadystate`.
 //!
 //! # Rules
-//! - [`SteadyRule::Snia`], the default: SNIA Solid State Storage Performance Test Specification 2.0.2, definition 2.1.24. Over the last
-//!   `window` rounds (5) the largest value less the smallest is at most `range_pct` (20 %) of their average, *and* the least-squares
-//!   line rises or falls by at most `excursion_pct` (10 %) of the average between the first and the last round of the window.
-//!   Equality passes.
-//! - [`SteadyRule::Fio`]: fio's option `steadystate` (`steadystate.c`). `iops_slope:0.3%`: the least-squares slope per sample, as percent
-//!   of the window's mean, is in size *less than* the limit. `iops:0.3%`: no value is as far from the window's mean as the limit.
-//!   Without the percent sign the limits are in units of the value. fio truncates rates and, for the slope, the mean to integers; here
-//!   they stay fractions, so the two can differ where a mean is below about 100.
+//! - [`SteadyRule::Snia`], the default: SNIA Solid State Storage Performance Test Specification 2.0.2, definition
+//!   2.1.24. Over the last `window` rounds (5) the largest value less the smallest is at most `range_pct` (20 %) of
+//!   their average, *and* the least-squares line rises or falls by at most `excursion_pct` (10 %) of the average
+//!   between the first and the last round of the window. Equality passes.
+//! - [`SteadyRule::Fio`]: fio's option `steadystate` (`steadystate.c`). `iops_slope:0.3%`: the least-squares slope per
+//!   sample, as percent of the window's mean, is in size *less than* the limit. `iops:0.3%`: no value is as far from
+//!   the window's mean as the limit. Without the percent sign the limits are in units of the value. fio truncates rates
+//!   and, for the slope, the mean to integers; here they stay fractions, so the two can differ where a mean is below
+//!   about 100.
 //!
-//! A rule evaluates one window; [`SteadyRule::evaluate_with_dwell`] requires that it hold for several windows in a row, because a slow
-//! oscillation passes any rule of one window at its extremum.
+//! A rule evaluates one window; [`SteadyRule::evaluate_with_dwell`] requires that it hold for several windows in a row,
+//! because a slow oscillation passes any rule of one window at its extremum.
 //!
 //! # Non-goals
-//! The start of steady state in a series (see [`crate::change`]); whether the level is the relevant one: a drive that writes into its SLC
-//! cache has a steady rate too.
+//! The start of steady state in a series (see [`crate::change`]); whether the level is the relevant one: a drive that
+//! writes into its SLC cache has a steady rate too.
 
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
+
+use crate::moments::{mean, slope};
 
 /// Window of the SNIA rule, rounds.
 pub const SNIA_WINDOW: usize = 5;
@@ -92,8 +95,8 @@ pub enum FioFigure {
 )]
 pub struct NoSuchRule(String);
 
-/// Result of a rule. Every value is finite; those that cannot be computed (too few rounds, a value that is not a number) are 0, with the
-/// reason in [`SteadyEvaluation::why`].
+/// Result of a rule. Every value is finite; those that cannot be computed (too few rounds, a value that is not a
+/// number) are 0, with the reason in [`SteadyEvaluation::why`].
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SteadyEvaluation {
     /// The rule holds.
@@ -137,26 +140,20 @@ impl SteadyRule {
             "bw_slope" => (FioFigure::Bandwidth, FioCriterion::Slope),
             _ => return Err(no_such()),
         };
-        let (digits, percent) = match limit.strip_suffix('%') {
-            Some(digits) => (digits, true),
-            None => (limit, false),
+        let (digits, limit): (&str, fn(f64) -> SteadyLimit) = match limit.strip_suffix('%') {
+            Some(digits) => (digits, SteadyLimit::Percent),
+            None => (limit, SteadyLimit::Absolute),
         };
         let value: f64 = digits.parse().map_err(|_| no_such())?;
         if !(value.is_finite() && value > 0.0) {
             return Err(no_such());
         }
-        let limit = match percent {
-            true => SteadyLimit::Percent(value),
-            false => SteadyLimit::Absolute(value),
+        let rule = SteadyRule::Fio {
+            criterion,
+            limit: limit(value),
+            window,
         };
-        Ok((
-            figure,
-            SteadyRule::Fio {
-                criterion,
-                limit,
-                window,
-            },
-        ))
+        Ok((figure, rule))
     }
 
     /// Length of the window.
@@ -166,23 +163,17 @@ impl SteadyRule {
         }
     }
 
-    /// Largest distance of a value from the mean, in units of the value: half of SNIA's range, or fio's deviation. `None` for a rule that
-    /// limits only the slope.
+    /// Largest distance of a value from the mean, in units of the value: half of SNIA's range, or fio's deviation.
+    /// `None` for a rule that limits only the slope.
     pub fn half_band(&self, mean: f64) -> Option<f64> {
         match *self {
             SteadyRule::Snia { range_pct, .. } => Some(mean * range_pct / 200.0),
             SteadyRule::Fio {
-                criterion: FioCriterion::MeanDeviation,
-                limit,
-                ..
-            } => Some(match limit {
+                criterion, limit, ..
+            } => (criterion == FioCriterion::MeanDeviation).then(|| match limit {
                 SteadyLimit::Absolute(limit) => limit,
                 SteadyLimit::Percent(limit) => mean * limit / 100.0,
             }),
-            SteadyRule::Fio {
-                criterion: FioCriterion::Slope,
-                ..
-            } => None,
         }
     }
 
@@ -219,29 +210,26 @@ impl SteadyRule {
     pub fn evaluate(&self, values: &[f64]) -> SteadyEvaluation {
         let window = self.window();
         let last = u32::try_from(values.len()).expect("rounds and samples are far fewer than 2^32");
+        let all = (last.min(1), last);
         if window < 2 {
-            return unsteady(
-                (last.min(1), last),
-                format!("a window of {window} rounds shows no trend; at least 2 are needed"),
-            );
+            let why = format!("a window of {window} rounds shows no trend; at least 2 are needed");
+            return unsteady(all, why);
         }
         if values.len() < window {
+            let why = format!("only {} of {window} rounds", values.len());
             return SteadyEvaluation {
-                mean: mean_of_numbers(values),
-                ..unsteady(
-                    (last.min(1), last),
-                    format!("only {} of {window} rounds", values.len()),
-                )
+                // 0 when it is not a number.
+                mean: Some(mean(values))
+                    .filter(|mean| mean.is_finite())
+                    .unwrap_or(0.0),
+                ..unsteady(all, why)
             };
         }
         let first = values.len() - window;
         let span = (last + 1 - window as u32, last);
         let seen = &values[first..];
-        if let Some((at, value)) = seen
-            .iter()
-            .enumerate()
-            .find(|(_, value)| !(value.is_finite() && **value >= 0.0))
-        {
+        let is_rate = |value: f64| value.is_finite() && value >= 0.0;
+        if let Some((at, value)) = (seen.iter().enumerate()).find(|(_, value)| !is_rate(**value)) {
             let why = match value.is_finite() {
                 true => format!("round {} measured {value}, below zero", first + at + 1),
                 false => format!("round {} has no value", first + at + 1),
@@ -250,10 +238,8 @@ impl SteadyRule {
         }
         let stats = WindowStats::of(seen);
         if stats.mean <= 0.0 || !stats.is_finite() {
-            return unsteady(
-                span,
-                "the mean of the window is zero or not finite".to_owned(),
-            );
+            let why = "the mean of the window is zero or not finite";
+            return unsteady(span, why.to_owned());
         }
         let range_pct = stats.range / stats.mean * 100.0;
         let excursion_pct = stats.slope.abs() * (window - 1) as f64 / stats.mean * 100.0;
@@ -265,16 +251,16 @@ impl SteadyRule {
             } => {
                 let mut failed = Vec::new();
                 if !at_most(range_pct, range_most) {
+                    let range = figure(range_pct, range_most);
                     failed.push(format!(
-                        "range {} % of the mean, at most {range_most} %",
-                        figure(range_pct, range_most)
+                        "range {range} % of the mean, at most {range_most} %"
                     ));
                 }
                 if !at_most(excursion_pct, excursion_most) {
+                    let moves = if stats.slope < 0.0 { "falls" } else { "rises" };
+                    let by = figure(excursion_pct, excursion_most);
                     failed.push(format!(
-                        "least-squares line {} by {} % of the mean across the window, at most {excursion_most} %",
-                        if stats.slope < 0.0 { "falls" } else { "rises" },
-                        figure(excursion_pct, excursion_most)
+                        "least-squares line {moves} by {by} % of the mean across the window, at most {excursion_most} %"
                     ));
                 }
                 (!failed.is_empty()).then(|| failed.join("; "))
@@ -296,12 +282,8 @@ impl SteadyRule {
                 };
                 // Not `size >= most`: a limit that is not a number must fail.
                 let holds = size < most;
-                (!holds).then(|| {
-                    format!(
-                        "{what} {}{unit}, must be less than {most}{unit}",
-                        figure(size, most)
-                    )
-                })
+                let figure = figure(size, most);
+                (!holds).then(|| format!("{what} {figure}{unit}, must be less than {most}{unit}"))
             }
         };
         SteadyEvaluation {
@@ -315,20 +297,16 @@ impl SteadyRule {
         }
     }
 
-    /// As [`SteadyRule::evaluate`]; in addition the rule must have held for the `dwell` windows before the last one, each one round
-    /// earlier. The values are those of the last window.
+    /// As [`SteadyRule::evaluate`]; in addition the rule must have held for the `dwell` windows before the last one,
+    /// each one round earlier. The values are those of the last window.
     pub fn evaluate_with_dwell(&self, values: &[f64], dwell: usize) -> SteadyEvaluation {
         let mut result = self.evaluate(values);
         if !result.achieved || dwell == 0 {
             return result;
         }
         let held = (1..=dwell)
-            .take_while(|back| {
-                values
-                    .len()
-                    .checked_sub(*back)
-                    .is_some_and(|length| self.evaluate(&values[..length]).achieved)
-            })
+            .map_while(|back| values.len().checked_sub(back))
+            .take_while(|length| self.evaluate(&values[..*length]).achieved)
             .count();
         if held < dwell {
             result.achieved = false;
@@ -348,12 +326,6 @@ fn unsteady(window: (u32, u32), why: String) -> SteadyEvaluation {
         why: Some(why),
         ..SteadyEvaluation::default()
     }
-}
-
-/// Mean for display; 0 when it is not a number.
-fn mean_of_numbers(values: &[f64]) -> f64 {
-    let mean = values.iter().sum::<f64>() / values.len() as f64;
-    if mean.is_finite() { mean } else { 0.0 }
 }
 
 fn at_most(value: f64, limit: f64) -> bool {
@@ -383,21 +355,13 @@ struct WindowStats {
 impl WindowStats {
     /// Of at least two finite values.
     fn of(values: &[f64]) -> WindowStats {
-        let n = values.len() as f64;
-        let mean = values.iter().sum::<f64>() / n;
+        let mean = mean(values);
         let largest = values.iter().copied().fold(f64::MIN, f64::max);
         let smallest = values.iter().copied().fold(f64::MAX, f64::min);
-        let middle = (n - 1.0) / 2.0;
-        let (mut xy, mut xx) = (0.0, 0.0);
-        for (i, y) in values.iter().enumerate() {
-            let x = i as f64 - middle;
-            xy += x * (y - mean);
-            xx += x * x;
-        }
         WindowStats {
             mean,
             range: largest - smallest,
-            slope: xy / xx,
+            slope: slope(values),
             farthest: (largest - mean).max(mean - smallest),
         }
     }

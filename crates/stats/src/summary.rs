@@ -19,8 +19,8 @@ pub const PERCENTILES: [(&str, u32); 8] = [
 
 /// A latency distribution in figures. Nanoseconds; percentiles to three significant digits, never understated.
 ///
-/// A percentile that needs more samples than there are (p99.999 of a thousand reads) equals the maximum; `samples`
-/// lets a reader see that.
+/// A percentile that needs more samples than there are (p99.999 of a thousand reads) equals the maximum; `samples` lets
+/// a reader see that.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct LatencySummary {
     /// How many latencies.
@@ -56,39 +56,32 @@ pub struct LatencySummary {
 impl LatencySummary {
     /// Of a histogram.
     pub fn of(histogram: &Histogram) -> LatencySummary {
-        let at = |per_million| histogram.percentile(per_million).0;
+        let [p50, p90, p95, p99, p99_9, p99_99, p99_999, p99_9999] =
+            PERCENTILES.map(|(_, per_million)| histogram.percentile(per_million).0);
         LatencySummary {
             samples: histogram.count(),
             mean: histogram.mean_ns(),
             min: histogram.min().0,
             max: histogram.max().0,
             stddev: histogram.stddev_ns(),
-            p50: at(500_000),
-            p90: at(900_000),
-            p95: at(950_000),
-            p99: at(990_000),
-            p99_9: at(999_000),
-            p99_99: at(999_900),
-            p99_999: at(999_990),
-            p99_9999: at(999_999),
+            p50,
+            p90,
+            p95,
+            p99,
+            p99_9,
+            p99_99,
+            p99_999,
+            p99_9999,
             overflow: histogram.overflow(),
         }
     }
 
     /// The percentile of a key in [`PERCENTILES`].
     pub fn percentile(&self, key: &str) -> Option<Nanos> {
-        let value = match key {
-            "p50" => self.p50,
-            "p90" => self.p90,
-            "p95" => self.p95,
-            "p99" => self.p99,
-            "p99_9" => self.p99_9,
-            "p99_99" => self.p99_99,
-            "p99_999" => self.p99_999,
-            "p99_9999" => self.p99_9999,
-            _ => return None,
-        };
-        Some(Nanos(value))
+        let index = PERCENTILES.iter().position(|(known, _)| *known == key)?;
+        let middle = [self.p50, self.p90, self.p95, self.p99];
+        let tail = [self.p99_9, self.p99_99, self.p99_999, self.p99_9999];
+        middle.into_iter().chain(tail).nth(index).map(Nanos)
     }
 }
 

@@ -2,6 +2,7 @@
 
 use assay_units::{Nanos, Op};
 
+use crate::recorder::merge_ops;
 use crate::{Interval, OpInterval, OpSummary};
 
 /// The sum of a job's measured intervals (the ramp left out).
@@ -25,13 +26,7 @@ impl JobTotals {
         }
         self.start = Some(self.start.map_or(interval.start, |s| s.min(interval.start)));
         self.end = self.end.max(interval.end);
-        for (op, counts) in &interval.ops {
-            match self.ops.iter_mut().find(|(mine, _)| mine == op) {
-                Some((_, mine)) => mine.merge(counts),
-                None => self.ops.push((*op, counts.clone())),
-            }
-        }
-        self.ops.sort_by_key(|(op, _)| *op);
+        merge_ops(&mut self.ops, &interval.ops);
     }
 
     /// The measured span: from the first measured interval's start to the last one's end.
@@ -46,7 +41,8 @@ impl JobTotals {
 
     /// The result of an operation; all zero when it never occurred.
     pub fn summary(&self, op: Op) -> OpSummary {
-        self.counts(op).map_or_else(OpSummary::default, |counts| {
+        let counts = self.counts(op);
+        counts.map_or_else(OpSummary::default, |counts| {
             OpSummary::of(counts, self.elapsed())
         })
     }

@@ -5,7 +5,8 @@ use std::collections::{BTreeSet, BinaryHeap, VecDeque};
 
 use assay_units::{Nanos, Rng};
 
-/// `sysctl_sched_latency` of one processor, in nanoseconds; it grows with their number (`sched_tunable_scaling` logarithmic).
+/// `sysctl_sched_latency` of one processor, in nanoseconds; it grows with their number (`sched_tunable_scaling`
+/// logarithmic).
 const LATENCY_NS: u64 = 6_000_000;
 /// More processors than this do not make it grow (`get_update_sysctl_factor`).
 const SCALED_PROCESSORS: usize = 8;
@@ -107,7 +108,8 @@ impl CfsScheduler {
         }
     }
 
-    /// Wake a thread: on the processor where it ran last if that is idle, else on the one that took the drive's interrupt.
+    /// Wake a thread: on the processor where it ran last if that is idle, else on the one that took the drive's
+    /// interrupt.
     fn wake(&mut self, number: usize, now_ns: u64) {
         let before = self.threads[number].processor;
         let mut chosen = before;

@@ -1,15 +1,14 @@
 //! Schedule of completions.
 //!
 //! Those due within half a millisecond go to a timing wheel ([`TimingWheel`]). Later ones come nearly in order
-//! (buffered writes) and go to a sorted ring when a few moves suffice, else to a heap. So the cost does not
-//! depend on the number pending.
+//! (buffered writes) and go to a sorted ring when a few moves suffice, else to a heap. So the cost does not depend on
+//! the number pending.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use super::timing_wheel::TimingWheel;
 
-/// Most moves before the heap is cheaper.
 const REACH: usize = 24;
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -101,7 +100,6 @@ impl SortedRing {
 #[derive(Clone, Debug, Default)]
 struct LateCompletions {
     near: SortedRing,
-    /// Time, submission number and number.
     far: BinaryHeap<Reverse<(u64, u64, u32)>>,
 }
 
@@ -117,7 +115,6 @@ impl LateCompletions {
         }
     }
 
-    /// First of the heap, if it precedes the ring.
     #[inline]
     fn first_far(&self) -> Option<PendingCompletion> {
         let &Reverse((at_ns, seq, number)) = self.far.peek()?;
@@ -154,8 +151,7 @@ pub(super) struct CompletionSchedule {
     wheel: TimingWheel,
     late: LateCompletions,
     late_first: PendingCompletion,
-    /// Time of the first, `u64::MAX` if none.
-    next_ns: u64,
+    pub(super) next_ns: u64,
 }
 
 impl CompletionSchedule {
@@ -166,11 +162,6 @@ impl CompletionSchedule {
             late_first: NEVER,
             next_ns: u64::MAX,
         }
-    }
-
-    #[inline]
-    pub(super) fn next_ns(&self) -> u64 {
-        self.next_ns
     }
 
     #[inline(always)]
@@ -190,7 +181,6 @@ impl CompletionSchedule {
         }
     }
 
-    /// Take the first, if due by `until_ns`: time and number.
     #[inline(always)]
     pub(super) fn pop(&mut self, until_ns: u64) -> Option<(u64, u32)> {
         if self.next_ns > until_ns {
@@ -201,7 +191,7 @@ impl CompletionSchedule {
         }
         let first = self.wheel.pop();
         self.wheel.turn_to(first.0);
-        self.next_ns = self.wheel.next_ns().min(self.late_first.at_ns);
+        self.next_ns = self.wheel.next_ns.min(self.late_first.at_ns);
         Some(first)
     }
 
@@ -209,7 +199,7 @@ impl CompletionSchedule {
     #[inline(never)]
     fn pop_late(&mut self) -> Option<(u64, u32)> {
         let of_wheel = PendingCompletion {
-            at_ns: self.wheel.next_ns(),
+            at_ns: self.wheel.next_ns,
             seq: self.wheel.next_seq(),
             number: 0,
         };
@@ -221,7 +211,7 @@ impl CompletionSchedule {
             (first.at_ns, first.number)
         };
         self.wheel.turn_to(first.0);
-        self.next_ns = self.wheel.next_ns().min(self.late_first.at_ns);
+        self.next_ns = self.wheel.next_ns.min(self.late_first.at_ns);
         Some(first)
     }
 }

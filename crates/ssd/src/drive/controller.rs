@@ -1,22 +1,80 @@
-//! Features for an NVMe controller around the drive.
+//! Admin commands: Format NVM, power states and other features of an NVMe controller around the drive.
 
-use assay_units::Nanos;
+use assay_units::{Nanos, Op};
 
-use super::Drive;
+use super::{Drive, DriveError, MAX_TIME_NS};
 use crate::coalescing::CoalescingSetting;
+use crate::data::PAGE_BYTES;
 use crate::options::Age;
 use crate::profile::MAP_UNIT_BYTES;
 use crate::thermal::HostThrottling;
 
 impl Drive {
-    /// Hand interrupt coalescing over to the caller: completions then appear when their entry is written.
-    /// Returns the setting, if on. Call before the first command.
+    /// Erase all user data from `now` on, as Format NVM does; returns the end, or `None` if the drive was removed.
+    /// Nothing may be in flight.
+    ///
+    /// Afterwards the drive behaves as never written. Wear, counters, temperature, power state and time continue;
+    /// unreadable media is replaced. Source: NVM Express Base Specification 1.4, section 5.23.
+    pub fn purge(&mut self, now: Nanos) -> Option<Nanos> {
+        if !self.present {
+            return None;
+        }
+        let now_ns = self.catch_up(now);
+        self.last_submit_ns = now_ns;
+        let capacity = self.identity.capacity_bytes;
+        self.prefetch.invalidate(0, capacity);
+        self.faults.hits_bad_media(Op::Discard, 0, capacity);
+        if let Some(journal) = &mut self.journal {
+            journal.catch_up();
+            journal.drop_range(0, capacity.div_ceil(PAGE_BYTES));
+        }
+        if let Some(data) = &mut self.data {
+            data.discard(0, capacity);
+        }
+        if let Some(cache) = &mut self.map_cache {
+            cache.clear();
+        }
+        let end_ns = self.medium.purge(now_ns);
+        self.power.busy_until(end_ns);
+        Some(Nanos(end_ns))
+    }
+
+    /// Select a power state at `now` (Set Features, Power Management): an operational one with its power limit, or a
+    /// non-operational one, which the next command ends. See [`crate::power`].
+    ///
+    /// # Errors
+    /// [`DriveError::PowerState`] when there is none of that number.
+    pub fn set_power_state(&mut self, now: Nanos, state: u8) -> Result<(), DriveError> {
+        let now_ns = self.catch_up(now);
+        self.observe_power(now_ns);
+        // Without a change the idle period continues.
+        if usize::from(state) != self.power.current {
+            if !self.power.set(now_ns, usize::from(state)) {
+                return Err(DriveError::PowerState {
+                    profile: self.profile.name.clone(),
+                    state,
+                    last: self.power.states.len() - 1,
+                });
+            }
+            self.last_submit_ns = now_ns;
+            self.account_power();
+        }
+        self.update_fast_path();
+        Ok(())
+    }
+
+    /// Last operational state selected, to which commands return the drive.
+    pub fn working_power_state(&self) -> u8 {
+        self.power.working as u8
+    }
+
+    /// Hand interrupt coalescing (its setting, if on) over to the caller, before the first command.
     pub fn take_coalescing(&mut self) -> Option<CoalescingSetting> {
         self.coalescer.take().and(self.identity.coalescing)
     }
 
-    /// Change the logical block size to `bytes`, a power of two from 512 to [`MAP_UNIT_BYTES`], as Format NVM
-    /// does (which also erases, see [`Drive::purge`]); `false`, with nothing changed, for any other size.
+    /// Change the logical block size to `bytes`, a power of two from 512 to [`MAP_UNIT_BYTES`], as Format NVM does
+    /// (which also erases, see [`Drive::purge`]); `false`, with nothing changed, for any other size.
     pub fn set_logical_block_bytes(&mut self, bytes: u64) -> bool {
         let fits = bytes.is_power_of_two() && (512..=MAP_UNIT_BYTES).contains(&bytes);
         if fits {
@@ -25,10 +83,10 @@ impl Drive {
         fits
     }
 
-    /// Set the autonomous power state transitions from `now` on: idle time and state; none if empty (NVM
-    /// Express Base Specification 2.0c, section 5.27.1.9). Unknown and operational states are ignored.
+    /// Set the autonomous power state transitions from `now` on: idle time and state; none if empty (NVM Express Base
+    /// Specification 2.0c, section 5.27.1.9). Unknown and operational states are ignored.
     pub fn set_autonomous_transitions(&mut self, now: Nanos, transitions: &[(Nanos, u8)]) {
-        let now_ns = now.0.min(super::MAX_TIME_NS).max(self.last_submit_ns);
+        let now_ns = now.0.min(MAX_TIME_NS).max(self.last_submit_ns);
         self.start_waiting(now_ns);
         self.observe_power(now_ns);
         self.power.set_autonomous(transitions);
@@ -40,10 +98,9 @@ impl Drive {
         self.power.autonomous()
     }
 
-    /// Set the thresholds of Host Controlled Thermal Management (NVM Express Base Specification 2.0c, section
-    /// 5.27.1.13).
+    /// Thresholds of Host Controlled Thermal Management (NVM Express Base Specification 2.0c, section 5.27.1.13).
     pub fn set_host_throttling(&mut self, now: Nanos, throttling: HostThrottling) {
-        let now_ns = now.0.min(super::MAX_TIME_NS).max(self.now_ns);
+        let now_ns = now.0.min(MAX_TIME_NS).max(self.now_ns);
         // The thermal model first needs earlier power changes and background work.
         self.start_waiting(now_ns);
         self.run_background(now_ns);

@@ -13,8 +13,8 @@ use crate::regenerate::Generator;
 impl Drive {
     /// Queue a write with its bytes. Ignores the bytes without [`crate::DriveOptions::keep_data`].
     ///
-    /// The bytes are stored now (modified by planned faults) unless the command will fail. If `bytes` and the
-    /// command differ in length, the common prefix is stored.
+    /// The bytes are stored now (modified by planned faults) unless the command will fail. If `bytes` and the command
+    /// differ in length, the common prefix is stored.
     pub fn submit_write(&mut self, now: Nanos, command: Command, bytes: &[u8]) {
         let (ok, effect) = self.enqueue(now, command);
         if !ok || command.op != Op::Write {
@@ -57,17 +57,15 @@ impl Drive {
         }
     }
 
-    /// Queue an NVMe Verify of the command's range at `now` (not before the last call's time): a read of the
-    /// medium without transfer to the host. Its bytes count as data read, but not as a read command (NVM
-    /// Express Base Specification 1.4, section 5.14.1.2). It completes exactly once.
+    /// Queue an NVMe Verify of the command's range at `now` (not before the last call's time): a read of the medium
+    /// without transfer to the host. Its bytes count as data read, but not as a read command (NVM Express Base
+    /// Specification 1.4, section 5.14.1.2). It completes exactly once.
     pub fn submit_verify(&mut self, now: Nanos, command: Command) {
         let command = Command {
             op: Op::Read,
             ..command
         };
-        let now_ns = now.0.min(super::MAX_TIME_NS).max(self.last_submit_ns);
-        self.start_waiting(now_ns);
-        self.run_background(now_ns);
+        let now_ns = self.catch_up(now);
         self.last_submit_ns = now_ns;
         let seq = self.next_seq;
         self.next_seq += 1;
@@ -76,8 +74,8 @@ impl Drive {
         self.update_journal(&command, true);
     }
 
-    /// Data of a completed read: pass its completion, offset and a buffer of its length. `false`, with the
-    /// buffer untouched, when no data is kept or the read failed.
+    /// Data of a completed read: pass its completion, offset and a buffer of its length. `false`, with the buffer
+    /// untouched, when no data is kept or the read failed.
     pub fn read_data(&self, completion: &Completion, offset_bytes: u64, buffer: &mut [u8]) -> bool {
         let Some(data) = &self.data else {
             return false;
@@ -93,8 +91,8 @@ impl Drive {
         true
     }
 
-    /// The extent beginning at `offset_bytes`, up to `end_bytes`: its end (or an earlier one), and whether it
-    /// is a hole, which reads as zeroes. Without kept data everything is one hole.
+    /// The extent beginning at `offset_bytes`, up to `end_bytes`: its end (or an earlier one), and whether it is a
+    /// hole, which reads as zeroes. Without kept data everything is one hole.
     pub fn extent(&self, offset_bytes: u64, end_bytes: u64) -> (u64, bool) {
         let Some(data) = &self.data else {
             return (end_bytes, true);

@@ -45,10 +45,10 @@ impl Drive {
             host: take(
                 0,
                 [
-                    host.reads,
-                    host.writes,
-                    host.bytes_read,
-                    host.bytes_written,
+                    host.host_reads,
+                    host.host_writes,
+                    host.host_bytes_read,
+                    host.host_bytes_written,
                     host.media_errors,
                     host.unsafe_shutdowns,
                 ],

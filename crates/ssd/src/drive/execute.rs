@@ -7,6 +7,7 @@ use crate::command::Status;
 use crate::map::UNMAPPED;
 use crate::prefetch::PrefetchHit;
 use crate::profile::{MAP_UNIT_BYTES, Profile};
+use crate::sourced::value_or;
 
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Costs {
@@ -40,16 +41,16 @@ impl Costs {
         let firmware = &profile.firmware;
         let costs = Costs {
             read_command_ns: firmware.read_command_ns.value,
-            read_partial_ns: firmware.read_partial_ns.as_ref().map_or(0, |ns| ns.value),
-            read_split_ns: firmware.read_split_ns.as_ref().map_or(0, |ns| ns.value),
+            read_partial_ns: value_or(&firmware.read_partial_ns, 0),
+            read_split_ns: value_or(&firmware.read_split_ns, 0),
             die_read_bytes: u64::from(profile.nand.planes.value) * profile.nand.page_bytes.value,
             read_page_ns: firmware.read_page_ns.value,
-            read_by_hardware_bytes: match &firmware.read_block_by_hardware {
-                Some(flag) if flag.value => profile.identity.logical_block_bytes.value,
-                _ => 0,
+            read_by_hardware_bytes: match value_or(&firmware.read_block_by_hardware, false) {
+                true => profile.identity.logical_block_bytes.value,
+                false => 0,
             },
             read_kib_ns: firmware.read_kib_ns.value,
-            path_setup_ns: (profile.data_path.setup_ns.as_ref()).map_or(0, |ns| ns.value),
+            path_setup_ns: value_or(&profile.data_path.setup_ns, 0),
             write_command_ns: firmware.write_command_ns.value,
             write_unit_ns: firmware.write_unit_ns.value,
             other_command_ns: firmware.other_command_ns.value,
@@ -74,7 +75,6 @@ impl Costs {
         self.read_page_ns * u64::from(pages)
     }
 
-    /// Core time of the shortest command, in nanoseconds: the least time to completion.
     pub(super) fn min_ns(&self) -> u64 {
         self.read_command_ns
             .min(self.write_command_ns)
@@ -104,14 +104,12 @@ impl Costs {
 /// Core busy until, command done (without completion entry), status.
 type CommandTiming = (u64, u64, Status);
 
-/// First and last mapping unit of a non-empty byte range.
 fn units_of(offset: u64, len: u64) -> (u32, u32) {
     let first = offset / MAP_UNIT_BYTES;
     let last = (offset + len - 1) / MAP_UNIT_BYTES;
     (first as u32, last as u32)
 }
 
-/// Bytes of `offset..end` that lie in units `first..first + count`.
 #[inline]
 fn overlap(offset: u64, end: u64, first: u32, count: u32) -> u64 {
     let start = u64::from(first) * MAP_UNIT_BYTES;
@@ -119,7 +117,6 @@ fn overlap(offset: u64, end: u64, first: u32, count: u32) -> u64 {
     end.min(stop) - offset.max(start)
 }
 
-/// Core time of a read before its first unit.
 #[inline(always)]
 fn read_begun_ns(now_ns: u64, offset: u64, len: u64, costs: &Costs) -> u64 {
     let is_whole = (offset | len).is_multiple_of(MAP_UNIT_BYTES);
@@ -128,7 +125,6 @@ fn read_begun_ns(now_ns: u64, offset: u64, len: u64, costs: &Costs) -> u64 {
 }
 
 impl Drive {
-    /// [`Drive::execute`] on the fast path.
     #[inline(always)]
     pub(super) fn execute_fast<const WRITE: bool>(
         &mut self,
@@ -136,7 +132,7 @@ impl Drive {
         number: u32,
     ) -> CommandTiming {
         self.thermal.advance(now_ns);
-        let clock = usize::from(self.thermal.throttled());
+        let clock = usize::from(self.thermal.throttled);
         let sub = self.in_flight.get(number);
         let (offset, len) = (sub.offset_bytes, u64::from(sub.len_bytes));
         let costs = &self.costs[clock];
@@ -184,24 +180,22 @@ impl Drive {
             }
         }
         self.thermal.advance(now_ns);
-        let clock = usize::from(self.thermal.throttled());
+        let clock = usize::from(self.thermal.throttled);
         let costs = self.costs[clock];
         let outcome = match sub.op {
             _ if !sub.status.is_ok() => self.reject(now_ns, sub, clock),
-            Op::Read => {
-                let len = u64::from(sub.len_bytes);
-                self.verify(now_ns, sub.offset_bytes, len, clock)
-            }
+            Op::Read => self.verify(now_ns, sub, clock),
             Op::Discard => self.deallocate(now_ns, sub, clock, false),
             Op::WriteZeroes => self.deallocate(now_ns, sub, clock, true),
             _ => {
                 let busy_ns = now_ns + costs.other_command_ns;
-                let done_ns = if sub.op == Op::Flush && !sub.dropped {
-                    self.medium.flush(now_ns).max(busy_ns)
+                let flushes = sub.op == Op::Flush && !sub.dropped;
+                let flushed_ns = if flushes {
+                    self.medium.flush(now_ns)
                 } else {
-                    busy_ns
+                    0
                 };
-                (busy_ns, done_ns, Status::Ok)
+                (busy_ns, flushed_ns.max(busy_ns), Status::Ok)
             }
         };
         self.account(now_ns, outcome, costs.command_nj, costs.data_path_percent)
@@ -209,42 +203,44 @@ impl Drive {
 
     /// Execute a failing command: invalid fields at once, media errors after the access.
     fn reject(&mut self, now_ns: u64, sub: &SubCommand, clock: usize) -> CommandTiming {
-        let costs = self.costs[clock];
-        let (busy, done) = match sub.status {
-            Status::UnrecoveredReadError => {
-                let len = u64::from(sub.len_bytes);
-                let (busy, done, _) = if sub.verifies {
-                    self.verify(now_ns, sub.offset_bytes, len, clock)
-                } else {
-                    self.read(now_ns, sub.offset_bytes, len, clock)
-                };
-                self.host.bytes_read -= u64::from(sub.len_bytes);
-                (busy, done)
-            }
-            _ => {
-                let busy = now_ns + costs.other_command_ns;
-                (busy, busy)
-            }
+        if sub.status != Status::UnrecoveredReadError {
+            let busy_ns = now_ns + self.costs[clock].other_command_ns;
+            return (busy_ns, busy_ns, sub.status);
+        }
+        let len = u64::from(sub.len_bytes);
+        let (busy_ns, done_ns, _) = if sub.verifies {
+            self.verify(now_ns, sub, clock)
+        } else {
+            self.read(now_ns, sub.offset_bytes, len, clock)
         };
-        (busy, done, sub.status)
+        self.host.host_bytes_read -= len;
+        (busy_ns, done_ns, sub.status)
     }
 
     #[inline(always)]
     fn read(&mut self, now_ns: u64, offset: u64, len: u64, clock: usize) -> CommandTiming {
         self.medium.apply_map_updates();
-        self.host.bytes_read += len;
+        self.host.host_bytes_read += len;
         let hit = self.prefetch.lookup(offset, len);
         let (first, last) = units_of(offset, len.max(1));
         if hit.is_none() && first == last && len > 0 {
             self.read_unit(now_ns, offset, len, clock)
         } else {
-            self.read_units(now_ns, offset, len, clock, hit)
+            self.read_units::<false>(now_ns, offset, len, clock, hit)
         }
     }
 
-    /// [`Drive::read`] of several units, or with read-ahead.
+    /// [`Drive::execute`] of a Verify: flash and data path without the link.
+    fn verify(&mut self, now_ns: u64, sub: &SubCommand, clock: usize) -> CommandTiming {
+        let len = u64::from(sub.len_bytes);
+        self.medium.apply_map_updates();
+        self.host.host_bytes_read += len;
+        self.read_units::<true>(now_ns, sub.offset_bytes, len, clock, None)
+    }
+
+    /// [`Drive::read`] of several units, or with read-ahead; or [`Drive::verify`].
     #[inline(never)]
-    fn read_units(
+    fn read_units<const VERIFY: bool>(
         &mut self,
         now_ns: u64,
         offset: u64,
@@ -278,15 +274,20 @@ impl Drive {
                 let (count, pages, physical) = self.next_run(unit, last - unit + 1);
                 let bytes = overlap(from, end, unit, count);
                 busy_ns += costs.read_pages_ns(pages, len) + ((bytes * costs.read_kib_ns) >> 10);
+                let issue_ns = busy_ns.max(known_ns);
                 let end_ns = if pages > 0 {
-                    let ready_ns = self
-                        .medium
-                        .read(now_ns, busy_ns.max(known_ns), physical, count);
+                    let ready_ns = self.medium.read(now_ns, issue_ns, physical, count);
                     let data_path_bytes = bytes * costs.data_path_percent / 100;
                     let path = (data_path_bytes, std::mem::take(&mut setup_ns));
-                    self.link.deliver(now_ns, ready_ns, bytes, path, len)
+                    if VERIFY {
+                        self.link.through_data_path(now_ns, ready_ns, path, len)
+                    } else {
+                        self.link.deliver(now_ns, ready_ns, bytes, path, len)
+                    }
+                } else if VERIFY {
+                    issue_ns
                 } else {
-                    self.link.send_to_host(now_ns, busy_ns.max(known_ns), bytes)
+                    self.link.send_to_host(now_ns, issue_ns, bytes)
                 };
                 done_ns = done_ns.max(end_ns);
                 unit += count;
@@ -329,40 +330,7 @@ impl Drive {
         (busy_ns, done_ns, Status::Ok)
     }
 
-    /// [`Drive::execute`] of a Verify: flash and data path without the link.
-    fn verify(&mut self, now_ns: u64, offset: u64, len: u64, clock: usize) -> CommandTiming {
-        self.medium.apply_map_updates();
-        self.host.bytes_read += len;
-        let costs = self.costs[clock];
-        let end = offset + len;
-        let mut busy_ns = read_begun_ns(now_ns, offset, len, &costs);
-        let (first, last) = units_of(offset, len.max(1));
-        busy_ns += costs.read_split_ns * u64::from(len > costs.die_read_bytes);
-        let known_ns = self.lookup_map(now_ns, busy_ns, first, last);
-        let mut done_ns = busy_ns.max(known_ns);
-        let mut setup_ns = costs.path_setup_ns;
-        let mut unit = first;
-        while unit <= last {
-            let (count, pages, physical) = self.next_run(unit, last - unit + 1);
-            let bytes = overlap(offset, end, unit, count);
-            busy_ns += costs.read_pages_ns(pages, len) + ((bytes * costs.read_kib_ns) >> 10);
-            if pages > 0 {
-                let issue_ns = busy_ns.max(known_ns);
-                let ready_ns = self.medium.read(now_ns, issue_ns, physical, count);
-                let path = (
-                    bytes * costs.data_path_percent / 100,
-                    std::mem::take(&mut setup_ns),
-                );
-                let end_ns = self.link.through_data_path(now_ns, ready_ns, path, len);
-                done_ns = done_ns.max(end_ns);
-            }
-            unit += count;
-        }
-        (busy_ns, done_ns.max(busy_ns), Status::Ok)
-    }
-
-    /// Longest run from `unit` that one sense, or the map alone, answers: units, NAND pages (0: no flash),
-    /// address.
+    /// Longest run from `unit` that one sense, or the map alone, answers: units, NAND pages (0: no flash), address.
     #[inline]
     fn next_run(&self, unit: u32, limit: u32) -> (u32, u32, u32) {
         let mut physical = self.medium.locate(unit);
@@ -421,7 +389,7 @@ impl Drive {
         let len = u64::from(sub.len_bytes);
         let (first, last) = units_of(sub.offset_bytes, len);
         let units = u64::from(last - first) + 1;
-        self.host.bytes_written += len;
+        self.host.host_bytes_written += len;
         let started_ns = now_ns + costs.write_command_ns;
         let busy_ns = started_ns + costs.write_unit_ns * units;
         let elides = sub.data == DataClass::Zero && costs.elide_zero;
@@ -429,7 +397,7 @@ impl Drive {
         let arrived_ns = self.link.send_to_drive(now_ns, started_ns, len);
         let mut done_ns = busy_ns.max(arrived_ns);
         self.update_map_pages(now_ns, started_ns, first, last);
-        if elides && self.is_whole(sub) {
+        if elides && (sub.offset_bytes | len).is_multiple_of(MAP_UNIT_BYTES) {
             self.medium.unmap(first, last + 1);
             self.journal_accepted(sub.seq, first, last - first + 1, None);
             return (busy_ns, done_ns + ack_ns, Status::Ok);
@@ -447,12 +415,7 @@ impl Drive {
         (busy_ns, done_ns + ack_ns + ack_unit_ns * units, status)
     }
 
-    fn is_whole(&self, sub: &SubCommand) -> bool {
-        (sub.offset_bytes | u64::from(sub.len_bytes)).is_multiple_of(MAP_UNIT_BYTES)
-    }
-
-    /// Deallocate or zero a range: whole units in the map; of partial units, zeroes are written and
-    /// deallocation is ignored (rounding down is permitted).
+    /// Deallocate or zero a range. Partial units are written with zeroes, or kept (rounding down is permitted).
     fn deallocate(
         &mut self,
         now_ns: u64,
@@ -475,15 +438,9 @@ impl Drive {
         }
         if zero {
             let (first, last) = units_of(start, end - start);
-            let ends = if first == last {
-                &[first][..]
-            } else {
-                &[first, last]
-            };
-            for &unit in ends {
-                if (first_whole..end_whole).contains(&unit) {
-                    continue;
-                }
+            let ends = [Some(first), (last > first).then_some(last)];
+            let is_part = |unit: &u32| !(first_whole..end_whole).contains(unit);
+            for unit in ends.into_iter().flatten().filter(is_part) {
                 let unit_start = u64::from(unit) * MAP_UNIT_BYTES;
                 self.update_map_pages(now_ns, busy_ns, unit, unit);
                 let piece = start.max(unit_start)..end.min(unit_start + MAP_UNIT_BYTES);

@@ -18,37 +18,29 @@ impl Drive {
         let (warning_time_s, critical_time_s, throttled_time_s) = self.thermal.counters_s();
         let ftl = self.medium.counters();
         let heat = &self.profile.thermal;
-        let stuck = heat.stuck_sensors_celsius.as_ref();
+        let offsets = heat.sensor_offsets_k.value.iter();
+        let stuck = heat
+            .stuck_sensors_celsius
+            .iter()
+            .flat_map(|list| &list.value);
         Telemetry {
             composite_celsius: celsius as i32,
-            sensors: heat
-                .sensor_offsets_k
-                .value
-                .iter()
+            sensors: offsets
                 .map(|offset| (celsius + offset) as i32)
-                .chain(
-                    stuck
-                        .iter()
-                        .flat_map(|list| list.value.iter().map(|&c| c as i32)),
-                )
+                .chain(stuck.map(|&c| c as i32))
                 .collect(),
-            throttled: self.thermal.level() > 0,
+            throttled: self.thermal.level > 0,
             warning_time_s,
             critical_time_s,
             throttled_time_s,
-            host_bytes_read: self.host.bytes_read,
-            host_bytes_written: self.host.bytes_written,
-            host_reads: self.host.reads,
-            host_writes: self.host.writes,
             nand_bytes_written: ftl.programmed_units * MAP_UNIT_BYTES,
             relocated_bytes: ftl.relocated_units * MAP_UNIT_BYTES,
             superblocks_erased: ftl.erased_superblocks,
-            media_errors: self.host.media_errors,
-            unsafe_shutdowns: self.host.unsafe_shutdowns,
-            power_mw: (self.thermal.power_w() * 1000.0) as u32,
+            power_mw: (self.thermal.power_w * 1000.0) as u32,
             energy_uj: self.thermal.used_uj(),
             energy_until: Nanos(self.thermal.stepped_ns()),
-            power_state: self.power.current() as u8,
+            power_state: self.power.current as u8,
+            ..self.host.clone()
         }
     }
 

@@ -4,6 +4,7 @@
 
 use assay_units::{DataClass, Nanos, Op};
 
+use super::Drive;
 use crate::command::{Command, Completion, Status};
 
 /// Not a piece of a split command.
@@ -13,13 +14,11 @@ pub(super) const NOT_SPLIT: u32 = u32::MAX;
 pub(super) enum CommandKind {
     /// Fast path read: whole, no fault, no delay.
     Read,
-    /// Fast path write.
     Write,
     Other,
 }
 
 impl CommandKind {
-    /// Kind of a whole command without fault.
     #[inline]
     pub(super) fn of(op: Op) -> CommandKind {
         match op {
@@ -37,18 +36,15 @@ pub(super) struct SubCommand {
     pub(super) tag: u32,
     pub(super) seq: u64,
     pub(super) ordinal: u64,
-    /// Index of the split command, or [`NOT_SPLIT`].
     pub(super) split: u32,
     pub(super) queue: u16,
     pub(super) op: Op,
     pub(super) kind: CommandKind,
     pub(super) status: Status,
     pub(super) data: DataClass,
-    /// A latency spike is planned.
     pub(super) spiked: bool,
     /// NVMe Verify: a read without transfer.
     pub(super) verifies: bool,
-    /// A flush without effect.
     pub(super) dropped: bool,
 }
 
@@ -133,6 +129,39 @@ impl InFlightTable {
         self.free_before[number as usize] = self.free;
         self.free = number;
         &self.in_flight[number as usize]
+    }
+}
+
+/// A command longer than the largest transfer, split as by a host driver.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct SplitCommand {
+    pub(super) left: u32,
+    pub(super) at_ns: u64,
+    pub(super) status: Status,
+}
+
+impl Drive {
+    pub(super) fn enqueue_split(&mut self, arrival_ns: u64, whole: SubCommand, limit: u32) {
+        let split = self.free_splits.pop().unwrap_or(self.splits.len() as u32);
+        let entry = SplitCommand {
+            left: whole.len_bytes.div_ceil(limit),
+            at_ns: 0,
+            status: Status::Ok,
+        };
+        match self.splits.get_mut(split as usize) {
+            Some(free) => *free = entry,
+            None => self.splits.push(entry),
+        }
+        for done in (0..whole.len_bytes).step_by(limit as usize) {
+            let number = self.in_flight.add(SubCommand {
+                offset_bytes: whole.offset_bytes + u64::from(done),
+                len_bytes: limit.min(whole.len_bytes - done),
+                split,
+                kind: CommandKind::Other,
+                ..whole
+            });
+            self.front.push(whole.queue, arrival_ns, number);
+        }
     }
 }
 

@@ -30,82 +30,63 @@ pub(super) fn cache_of(
 impl Drive {
     /// Map cache counters since power-on; `None` with the map in DRAM.
     pub fn map_cache(&self) -> Option<MapCacheCounters> {
-        self.map_cache.as_ref().map(|cache| cache.counters())
+        self.map_cache.as_ref().map(|cache| cache.counters)
     }
 
-    /// Look up the entries of units `first..=last`; returns when they are known.
+    /// The map cache and what accesses issued at `issue_ns` use; `None` with the map in DRAM.
+    #[inline]
+    fn map_access(
+        &mut self,
+        now_ns: u64,
+        issue_ns: u64,
+    ) -> Option<(&mut MapCache, MapResources<'_>)> {
+        match (&mut self.map_cache, &mut self.medium) {
+            (Some(cache), Medium::Flash(ftl)) => {
+                let link = &mut self.link;
+                Some((
+                    cache,
+                    MapResources {
+                        ftl,
+                        link,
+                        now_ns,
+                        issue_ns,
+                    },
+                ))
+            }
+            _ => None,
+        }
+    }
+
     #[inline]
     pub(super) fn lookup_map(&mut self, now_ns: u64, issue_ns: u64, first: u32, last: u32) -> u64 {
-        if self.map_cache.is_none() {
-            return issue_ns;
+        match self.map_access(now_ns, issue_ns) {
+            Some((cache, mut resources)) => cache.access(&mut resources, first, last, false),
+            None => issue_ns,
         }
-        self.with_map_cache(now_ns, issue_ns, |cache, resources| {
-            cache.access(resources, issue_ns, first, last, false)
-        })
     }
 
     /// Change the entries of units `first..=last`; their data is not programmed before they are known.
     #[inline]
     pub(super) fn update_map_pages(&mut self, now_ns: u64, issue_ns: u64, first: u32, last: u32) {
-        if self.map_cache.is_some() {
-            self.with_map_cache(now_ns, issue_ns, |cache, resources| {
-                let known_ns = cache.access(resources, issue_ns, first, last, true);
-                resources.ftl.hold_programs_until(known_ns);
-                known_ns
-            });
+        if let Some((cache, mut resources)) = self.map_access(now_ns, issue_ns) {
+            let known_ns = cache.access(&mut resources, first, last, true);
+            resources.ftl.hold_programs_until(known_ns);
         }
     }
 
     #[inline]
     pub(super) fn unmap_map_pages(&mut self, now_ns: u64, issue_ns: u64, first: u32, end: u32) {
-        if self.map_cache.is_some() {
-            self.with_map_cache(now_ns, issue_ns, |cache, resources| {
-                cache.unmap(resources, issue_ns, first, end);
-                issue_ns
-            });
+        if let Some((cache, mut resources)) = self.map_access(now_ns, issue_ns) {
+            cache.unmap(&mut resources, first, end);
         }
     }
 
-    /// Update the map pages of units relocated since the last command.
     #[inline]
     pub(super) fn update_moved_pages(&mut self, now_ns: u64) {
-        if self.map_cache.is_some() {
-            self.with_map_cache(now_ns, now_ns, |cache, resources| {
-                let mut pages = resources.ftl.take_moved_pages(Vec::new());
-                if !pages.is_empty() {
-                    cache.update_pages(resources, now_ns, &mut pages);
-                }
-                resources.ftl.take_moved_pages(pages);
-                now_ns
-            });
-        }
-    }
-
-    pub(super) fn track_map_pages(&mut self) {
-        if let (Some(cache), Medium::Flash(ftl)) = (&self.map_cache, &mut self.medium) {
-            ftl.track_map_pages(cache.units_shift());
-        }
-    }
-
-    pub(super) fn restart_map(&mut self) {
-        if let Some(cache) = &mut self.map_cache {
-            cache.restart();
-        }
-    }
-
-    fn with_map_cache(
-        &mut self,
-        now_ns: u64,
-        otherwise_ns: u64,
-        work: impl FnOnce(&mut MapCache, &mut MapResources<'_>) -> u64,
-    ) -> u64 {
-        match (&mut self.map_cache, &mut self.medium) {
-            (Some(cache), Medium::Flash(ftl)) => {
-                let link = &mut self.link;
-                let mut resources = MapResources { ftl, link, now_ns };
-                work(cache, &mut resources)
-            }
-            _ => otherwise_ns,
+        if let Some((cache, mut resources)) = self.map_access(now_ns, now_ns) {
+            let mut pages = resources.ftl.take_moved_pages(Vec::new());
+            cache.update_pages(&mut resources, &mut pages);
+            resources.ftl.take_moved_pages(pages);
         }
     }
 }

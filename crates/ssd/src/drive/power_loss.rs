@@ -3,28 +3,24 @@
 use assay_units::{Nanos, Op};
 
 use super::Drive;
-use super::in_flight::SubCommand;
 use crate::command::{Command, Completion, Status};
 use crate::data::PAGE_BYTES;
 use crate::sata::CommandSlots;
+use crate::sourced::value_or;
 
 impl Drive {
     /// Power fails at `now` and returns at once (a host restart is up to the caller).
     ///
-    /// Commands in flight end at `now` with [`Status::PowerLoss`]; they may have taken effect, not, or in part.
-    /// With [`crate::DriveOptions::keep_data`], acknowledged and unflushed units may revert (see
-    /// [`crate::volatile`]) unless the profile has power-loss protection. The drive restarts in power state 0
-    /// with no data read ahead.
+    /// Commands in flight end at `now` with [`Status::PowerLoss`]; they may have taken effect, not, or in part. With
+    /// [`crate::DriveOptions::keep_data`], acknowledged and unflushed units may revert (see [`crate::volatile`]) unless
+    /// the profile has power-loss protection. The drive restarts in power state 0 with no data read ahead.
     pub fn power_loss(&mut self, now: Nanos) {
-        let now_ns = now.0.min(super::MAX_TIME_NS).max(self.last_submit_ns);
-        self.start_waiting(now_ns);
-        self.run_background(now_ns);
+        let now_ns = self.catch_up(now);
         self.observe_power(now_ns);
         self.last_submit_ns = now_ns;
         self.abort(now_ns, Status::PowerLoss);
         if let Some(journal) = &mut self.journal {
-            let protected = &self.profile.buffer.power_loss_protected;
-            let capacitors = protected.as_ref().is_some_and(|is| is.value);
+            let capacitors = value_or(&self.profile.buffer.power_loss_protected, false);
             let durable_units = self.medium.durable_units(now_ns);
             let lost = journal.power_loss(durable_units, capacitors);
             if let Some(data) = &mut self.data {
@@ -37,7 +33,9 @@ impl Drive {
         // Account the restart's programs to it, not to the next command.
         self.thermal.advance(now_ns);
         self.thermal.add_energy(self.medium.take_energy_nj());
-        self.restart_map();
+        if let Some(cache) = &mut self.map_cache {
+            cache.restart();
+        }
         self.prefetch.invalidate(0, self.identity.capacity_bytes);
         self.power.set(now_ns, 0);
         self.account_power();
@@ -47,9 +45,7 @@ impl Drive {
 
     /// Surprise removal at `now`: commands in flight and later ones end with [`Status::Removed`].
     pub fn surprise_removal(&mut self, now: Nanos) {
-        let now_ns = now.0.min(super::MAX_TIME_NS).max(self.last_submit_ns);
-        self.start_waiting(now_ns);
-        self.run_background(now_ns);
+        let now_ns = self.catch_up(now);
         self.last_submit_ns = now_ns;
         self.abort(now_ns, Status::Removed);
         self.present = false;
@@ -89,12 +85,6 @@ impl Drive {
         self.power.set_idle_since(now_ns);
     }
 
-    pub(super) fn reject_removed(&mut self, now_ns: u64, sub: &SubCommand) {
-        let number = self.in_flight.add(*sub);
-        self.finish(number, sub, now_ns + self.link.fetch_ns, Status::Removed);
-    }
-
-    /// Record what a write replaces, before its bytes are stored.
     pub(super) fn journal_write(&mut self, seq: u64, offset: u64, len: usize) {
         let (Some(journal), Some(data)) = (&mut self.journal, &self.data) else {
             return;
@@ -110,7 +100,6 @@ impl Drive {
         }
     }
 
-    /// Update the journal for a command without data.
     #[inline]
     pub(super) fn update_journal(&mut self, command: &Command, ok: bool) {
         let Some(journal) = &mut self.journal else {

@@ -1,10 +1,9 @@
 //! Timing wheel for completions of the next half millisecond.
 //!
-//! G. Varghese and T. Lauck, "Hashed and hierarchical timing wheels", SOSP 1987. Entries go to the bucket of
-//! their time, nearly always alone; the next one is found by a bit per bucket. The cost does not depend on the
-//! number pending.
+//! G. Varghese and T. Lauck, "Hashed and hierarchical timing wheels", SOSP 1987. Entries go to the bucket of their
+//! time, nearly always alone; the next one is found by a bit per bucket. The cost does not depend on the number
+//! pending.
 
-/// End of a bucket's list.
 const NONE: u32 = u32::MAX;
 /// A bucket is 2^9 ns: at a million completions per second every second bucket has one.
 const BUCKET_SHIFT: u32 = 9;
@@ -17,7 +16,6 @@ const REACH: usize = 8;
 #[derive(Clone, Copy, Debug)]
 struct Node {
     at_ns: u64,
-    /// Low half of the submission number.
     seq: u32,
     next: u32,
 }
@@ -38,8 +36,7 @@ pub(super) struct TimingWheel {
     nodes: Vec<Node>,
     /// Absolute index of the first bucket of the turn.
     base: u64,
-    /// Time and number of the first; `u64::MAX` if none.
-    next_ns: u64,
+    pub(super) next_ns: u64,
     next_number: u32,
 }
 
@@ -54,11 +51,6 @@ impl TimingWheel {
             next_ns: u64::MAX,
             next_number: 0,
         }
-    }
-
-    #[inline]
-    pub(super) fn next_ns(&self) -> u64 {
-        self.next_ns
     }
 
     pub(super) fn next_seq(&self) -> u32 {

@@ -1,7 +1,7 @@
 //! Background work of an idle drive: SLC folding and garbage collection, in order of time.
 //!
-//! Each task starts at an instant that follows from drive state alone, so the result does not depend on when
-//! the drive is polled.
+//! Each task starts at an instant that follows from drive state alone, so the result does not depend on when the drive
+//! is polled.
 
 use super::{FOLD, Ftl, SlcCache};
 
@@ -9,7 +9,6 @@ use super::{FOLD, Ftl, SlcCache};
 pub(super) struct BackgroundState {
     /// Begin of the idle period that this state belongs to.
     quiet_since_ns: u64,
-    /// Begin of the latest task.
     begun_ns: u64,
     /// Accounting time of the latest task.
     known_ns: u64,
@@ -34,24 +33,22 @@ impl BackgroundState {
 impl Ftl {
     /// Whether the drive has background work at all.
     pub fn has_background_work(&self) -> bool {
-        self.slc.is_some() || self.idle_gc_after_ns().is_some()
+        self.slc.is_some() || self.gc.idle_after_ns.is_some()
     }
 
-    /// Quick test for background work due by `now_ns` after idling since `quiet_since_ns`; may err on the side
-    /// of yes.
+    /// Quick test for background work due by `now_ns` after idling since `quiet_since_ns`; may err on the side of yes.
     #[inline]
     pub fn may_run_background(&self, quiet_since_ns: u64, now_ns: u64) -> bool {
         let folds = self.slc.as_ref();
         folds.is_some_and(|slc| slc.may_fold(quiet_since_ns, now_ns))
-            || (self.idle_gc_after_ns()).is_some_and(|after_ns| quiet_since_ns + after_ns < now_ns)
+            || (self.gc.idle_after_ns).is_some_and(|after_ns| quiet_since_ns + after_ns < now_ns)
     }
 
-    /// Run the next background task due by `now_ns` after idling since `quiet_since_ns`. Returns the interval
-    /// to account its energy to, in nanoseconds, never before the one returned last; `None` when nothing more
-    /// is due.
+    /// Run the next background task due by `now_ns` after idling since `quiet_since_ns`. Returns the interval to
+    /// account its energy to, in nanoseconds, never before the one returned last; `None` when nothing more is due.
     pub fn run_background(&mut self, quiet_since_ns: u64, now_ns: u64) -> Option<(u64, u64)> {
         if self.background.quiet_since_ns != quiet_since_ns {
-            let after_ns = self.idle_gc_after_ns();
+            let after_ns = self.gc.idle_after_ns;
             self.background = BackgroundState {
                 quiet_since_ns,
                 begun_ns: quiet_since_ns,
@@ -88,7 +85,7 @@ impl Ftl {
     }
 
     fn next_gc_ns(&self) -> u64 {
-        if self.free.len() >= self.high_superblocks() {
+        if self.free.len() >= self.gc.high as usize {
             return u64::MAX;
         }
         self.background.gc_ns.max(self.background.begun_ns)
@@ -97,7 +94,7 @@ impl Ftl {
     /// Fold at `begin_ns`: `None` if it ends after `now_ns`, `Some(None)` when nothing could be folded.
     fn idle_fold(&mut self, begin_ns: u64, now_ns: u64) -> Option<Option<(u64, u64)>> {
         let before = self.slc.as_ref()?.progress();
-        let end_ns = begin_ns + self.slc.as_ref()?.fold_ns();
+        let end_ns = begin_ns + self.slc.as_ref()?.fold_ns;
         if end_ns > now_ns {
             return None;
         }

@@ -1,11 +1,8 @@
 //! Superblock states, valid counts and victim selection.
 //!
-//! Counts are separate arrays, so that victim search reads few cache lines. Validity is one bit per unit,
-//! inverted (*stale*): a filled drive has none set, and zeroed memory costs nothing until written.
-//!
-//! The greedy victim is found by linear search for the least count: a few thousand vectorised comparisons per
-//! superblock written, less than a nanosecond per host write. Lists by count would need an update per host
-//! write.
+//! Validity is one bit per unit, inverted (*stale*): a filled drive has none set, and zeroed memory costs nothing until
+//! written. The greedy victim is found by linear search for the least count: a few thousand vectorised comparisons per
+//! superblock written, less than a nanosecond per host write. Lists by count would need an update per host write.
 
 use super::reverse_map::ReverseMap;
 
@@ -18,10 +15,10 @@ pub(super) enum SuperblockState {
 
 #[derive(Clone, Debug)]
 pub(super) struct Superblocks {
-    valid: Vec<u32>,
+    pub(super) valid: Vec<u32>,
     /// 0 for a closed multi-bit superblock, all ones for what cannot be a victim.
     ineligible: Vec<u32>,
-    written: Vec<u32>,
+    pub(super) written: Vec<u32>,
     pub(super) state: Vec<SuperblockState>,
     reverse_map: ReverseMap,
     /// Ever opened, so that its bits have memory.
@@ -33,14 +30,13 @@ pub(super) struct Superblocks {
     /// One bit per physical unit: its newest copy is elsewhere. Undefined for unwritten units.
     stale: Vec<u64>,
     /// SLC superblocks start here; they are folded, not garbage collected.
-    multi: u32,
+    pub(super) multi: u32,
     shift: u32,
     superblock_units: u32,
 }
 
 impl Superblocks {
-    /// `total` free superblocks, the first `multi` of them multi-bit; then `filled_units` are written
-    /// sequentially.
+    /// `total` free superblocks, the first `multi` of them multi-bit; then `filled_units` are written sequentially.
     pub(super) fn new(
         total: u32,
         multi: u32,
@@ -90,14 +86,6 @@ impl Superblocks {
         superblock >= self.multi
     }
 
-    pub(super) fn valid(&self, superblock: u32) -> u32 {
-        self.valid[superblock as usize]
-    }
-
-    pub(super) fn written(&self, superblock: u32) -> u32 {
-        self.written[superblock as usize]
-    }
-
     #[inline]
     pub(super) fn set_written(&mut self, superblock: u32, units: u32) {
         self.written[superblock as usize] = units;
@@ -133,7 +121,6 @@ impl Superblocks {
         self.written[index] = 0;
     }
 
-    /// Erase every superblock written to; returns how many.
     pub(super) fn erase_all(&mut self) -> u32 {
         let mut erased = 0;
         for superblock in 0..self.state.len() as u32 {
@@ -144,10 +131,6 @@ impl Superblocks {
             }
         }
         erased
-    }
-
-    pub(super) fn multi(&self) -> u32 {
-        self.multi
     }
 
     /// Write `count` consecutive units from `first` on to an open superblock, from `physical` on.
@@ -197,7 +180,6 @@ impl Superblocks {
         self.valid[(physical >> self.shift) as usize] -= valid;
     }
 
-    /// The logical unit at this address, if valid.
     #[inline]
     pub(super) fn valid_unit(&self, physical: u32) -> Option<u32> {
         let stale = self.stale[(physical >> 6) as usize] >> (physical & 63) & 1;
@@ -264,7 +246,6 @@ impl Superblocks {
         holds.count() as u32
     }
 
-    /// Validity bits of the 64 units from `physical` on.
     #[inline]
     fn wanted(&self, physical: u32) -> u64 {
         let (word, low) = ((physical >> 6) as usize, physical & 63);
@@ -274,8 +255,7 @@ impl Superblocks {
         !(here | next << 1 << (63 - low))
     }
 
-    /// The closed multi-bit superblock with the fewest valid units, the first of equals; `None` when none would
-    /// free anything.
+    /// Closed multi-bit superblock with the fewest valid units, first of equals; `None` when none would free anything.
     pub(super) fn victim(&self) -> Option<u32> {
         let cost = |(&valid, &ineligible): (&u32, &u32)| valid | ineligible;
         let multi = self.multi as usize;
@@ -294,8 +274,7 @@ impl Superblocks {
             .map(|index| index as u32)
     }
 
-    /// The closed multi-bit superblock with the greatest `age * (1 - u) / (1 + u)`, `u` its valid share and its
-    /// age counted in closings; the first of equals; `None` when none would free anything.
+    /// As [`Superblocks::victim`], greatest `age * (1 - u) / (1 + u)`: `u` valid share, age counted in closings.
     pub(super) fn aged_victim(&self) -> Option<u32> {
         let units = u64::from(self.superblock_units);
         let score = |index: usize| {
@@ -310,8 +289,7 @@ impl Superblocks {
             .map(|index| index as u32)
     }
 
-    /// The closed multi-bit superblock with the least erases, the first of equals, if `gap` or more below the
-    /// most worn one.
+    /// Closed multi-bit superblock with the least erases, first of equals, if `gap` or more below the most worn one.
     pub(super) fn least_worn(&self, gap: u32) -> Option<u32> {
         let most = self.erases[..self.multi as usize].iter().max()?;
         self.candidates()
@@ -324,7 +302,6 @@ impl Superblocks {
         (0..self.multi as usize).filter(|&index| self.ineligible[index] == 0)
     }
 
-    /// Load the bits of this address into the CPU cache.
     #[inline]
     pub(super) fn touch(&self, physical: u32) -> u64 {
         self.stale
@@ -340,7 +317,7 @@ impl Superblocks {
     }
 
     pub(super) fn tables(&self) -> (&[u32], &[u64]) {
-        (self.reverse_map.table(), &self.stale)
+        (&self.reverse_map.table, &self.stale)
     }
 
     #[inline]

@@ -8,7 +8,6 @@ use crate::sourced::value_or;
 const VICTIMS_PER_LEVELLING: u32 = 8;
 /// Units scanned per host unit written while a wear levelling victim is emptied.
 const LEVELLING_PACE: u64 = 4;
-/// One unit of scan debt, see [`GarbageCollector::scan_debt`].
 const DEBT_ONE: u64 = 1024;
 
 #[derive(Clone, Copy, Debug)]
@@ -19,21 +18,20 @@ struct Victim {
     valid: u32,
     /// When its latest relocated data is in the controller, in nanoseconds.
     moved_ns: u64,
-    /// Chosen for static wear levelling.
     levelling: bool,
 }
 
 #[derive(Clone, Debug, Default)]
 pub(super) struct GarbageCollector {
     low: u32,
-    high: u32,
+    pub(super) high: u32,
     /// Between the low and the high mark: collecting.
     active: bool,
     policy: VictimPolicy,
     pace: GcPace,
     surplus_permille: u64,
     unit_ns: u64,
-    idle_after_ns: Option<u64>,
+    pub(super) idle_after_ns: Option<u64>,
     wear_gap_erases: Option<u32>,
     victims_since_levelling: u32,
     /// Even pace: scan debt for host writes, in 1024ths of a unit; negative after scanning ahead.
@@ -65,7 +63,6 @@ impl GarbageCollector {
         gc
     }
 
-    /// Reset when everything is erased.
     pub(super) fn reset(&mut self) {
         self.victim = None;
         self.active = false;
@@ -74,8 +71,7 @@ impl GarbageCollector {
 }
 
 impl Ftl {
-    /// After `units` were written: scan as many victim units as free as many plus the surplus; or, in bursts,
-    /// everything up to the high mark.
+    /// After `units` were written: free as many plus the surplus; or, in bursts, everything up to the high mark.
     pub(super) fn gc_in_step(&mut self, units: u32, now_ns: u64, at_ns: u64) {
         if !self.is_gc_active() {
             self.gc.scan_debt = 0;
@@ -108,7 +104,7 @@ impl Ftl {
         if budget <= 0 {
             return;
         }
-        let written = self.blocks.written(victim.superblock);
+        let written = self.blocks.written[victim.superblock as usize];
         if !self.scan(budget.min(total as i64) as u32, now_ns, at_ns) {
             self.gc.scan_debt = 0;
             return;
@@ -128,15 +124,6 @@ impl Ftl {
         gc.active
     }
 
-    #[inline]
-    pub(super) fn idle_gc_after_ns(&self) -> Option<u64> {
-        self.gc.idle_after_ns
-    }
-
-    pub(super) fn high_superblocks(&self) -> usize {
-        self.gc.high as usize
-    }
-
     /// Core time of relocations since the last call, in nanoseconds.
     #[inline]
     pub fn take_firmware_ns(&mut self) -> u64 {
@@ -145,8 +132,7 @@ impl Ftl {
 
     /// Collect until two superblocks are free, one for new data and one as destination.
     pub(super) fn gc_until_two_free(&mut self, now_ns: u64) {
-        // Each round empties a victim and gains at least a unit; with over-provisioning the bound is never
-        // reached.
+        // Each round empties a victim and gains at least a unit; with over-provisioning the bound is never reached.
         for _ in 0..self.blocks.len() * 4 {
             if self.free.len() >= 2 || self.victim().is_none() {
                 return;
@@ -157,7 +143,6 @@ impl Ftl {
         }
     }
 
-    /// The current victim, chosen now if there is none.
     fn victim(&mut self) -> Option<Victim> {
         if self.gc.victim.is_none() {
             self.apply_map_updates();
@@ -172,7 +157,7 @@ impl Ftl {
             self.gc.victim = Some(Victim {
                 superblock,
                 cursor: 0,
-                valid: self.blocks.valid(superblock),
+                valid: self.blocks.valid[superblock as usize],
                 moved_ns: 0,
                 levelling: worn.is_some(),
             });
@@ -191,8 +176,7 @@ impl Ftl {
         Some(superblock)
     }
 
-    /// Valid units of whole senses from address `from` (the begin of a sense) on, until they cover `budget`
-    /// units or reach `end`. Returns how many there are.
+    /// Number of valid units of whole senses from address `from` on, until they cover `budget` units or reach `end`.
     #[inline]
     fn read_senses(
         &self,
@@ -219,14 +203,13 @@ impl Ftl {
         holds
     }
 
-    /// Scan up to `budget` units of the victim and relocate the valid ones; erases it at its end. `false` when
-    /// nothing could move.
+    /// Relocate the valid ones of up to `budget` units of the victim; erase it at its end. `false` if none could move.
     pub(super) fn scan(&mut self, budget: u32, now_ns: u64, at_ns: u64) -> bool {
         let Some(mut victim) = self.victim() else {
             return false;
         };
         let base = victim.superblock << self.shift;
-        let written = self.blocks.written(victim.superblock);
+        let written = self.blocks.written[victim.superblock as usize];
         // Scan the whole budget first, so that memory accesses of all map entries overlap.
         let mut found = std::mem::take(&mut self.gc.found);
         let mut senses = std::mem::take(&mut self.gc.senses);
@@ -323,6 +306,5 @@ impl Ftl {
 struct Moving {
     start: usize,
     end: usize,
-    /// Address of the first.
     physical: u32,
 }

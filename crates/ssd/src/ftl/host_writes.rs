@@ -1,4 +1,4 @@
-//! Host writes: buffer slots, the open group, and deferred map updates.
+//! Host writes: buffer slots, durability, the open group, and deferred map updates.
 
 use super::{Ftl, HOST, NONE};
 use crate::map::UNMAPPED;
@@ -7,6 +7,27 @@ use crate::map::UNMAPPED;
 const MAP_UPDATE_BATCH: u32 = 64;
 
 impl Ftl {
+    /// Track from now on which units are on flash ([`Ftl::durable_units`]).
+    pub fn track_durability(&mut self) {
+        self.buffer.track();
+    }
+
+    /// Units of host data taken into the write buffer since power-on.
+    #[inline]
+    pub fn accepted_units(&self) -> u64 {
+        self.buffer.accepted_units
+    }
+
+    /// How many of them, from the first, are on flash at `now_ns`. In order of time, after [`Ftl::track_durability`].
+    pub fn durable_units(&mut self, now_ns: u64) -> u64 {
+        self.buffer.durable_units(now_ns)
+    }
+
+    /// Restart after a power loss: the open group is closed as it is.
+    pub fn restart(&mut self, now_ns: u64) {
+        self.pad(now_ns);
+    }
+
     /// Write one unit of host data that arrives at `arrival_ns` and is complete at `ready_ns` (later after a
     /// read-modify-write). Returns when it has a buffer slot, or `None` when no flash is left.
     pub fn write(&mut self, now_ns: u64, unit: u32, arrival_ns: u64, ready_ns: u64) -> Option<u64> {
@@ -27,8 +48,7 @@ impl Ftl {
         }
     }
 
-    /// Write `count` consecutive whole units like as many calls of [`Ftl::write`]. Returns when the last has a
-    /// buffer slot, and whether flash was left for all.
+    /// As many calls of [`Ftl::write`]. Returns when the last has a buffer slot, and whether flash was left for all.
     #[inline]
     pub fn write_run(
         &mut self,
@@ -57,8 +77,7 @@ impl Ftl {
         (latest_ns, all)
     }
 
-    /// Write consecutive units to the open group, as many as fit, if the buffer has or will have slots for all.
-    /// Returns how many, and when they have slots.
+    /// Write units to the open group, as many as fit, if the buffer has or will have slots: how many, and when.
     fn place_run(
         &mut self,
         now_ns: u64,
@@ -85,9 +104,9 @@ impl Ftl {
 
     /// Apply the deferred map updates of host data.
     ///
-    /// A random write misses the cache twice: the map entry, then the validity bits of the old address. Nothing
-    /// else depends on them, so updates are deferred until there are `MAP_UPDATE_BATCH`, the superblock is
-    /// full, or the map is read, a victim chosen or such a unit relocated; the misses then overlap.
+    /// A random write misses the cache twice: the map entry, then the validity bits of the old address. Nothing else
+    /// depends on them, so updates are deferred until there are `MAP_UPDATE_BATCH`, the superblock is full, or the map
+    /// is read, a victim chosen or such a unit relocated; the misses then overlap.
     #[inline]
     pub fn apply_map_updates(&mut self) {
         if self.write_points[HOST].mapped < self.write_points[HOST].next {
@@ -149,7 +168,6 @@ impl Ftl {
         true
     }
 
-    /// Pad and program the open group of host data.
     pub(super) fn pad(&mut self, now_ns: u64) {
         self.apply_map_updates();
         let write_point = &mut self.write_points[HOST];

@@ -2,7 +2,6 @@
 
 use super::Ftl;
 
-/// State kept here; empty with the map in DRAM.
 #[derive(Clone, Debug, Default)]
 pub(super) struct MapPages {
     /// log2 of units per map page, and map pages changed by relocation.

@@ -1,11 +1,11 @@
-//! Filter for units with deferred map updates: queried for every unit collected, so it must be cheap and may
-//! err on the side of yes.
+//! Filter for units with deferred map updates: queried for every unit collected, so it must be cheap and may err on the
+//! side of yes.
 
 /// Size of a [`UnitFilter`]: 8 KiB, of which at most a thousandth is set.
 const FILTER_BITS: u32 = 1 << 16;
 
-/// Bloom filter with one hash (B. H. Bloom, "Space/time trade-offs in hash coding with allowable errors",
-/// 1970). Removal may clear other units of the same hash, so all are removed before the next query.
+/// Bloom filter with one hash (B. H. Bloom, "Space/time trade-offs in hash coding with allowable errors", 1970).
+/// Removal may clear other units of the same hash, so all are removed before the next query.
 #[derive(Clone, Debug)]
 pub(super) struct UnitFilter {
     words: Box<[u64; (FILTER_BITS / 64) as usize]>,

@@ -1,15 +1,12 @@
 //! Reverse map (P2L): the logical unit of each physical unit.
 //!
-//! Superblocks of the initial sequential fill follow from their number. One written sequentially from its start
-//! is a *run*. Only others are listed and use memory.
+//! Superblocks of the initial sequential fill follow from their number. One written sequentially from its start is a
+//! *run*. Only others are listed and use memory.
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Encoding {
-    /// Derived from its number.
     Initial,
-    /// A [`Run`].
     Run,
-    /// Listed individually.
     Listed,
 }
 
@@ -23,10 +20,8 @@ struct Run {
 #[derive(Debug)]
 pub(super) struct ReverseMap {
     encodings: Vec<Encoding>,
-    /// Undefined unless [`Encoding::Run`].
     runs: Vec<Run>,
-    /// Undefined unless [`Encoding::Listed`].
-    table: Vec<u32>,
+    pub(super) table: Vec<u32>,
     /// Ever listed, so that the list has memory.
     touched: Vec<bool>,
     superblock_units: usize,
@@ -51,7 +46,6 @@ impl Clone for ReverseMap {
 }
 
 impl ReverseMap {
-    /// Map of `total` superblocks filled in order.
     pub(super) fn new(total: u32, superblock_units: u32) -> ReverseMap {
         let (total, superblock_units) = (total as usize, superblock_units as usize);
         ReverseMap {
@@ -167,10 +161,6 @@ impl ReverseMap {
         let first = superblock * self.superblock_units;
         (self.encodings[superblock] == Encoding::Listed)
             .then(|| &self.table[first..first + self.superblock_units])
-    }
-
-    pub(super) fn table(&self) -> &[u32] {
-        &self.table
     }
 
     pub(super) fn resident_bytes(&self) -> u64 {

@@ -11,7 +11,6 @@ use crate::sourced::value_or;
 #[derive(Clone, Debug)]
 pub(super) struct SlcCache {
     pub(super) first: u32,
-    /// Number of superblocks with flash of their own.
     own: u32,
     superblock_units: u32,
     pub(super) free: VecDeque<u32>,
@@ -21,21 +20,18 @@ pub(super) struct SlcCache {
     borrowed: Vec<u32>,
     reserve: usize,
     overflow: SlcOverflow,
-    /// Closed superblocks, oldest first.
     full: VecDeque<u32>,
     /// Superblock being folded and its next unit.
     victim: Option<(u32, u32)>,
-    /// When each fold engine is free.
     engines: Vec<u64>,
-    fold_ns: u64,
+    pub(super) fold_ns: u64,
     idle_after_ns: u64,
     /// Scratch of one fold: valid units.
     found: Vec<u32>,
 }
 
 impl SlcCache {
-    /// A cache of superblocks `own`, which have flash, and those from there to `end`, which borrow while more
-    /// than `reserve` multi-bit superblocks are free.
+    /// Superblocks `own` have flash, those up to `end` borrow it while more than `reserve` multi-bit ones are free.
     pub(super) fn new(
         profile: &SlcProfile,
         own: Range<u32>,
@@ -92,10 +88,6 @@ impl SlcCache {
 
     pub(super) fn idle_fold_ns(&self, quiet_since_ns: u64) -> u64 {
         self.engines[self.next_engine()].max(quiet_since_ns + self.idle_after_ns)
-    }
-
-    pub(super) fn fold_ns(&self) -> u64 {
-        self.fold_ns
     }
 
     /// Folding progress: changes with every fold that moves data.
@@ -172,8 +164,7 @@ impl Ftl {
         }
     }
 
-    /// Scan `budget` units of the oldest SLC superblock and move the valid ones to multi-bit flash. Returns the
-    /// end.
+    /// Scan `budget` units of the oldest SLC superblock and move the valid ones to multi-bit flash. Returns the end.
     pub(super) fn fold(&mut self, budget: u32, at_ns: u64) -> u64 {
         let mut left = budget;
         while left > 0 {
@@ -187,7 +178,7 @@ impl Ftl {
             };
             let mut found = std::mem::take(&mut slc.found);
             found.clear();
-            let written = self.blocks.written(superblock);
+            let written = self.blocks.written[superblock as usize];
             let stop = written.min(cursor + left);
             let physical = superblock << self.shift | cursor;
             self.blocks.valid_units(physical, stop - cursor, &mut found);
@@ -223,8 +214,7 @@ impl Ftl {
         self.slc.as_ref().map_or(0, SlcCache::folded_ns)
     }
 
-    /// Program a complete group of folded data on the next engine; returns the end. Dies remain available:
-    /// folding is suspended for host commands.
+    /// Program a group of folded data on the next engine; returns the end. Host commands suspend folding.
     pub(super) fn fold_program(&mut self, ready_ns: u64) -> u64 {
         let Some(slc) = &mut self.slc else {
             return ready_ns;

@@ -12,11 +12,9 @@ pub(super) struct WritePoint {
     pub(super) mapped: u32,
     pub(super) limit: u32,
     pub(super) group_units: u32,
-    /// Physical address of the open group.
     pub(super) group_start: u32,
     /// When the group's latest data is in the controller.
     pub(super) ready_ns: u64,
-    /// Buffer slots held by the open group.
     pub(super) slots: u64,
 }
 
@@ -36,8 +34,7 @@ impl WritePoint {
 }
 
 impl Ftl {
-    /// Write relocated units to an open superblock; the caller then invalidates the old addresses. Returns how
-    /// many were placed before flash ran out.
+    /// Write relocated units; the caller invalidates the old addresses. Returns how many fitted before flash ran out.
     #[inline]
     pub(super) fn relocate(
         &mut self,
@@ -127,7 +124,7 @@ impl Ftl {
             return false;
         };
         let geometry = self.nand.geometry(superblock << self.shift);
-        let (units, group_units) = (geometry.superblock_units, geometry.group_units.divisor());
+        let (units, group_units) = (geometry.superblock_units, geometry.group_units.divisor);
         self.blocks.open(superblock, units);
         let write_point = &mut self.write_points[which];
         write_point.group_units = group_units;
@@ -140,7 +137,6 @@ impl Ftl {
         true
     }
 
-    /// Program the complete open group, and collect in step.
     pub(super) fn finish_group(&mut self, which: usize, now_ns: u64) {
         if which == HOST {
             self.apply_many_map_updates();

@@ -13,13 +13,11 @@ pub(super) struct Evicted {
 #[derive(Clone, Copy, Debug)]
 struct Slot {
     page: u32,
-    /// LRU list neighbours; unused by CLOCK.
     older: u32,
     newer: u32,
     /// When the page is present, in nanoseconds.
     ready_ns: u64,
     dirty: bool,
-    /// CLOCK reference bit.
     used: bool,
 }
 
@@ -27,7 +25,6 @@ struct Slot {
 pub(super) struct Pages {
     policy: Replacement,
     capacity: usize,
-    /// Slot of each page of the map, or [`NONE`].
     slot_of: Vec<u32>,
     slots: Vec<Slot>,
     oldest: u32,
@@ -67,7 +64,6 @@ impl Pages {
         Some(held.ready_ns)
     }
 
-    /// Insert an absent page; returns what is evicted.
     pub(super) fn insert(&mut self, page: u32, ready_ns: u64, dirty: bool) -> Option<Evicted> {
         let (slot, evicted) = if self.slots.len() < self.capacity {
             self.slots.push(Slot {

@@ -55,8 +55,8 @@ pub struct GcProfile {
     pub unit_ns: Option<Sourced<u64>>,
     /// Idle time before background collection (up to `high_superblocks`), in nanoseconds. Absent: never.
     pub idle_after_ns: Option<Sourced<u64>>,
-    /// Static wear levelling: move the data of a superblock with this many erases less than the most worn one.
-    /// Absent: never.
+    /// Static wear levelling: move the data of a superblock with this many erases less than the most worn one. Absent:
+    /// never.
     pub wear_gap_erases: Option<Sourced<u32>>,
 }
 

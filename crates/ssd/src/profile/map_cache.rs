@@ -27,8 +27,8 @@ pub enum MapLocation {
     /// Controller SRAM: a hit costs nothing.
     #[default]
     Controller,
-    /// Host Memory Buffer (NVM Express Base Specification 1.2, section 8.9; 2.0, section 8.14): each use
-    /// crosses the link.
+    /// Host Memory Buffer (NVM Express Base Specification 1.2, section 8.9; 2.0, section 8.14): each use crosses the
+    /// link.
     HostMemory,
 }
 

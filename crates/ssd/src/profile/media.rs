@@ -130,10 +130,7 @@ impl Profile {
     }
 
     pub(super) fn retries(&self) -> impl Iterator<Item = &RetryProfile> {
-        let media = self
-            .in_place
-            .iter()
-            .filter_map(|media| media.retry.as_ref());
+        let media = self.in_place.iter().flat_map(|media| &media.retry);
         self.nand.retry.iter().chain(media)
     }
 }

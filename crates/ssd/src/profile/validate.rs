@@ -3,7 +3,6 @@
 use super::{MAP_UNIT_BYTES, Profile, ProfileError};
 use crate::sourced::Sourced;
 
-/// The first violated rule.
 pub(super) type Validity = Result<(), String>;
 
 /// Longest time of a single operation: 1000 seconds, in nanoseconds.
@@ -23,12 +22,10 @@ macro_rules! rules {
 }
 pub(super) use rules;
 
-/// Whether an optional number is absent or satisfies a condition.
 pub(super) fn absent_or<T>(number: &Option<Sourced<T>>, holds: impl Fn(&T) -> bool) -> bool {
     number.as_ref().is_none_or(|number| holds(&number.value))
 }
 
-/// Profile fields that hold times.
 trait Times {
     fn times(&self) -> &[u64];
 }
@@ -51,36 +48,39 @@ impl<T: Times> Times for Option<T> {
     }
 }
 
-/// Checks the limit of the times of a section.
+/// Checks the limit of the times of sections (of one, or of an optional one).
 macro_rules! check_times {
-    ($name:literal, $section:expr; $($field:ident)+) => {
-        $(if $section.$field.times().iter().any(|&ns| ns > LONGEST_NS) {
-            return Err(concat!($name, ".", stringify!($field), " must not exceed 1000 seconds").to_owned());
-        })+
+    ($name:literal, $sections:expr; $($field:ident)+) => {
+        let sections = $sections.into_iter();
+        for section in sections {
+            $(if section.$field.times().iter().any(|&ns| ns > LONGEST_NS) {
+                return Err(concat!($name, ".", stringify!($field), " must not exceed 1000 seconds").to_owned());
+            })+
+        }
     };
 }
 
 impl Profile {
-    pub(super) fn validate(&self) -> Result<(), ProfileError> {
-        let checks = [
-            Profile::validate_times,
-            Profile::validate_controller,
-            Profile::validate_media,
-        ];
-        let flash = [Profile::validate_flash, Profile::validate_background];
-        let others = [
-            Profile::validate_map_cache,
-            Profile::validate_energy,
-            Profile::validate_thermal,
-        ];
-        let flash = flash.iter().filter(|_| self.in_place.is_none());
-        let mut checks = checks.iter().chain(flash).chain(&others);
-        checks
-            .try_for_each(|check| check(self))
-            .map_err(|what| ProfileError::Invalid {
-                profile: self.name.clone(),
-                what,
-            })
+    /// The profile, unless a rule is violated.
+    pub(super) fn validated(self) -> Result<Profile, ProfileError> {
+        self.validate().map_err(|what| ProfileError::Invalid {
+            profile: self.name.clone(),
+            what,
+        })?;
+        Ok(self)
+    }
+
+    fn validate(&self) -> Validity {
+        self.validate_times()?;
+        self.validate_controller()?;
+        self.validate_media()?;
+        if self.in_place.is_none() {
+            self.validate_flash()?;
+            self.validate_background()?;
+        }
+        self.validate_map_cache()?;
+        self.validate_energy()?;
+        self.validate_thermal()
     }
 
     fn validate_controller(&self) -> Validity {
@@ -232,37 +232,21 @@ impl Profile {
     }
 
     fn validate_times(&self) -> Validity {
-        check_times!("link", self.link; fetch_ns completion_ns);
-        check_times!("firmware", self.firmware; read_command_ns read_partial_ns read_split_ns read_page_ns read_kib_ns
+        check_times!("link", [&self.link]; fetch_ns completion_ns);
+        check_times!("firmware", [&self.firmware]; read_command_ns read_partial_ns read_split_ns read_page_ns read_kib_ns
             write_command_ns write_unit_ns other_command_ns);
-        check_times!("data_path", self.data_path; setup_ns);
-        check_times!("nand", self.nand; read_ns read_jitter_ns read_sigma_ns program_ns erase_ns channel_command_ns);
-        check_times!("buffer", self.buffer; ack_ns ack_unit_ns);
-        check_times!("bench", self.bench; host_overhead_ns);
-        if let Some(overflow) = &self.buffer.overflow {
-            check_times!("buffer.overflow", overflow; pause_ns);
-        }
-        if let Some(gc) = &self.gc {
-            check_times!("gc", gc; unit_ns idle_after_ns);
-        }
-        if let Some(slc) = &self.slc {
-            check_times!("slc", slc; read_ns program_ns fold_ns idle_fold_after_ns);
-        }
-        if let Some(cache) = &self.map_cache {
-            check_times!("map_cache", cache; read_ns program_ns host_access_ns);
-        }
-        if let Some(media) = &self.in_place {
-            check_times!("in_place", media; indirection_ns merge_ns read_ns read_sigma_ns write_ns);
-        }
-        for retry in self.retries() {
-            check_times!("retry", retry; extra_ns);
-        }
-        if let Some(suspend) = &self.nand.suspend {
-            check_times!("nand.suspend", suspend; suspend_ns resume_ns);
-        }
-        if let Some(sata) = &self.link.sata {
-            check_times!("link.sata", sata; frame_ns);
-        }
+        check_times!("data_path", [&self.data_path]; setup_ns);
+        check_times!("nand", [&self.nand]; read_ns read_jitter_ns read_sigma_ns program_ns erase_ns channel_command_ns);
+        check_times!("buffer", [&self.buffer]; ack_ns ack_unit_ns);
+        check_times!("bench", [&self.bench]; host_overhead_ns);
+        check_times!("buffer.overflow", &self.buffer.overflow; pause_ns);
+        check_times!("gc", &self.gc; unit_ns idle_after_ns);
+        check_times!("slc", &self.slc; read_ns program_ns fold_ns idle_fold_after_ns);
+        check_times!("map_cache", &self.map_cache; read_ns program_ns host_access_ns);
+        check_times!("in_place", &self.in_place; indirection_ns merge_ns read_ns read_sigma_ns write_ns);
+        check_times!("retry", self.retries(); extra_ns);
+        check_times!("nand.suspend", &self.nand.suspend; suspend_ns resume_ns);
+        check_times!("link.sata", &self.link.sata; frame_ns);
         Ok(())
     }
 }

@@ -63,7 +63,7 @@ fn data_is_durable_when_its_slot_is_free() {
     buffer.release(100, 1);
     buffer.release(50, 1);
     assert_eq!(buffer.acquire(10), Some(100));
-    assert_eq!((buffer.accepted_units(), buffer.durable_units(99)), (3, 0));
+    assert_eq!((buffer.accepted_units, buffer.durable_units(99)), (3, 0));
     assert_eq!(buffer.durable_units(100), 2);
 }
 

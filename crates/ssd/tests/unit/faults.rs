@@ -29,7 +29,7 @@ fn faults_affect_only_their_ordinal() {
     };
     assert_eq!(plan.next(Op::Read), (2, failed));
     assert_eq!(plan.next(Op::Write), (2, ok));
-    assert!(!plan.has_bad_media());
+    assert!(plan.first_bad().is_none());
     assert!(plan.is_stale(1) && !plan.is_stale(2) && plan.has_stale());
 }
 
@@ -47,7 +47,7 @@ fn bad_media_fails_until_rewritten() {
     assert!(!meets(Op::Read, 1020, 30));
     assert!(meets(Op::Read, 1019, 2) && meets(Op::Read, 1049, 2));
     assert!(!meets(Op::Discard, 0, 2000));
-    assert!(!plan.has_bad_media());
+    assert!(plan.first_bad().is_none());
 }
 
 #[test]
@@ -63,7 +63,10 @@ fn flushes_and_the_whole_drive_fail_by_ordinal_too() {
     );
     let dropped: Vec<bool> = (0..3).map(|_| plan.next(Op::Flush).1.dropped).collect();
     assert_eq!(dropped, [false, true, false]);
-    assert_eq!(plan.next(Op::Write).1.drive, DriveFault::PowerLoss);
-    assert_eq!(plan.next(Op::Read).1.drive, DriveFault::Removed);
-    assert_eq!(plan.next(Op::Read).1.drive, DriveFault::None);
+    assert_eq!(plan.next(Op::Write).1.drive, Some(FaultKind::PowerLoss));
+    assert_eq!(
+        plan.next(Op::Read).1.drive,
+        Some(FaultKind::SurpriseRemoval)
+    );
+    assert_eq!(plan.next(Op::Read).1.drive, None);
 }

@@ -23,7 +23,7 @@ proptest! {
                 let core = (0..free.len()).min_by_key(|&core| free[core]).unwrap();
                 let first = plain.iter().filter_map(|line| line.front()).map(|&(at, _)| at).min();
                 let next_ns = first.map_or(u64::MAX, |first| first.max(free[core]));
-                prop_assert_eq!(front.next_ns(), next_ns);
+                prop_assert_eq!(front.next_ns, next_ns);
                 let taken = front.take(until);
                 if next_ns > until {
                     prop_assert_eq!(taken, None);
@@ -98,5 +98,5 @@ fn cores_work_in_parallel_and_no_command_starts_before_its_arrival() {
         starts.push(start);
     }
     assert_eq!(starts, [5, 5, 15, 100]);
-    assert_eq!(front.next_ns(), u64::MAX);
+    assert_eq!(front.next_ns, u64::MAX);
 }

@@ -42,10 +42,10 @@ fn check(ftl: &mut Ftl) {
         valid[superblock as usize] += 1;
     }
     for (superblock, &valid) in (0..).zip(&valid) {
-        assert_eq!(ftl.blocks.valid(superblock), valid, "{superblock}");
+        assert_eq!(ftl.blocks.valid[superblock as usize], valid, "{superblock}");
         assert!(ftl.blocks.state[superblock as usize] != SuperblockState::Free || valid == 0);
         let mut owners = Vec::new();
-        let written = ftl.blocks.written(superblock);
+        let written = ftl.blocks.written[superblock as usize];
         ftl.blocks
             .valid_units(superblock << ftl.shift, written, &mut owners);
         assert!(owners.len() as u32 <= valid, "owners without units");
@@ -608,6 +608,6 @@ fn a_purged_drive_writes_without_amplification() {
 
 /// Least and greatest erase count of multi-bit superblocks.
 fn wear_of(ftl: &Ftl) -> (u32, u32) {
-    let erases = &ftl.blocks.erases[..ftl.blocks.multi() as usize];
+    let erases = &ftl.blocks.erases[..ftl.blocks.multi as usize];
     (*erases.iter().min().unwrap(), *erases.iter().max().unwrap())
 }

@@ -40,7 +40,7 @@ fn writes_share_the_current_budget_and_have_no_history() {
         assert_eq!(media.write(now, 0, 8192, now, 0) - now, 100 + 4000 + 4000);
         now += 1_000_000;
     }
-    assert_eq!(media.written_bytes(), 2001 * 4096);
+    assert_eq!(media.written_bytes, 2001 * 4096);
 }
 
 #[test]

@@ -21,9 +21,9 @@ fn an_idle_drive_enters_lower_states_in_order_and_has_the_exit_latency() {
     let mut states = states(true);
     states.busy_until(10 * MS);
     states.observe(284 * MS);
-    assert_eq!(states.current(), 0, "275 ms of idle time are not over");
+    assert_eq!(states.current, 0, "275 ms of idle time are not over");
     states.observe(285 * MS);
-    assert_eq!(states.current(), 3);
+    assert_eq!(states.current, 3);
     assert_eq!(states.wake(400 * MS, false), 405 * MS, "5 ms to leave it");
     assert_eq!(
         changes(&mut states),
@@ -48,7 +48,7 @@ fn queued_commands_and_disabled_transitions_prevent_idle_states() {
     let mut never = states(false);
     assert!(!never.may_delay());
     never.observe(u64::MAX - 1);
-    assert_eq!(never.current(), 0);
+    assert_eq!(never.current, 0);
 }
 
 #[test]
@@ -56,14 +56,14 @@ fn commands_return_to_the_last_operational_state() {
     let mut states = states(false);
     assert!(!states.set(0, 5), "the 951 has five");
     assert!(states.set(MS, 2));
-    assert_eq!((states.current(), states.is_governed()), (2, true));
+    assert_eq!((states.current, states.is_governed()), (2, true));
     // 5 us to leave state 0, 100 us to enter state 2.
     assert_eq!(states.wake(MS, false), MS + 105_000);
     assert!(states.set(2 * MS, 4));
-    assert_eq!(states.current(), 4);
+    assert_eq!(states.current, 4);
     // 100 us to leave state 2, 2 ms to enter state 4, 22 ms to leave it.
     assert_eq!(states.wake(3 * MS, false), 24_100_000 + 2 * MS);
-    assert_eq!(states.current(), 2);
+    assert_eq!(states.current, 2);
     assert!(states.set(30 * MS, 0) && !states.is_governed());
 }
 
@@ -72,7 +72,7 @@ fn the_governor_spaces_commands_by_their_energy() {
     let mut states = states(false);
     states.set(0, 2);
     // 3.8 W less what it idles at leave 2.1 W; 21 uJ take 10 us.
-    assert_eq!(states.states()[2].idle_mw, 1_700);
+    assert_eq!(states.states[2].idle_mw, 1_700);
     assert_eq!(states.spend(1_000_000, 21_000), 1_000_000);
     assert_eq!(states.spend(1_000_000, 21_000), 1_010_000);
     assert_eq!(states.spend(1_010_000, 21_000), 1_020_000);
@@ -87,7 +87,7 @@ proptest! {
     fn governed_power_stays_below_the_cap(energies in prop::collection::vec(1_u64..2_000_000, 10..200), gaps in prop::collection::vec(0_u64..20_000, 200)) {
         let mut states = states(false);
         states.set(0, 1);
-        let state = states.states()[1];
+        let state = states.states[1];
         let left_mw = u64::from(state.max_mw - state.idle_mw);
         let (mut now, mut used_nj) = (0, 0);
         for (energy_nj, gap) in energies.iter().zip(gaps) {
@@ -112,7 +112,7 @@ proptest! {
             } else {
                 let ready = states.wake(now, false);
                 prop_assert!(ready >= now);
-                prop_assert!(states.states()[states.current()].operational);
+                prop_assert!(states.states[states.current].operational);
                 states.busy_until(ready + 50_000);
                 now = ready + 50_000;
             }

@@ -36,12 +36,12 @@ fn throttling_has_hysteresis_and_is_counted() {
     let mut heat = with(60.0, 55.0);
     let (mut went_on, mut went_off) = (None, None);
     for step in 1..=4000_u64 {
-        heat.add_energy(if heat.throttled() { 0 } else { 4 * STEP_NS });
+        heat.add_energy(if heat.throttled { 0 } else { 4 * STEP_NS });
         heat.advance(step * STEP_NS);
-        if heat.throttled() && went_on.is_none() {
+        if heat.throttled && went_on.is_none() {
             went_on = Some(heat.celsius());
         }
-        if !heat.throttled() && went_on.is_some() && went_off.is_none() {
+        if !heat.throttled && went_on.is_some() && went_off.is_none() {
             went_off = Some(heat.celsius());
         }
     }
@@ -82,11 +82,11 @@ fn throttle_levels_change_in_order_and_keep_their_duty_cycle() {
         heat.add_energy(if step < 2000 { 5 * STEP_NS } else { 0 });
         heat.advance(step * STEP_NS);
         let (level, steps, throttled) = seen.last_mut().unwrap();
-        if *level == heat.level() {
+        if *level == heat.level {
             *steps += 1;
-            *throttled += usize::from(heat.throttled());
+            *throttled += usize::from(heat.throttled);
         } else {
-            seen.push((heat.level(), 1, usize::from(heat.throttled())));
+            seen.push((heat.level, 1, usize::from(heat.throttled)));
         }
     }
     let order: Vec<usize> = seen.iter().map(|&(level, ..)| level).collect();
@@ -214,7 +214,7 @@ proptest! {
             if what == 2 {
                 heat.advance(now);
             }
-            prop_assert!(heat.power_w() >= f64::from(least_mw) / 1000.0 - 1e-9);
+            prop_assert!(heat.power_w >= f64::from(least_mw) / 1000.0 - 1e-9);
         }
         // To the end of the step that holds the last instant.
         let end = (now / STEP_NS + 1) * STEP_NS;

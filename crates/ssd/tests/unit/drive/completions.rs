@@ -19,7 +19,7 @@ proptest! {
             queue.push(at_ns, seq, (seq - first) as u32);
             fast_path.push((at_ns, seq));
             fast_path.sort_unstable();
-            prop_assert_eq!(queue.next_ns(), fast_path[0].0);
+            prop_assert_eq!(queue.next_ns, fast_path[0].0);
             base += 3 * scale;
             if !pop {
                 continue;

@@ -112,8 +112,8 @@ proptest! {
         }
         for (b, expected) in (0..TOTAL).zip(&plain) {
             prop_assert_eq!(blocks.state[b as usize], expected.state);
-            prop_assert_eq!(blocks.written(b), expected.units.len() as u32);
-            prop_assert_eq!(blocks.valid(b), expected.units.iter().flatten().count() as u32);
+            prop_assert_eq!(blocks.written[b as usize], expected.units.len() as u32);
+            prop_assert_eq!(blocks.valid[b as usize], expected.units.iter().flatten().count() as u32);
             let mut found = Vec::new();
             blocks.valid_units(b << SHIFT, expected.units.len() as u32, &mut found);
             let wanted: Vec<u32> = expected.units.iter().flatten().copied().collect();
