@@ -55,8 +55,7 @@ impl ClosedLoop {
         }
     }
 
-    /// Process the next event, unless it lies beyond `until` or there is none: then `false`. `command` makes the next
-    /// command of a slot, `completed` takes completions with their latencies.
+    /// Process the next event, if due by `until`: `command` makes a slot's next I/O, `completed` takes its latency.
     #[inline]
     pub fn step(
         &mut self,

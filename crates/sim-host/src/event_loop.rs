@@ -1,9 +1,8 @@
 //! Discrete-event simulation of a drive and its host.
 //!
-//! Virtual time jumps from event to event. An I/O of a thread passes the host's processors ([`EventLoop::submit`]),
-//! waits in the arrival queue until the instant at which it reaches the drive, and completes there. At one instant,
-//! processors come first, then arrivals, then the drive. The caller decides what is submitted when: an engine under its
-//! own clock, a closed loop after each completion, or a server by the wall clock.
+//! Virtual time jumps from event to event. An I/O passes the host's processors ([`EventLoop::submit`]), waits in the
+//! arrival queue until it reaches the drive, and completes there. At one instant, processors come first, then arrivals,
+//! then the drive. The caller decides what is submitted when.
 
 use std::collections::VecDeque;
 
@@ -22,10 +21,7 @@ pub enum TieOrder {
     Slot,
 }
 
-/// I/Os on their way to the drive, by arrival, then by tie order.
-///
-/// Most arrive after all those before them, since each processor submits in order. So a sorted ring is appended to
-/// nearly always, where a heap would sift every time.
+/// I/Os on their way to the drive, by arrival, then by tie order: a sorted ring, nearly always appended to.
 #[derive(Clone, Debug)]
 struct Arrivals {
     ring: VecDeque<(Nanos, u32)>,
@@ -141,9 +137,7 @@ impl EventLoop {
             .min(self.drive.next_event().unwrap_or(Nanos::MAX))
     }
 
-    /// Process everything up to and including `until`, and append the drive's completions to `out`. Where a completion
-    /// may cause new I/Os, `until` must not lie beyond [`EventLoop::next_event`]. `start` gives the drive the command
-    /// of a slot that reaches it.
+    /// Process everything up to `until` (at most [`EventLoop::next_event`] if completions cause I/Os); `start` submits.
     #[inline]
     pub fn advance(
         &mut self,
@@ -168,8 +162,7 @@ impl EventLoop {
         self.drive.advance(self.now, out);
     }
 
-    /// Process the drive's events until at least `count` more completions are in `out`, or the drive has nothing to do.
-    /// No I/O may be on its way to the drive.
+    /// Process the drive's events until `out` has `count` more completions or none is left. No I/O may be on its way.
     pub fn complete(&mut self, count: usize, out: &mut Vec<Completion>) {
         let before = out.len();
         while out.len() - before < count
@@ -185,8 +178,7 @@ impl EventLoop {
     }
 }
 
-/// Advise the kernel to use huge pages for the tables of a drive, which are accessed at random. Call it before the
-/// drive is used: pages that are already mapped stay as they are.
+/// Advise huge pages for the drive's tables, which are accessed at random, before it is used.
 pub fn prefer_huge_tables(drive: &Drive) {
     if let Some(tables) = drive.tables() {
         prefer_huge_pages(tables.l2p);

@@ -1,28 +1,25 @@
 //! Processors of the measuring host: submission overhead and CPU scheduling.
 //!
-//! Each I/O of a synchronous thread costs a processor [`BenchProfile::host_overhead_ns`], context switch and its cache
-//! misses included. With at least as many processors as threads, no thread waits for another. With fewer, threads share
-//! them as Linux 4.14 (the kernel of the published measurements' years) schedules them:
-//! - Each processor has a run queue of its own and runs the thread with the least virtual runtime (CFS, the Completely
-//!   Fair Scheduler: `Documentation/scheduler/sched-design-CFS.txt`). The work of one I/O is never interrupted: a
-//!   waking thread preempts only one that is `sched_wakeup_granularity_ns` (4 ms on 8 processors or more) ahead of it.
+//! Each I/O of a synchronous thread costs a processor [`BenchProfile::host_overhead_ns`]. With fewer processors than
+//! threads, threads share them as Linux 4.14 (the kernel of the published measurements' years) schedules them:
+//! - Each processor has a run queue and runs the thread with the least virtual runtime (CFS, the Completely Fair
+//!   Scheduler: `Documentation/scheduler/sched-design-CFS.txt`). The work of one I/O is never interrupted: a waking
+//!   thread preempts only one that is `sched_wakeup_granularity_ns` (4 ms on 8 processors or more) ahead of it.
 //! - A waking thread keeps the virtual runtime that it is behind, up to half of `sched_latency_ns` (6 ms, times 1 +
 //!   log2 of the processors, at most of 8: `place_entity` with `GENTLE_FAIR_SLEEPERS`); a migrating one keeps its
 //!   offset from the run queue's minimum (`migrate_task_rq_fair`).
-//! - A thread wakes on the processor where it ran last when that is idle, else on the processor that takes the drive's
-//!   interrupt (`wake_affine`). No search for an idle processor succeeds: both give up where processors are idle for
-//!   microseconds only (`select_idle_cpu` with `SIS_AVG_CPU`; `idle_balance` below `sched_migration_cost_ns`, 0.5 ms).
+//! - A thread wakes on the processor where it ran last when that is idle, else on the one that takes the drive's
+//!   interrupt (`wake_affine`). Searches for an idle processor give up where processors are idle for microseconds only
+//!   (`select_idle_cpu` with `SIS_AVG_CPU`; `idle_balance` below `sched_migration_cost_ns`, 0.5 ms).
 //!
-//! So rates end near `processors / overhead`, whatever the drive could do (AnandTech PBlaze5: "CPU-limited"). And while
-//! processors are saturated, some run queues are long by chance for milliseconds, and a thread with more virtual
-//! runtime than those it meets there waits for all of them: the latency tail that AnandTech saw vanish when a power
-//! limit made the drive the bottleneck.
+//! So rates end near `processors / overhead` (AnandTech PBlaze5: "CPU-limited"). While processors are saturated, some
+//! run queues are long by chance for milliseconds: the latency tail that vanished when a power limit made the drive the
+//! bottleneck.
 //!
 //! # Non-goals
-//! No other load, no time slices (nothing runs that long), no periodic load balancing. That interrupts fall on
-//! processors at random (as `irqbalance` leaves them, or as a drive with fewer vectors than processors must) is
-//! assumed: no source states how they were bound. Bound to the submitting processors, threads would not migrate and the
-//! tail would be short.
+//! No other load, no time slices, no periodic load balancing. Interrupts are assumed to fall on processors at random
+//! (as `irqbalance` leaves them); bound to the submitting processors, threads would not migrate and the tail would be
+//! short.
 
 mod cfs;
 

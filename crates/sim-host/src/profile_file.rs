@@ -16,21 +16,11 @@ pub enum ProfileFileError {
     #[error("{0}; a custom profile is named by its file, as in sim:./my-drive.toml")]
     Builtin(ProfileError),
     /// The file cannot be read.
-    #[error("{}: {source}", path.display())]
-    File {
-        /// Its path.
-        path: PathBuf,
-        /// The reason.
-        source: std::io::Error,
-    },
+    #[error("{path}: {1}", path = .0.display())]
+    File(PathBuf, #[source] std::io::Error),
     /// The file is not a valid profile.
-    #[error("{}: {source}", path.display())]
-    Content {
-        /// Its path.
-        path: PathBuf,
-        /// The reason.
-        source: ProfileError,
-    },
+    #[error("{path}: {1}", path = .0.display())]
+    Content(PathBuf, #[source] ProfileError),
 }
 
 /// Whether the name of a profile is a path.
@@ -49,14 +39,9 @@ pub fn load(name: &str) -> Result<(String, Profile), ProfileFileError> {
         return Ok((text.to_owned(), profile));
     }
     let path = Path::new(name);
-    let text = read(path).map_err(|source| ProfileFileError::File {
-        path: path.to_owned(),
-        source,
-    })?;
-    let profile = Profile::from_toml(&text).map_err(|source| ProfileFileError::Content {
-        path: path.to_owned(),
-        source,
-    })?;
+    let text = read(path).map_err(|error| ProfileFileError::File(path.to_owned(), error))?;
+    let profile = Profile::from_toml(&text);
+    let profile = profile.map_err(|error| ProfileFileError::Content(path.to_owned(), error))?;
     Ok((text, profile))
 }
 

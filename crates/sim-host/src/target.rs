@@ -1,8 +1,7 @@
 //! A simulated drive as an I/O target: virtual time, one thread, all workers of a job.
 //!
-//! The clock stands still between calls and jumps to the next event in [`Target::reap`]. It continues from job to job,
-//! so a drive that was heated by one job begins the next one warm. Host overhead is applied outside the drive
-//! ([`crate::processors`]) and is part of every latency, as on a real host.
+//! The clock jumps to the next event in [`Target::reap`]. It continues from job to job, so a drive that was heated by
+//! one job begins the next one warm. Host overhead ([`crate::processors`]) is part of every latency, as on a real host.
 
 use std::sync::Arc;
 
@@ -24,6 +23,13 @@ fn errno_of(status: Status) -> i32 {
         Status::WriteFault | Status::UnrecoveredReadError => libc::ENODATA,
         // A disk marked dead, or a command without a completion.
         Status::PowerLoss | Status::Removed => libc::EIO,
+    }
+}
+
+fn failure(name: &str, message: String) -> TargetError {
+    TargetError::Simulation {
+        drive: name.to_owned(),
+        message,
     }
 }
 
@@ -76,10 +82,7 @@ impl SimTarget {
         profile: Profile,
         options: DriveOptions,
     ) -> Result<SimTarget, TargetError> {
-        let drive = Drive::new(profile, options).map_err(|e| TargetError::Simulation {
-            drive: name.to_owned(),
-            message: e.to_string(),
-        })?;
+        let drive = Drive::new(profile, options).map_err(|e| failure(name, e.to_string()))?;
         prefer_huge_tables(&drive);
         Ok(SimTarget {
             name: name.to_owned(),
@@ -94,13 +97,6 @@ impl SimTarget {
 
     fn drive(&self) -> &Drive {
         self.simulation.drive()
-    }
-
-    fn failure(&self, message: String) -> TargetError {
-        TargetError::Simulation {
-            drive: self.name.clone(),
-            message,
-        }
     }
 
     /// The drive's identity.
@@ -143,10 +139,8 @@ impl SimTarget {
             offset_bytes: 0,
         };
         self.ios = vec![none; slots as usize];
-        let keeps_data = self.keeps_data();
-        self.buffers = keeps_data
-            .then(|| Buffers::new(slots, slot_bytes))
-            .transpose()?;
+        let buffers = self.keeps_data().then(|| Buffers::new(slots, slot_bytes));
+        self.buffers = buffers.transpose()?;
         Ok(())
     }
 
@@ -164,7 +158,7 @@ impl SimTarget {
         let now = self.simulation.now();
         let Some(end) = self.simulation.drive_mut().purge(now) else {
             let message = "it is gone from the bus and cannot be purged; start a new run";
-            return Err(self.failure(message.to_owned()));
+            return Err(failure(&self.name, message.to_owned()));
         };
         self.simulation.idle_until(end);
         Ok(())
@@ -194,7 +188,7 @@ impl SimTarget {
     pub fn set_power_state(&mut self, state: u8) -> Result<(), TargetError> {
         let now = self.simulation.now();
         let set = self.simulation.drive_mut().set_power_state(now, state);
-        set.map_err(|e| self.failure(e.to_string()))
+        set.map_err(|e| failure(&self.name, e.to_string()))
     }
 
     fn drive_telemetry(&mut self) -> assay_ssd::Telemetry {
@@ -219,14 +213,8 @@ impl SimTarget {
     fn advance(&mut self, until: Nanos, out: &mut Vec<Completion>) {
         let (ios, buffers, depth) = (&self.ios, &mut self.buffers, self.depth);
         let start = |drive: &mut Drive, at, slot: u32| {
-            start(
-                drive,
-                at,
-                slot,
-                &ios[slot as usize],
-                depth,
-                buffers.as_mut(),
-            );
+            let io = &ios[slot as usize];
+            start(drive, at, slot, io, depth, buffers.as_mut());
         };
         self.simulation.advance(until, start, &mut self.finished);
         for finished in self.finished.drain(..) {
@@ -285,7 +273,7 @@ impl Target for SimTarget {
                 if until == Nanos::MAX {
                     let message = "the model has I/Os in flight and nothing that would ever complete them: a defect of the model, \
                                    please report it with the command line";
-                    return Err(self.failure(message.to_owned()));
+                    return Err(failure(&self.name, message.to_owned()));
                 }
                 self.advance(until, out);
                 return Ok(());

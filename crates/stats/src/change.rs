@@ -1,18 +1,12 @@
 //! Change-point detection (PELT) for series of rates, and detection of rates that alternate between two levels.
 //!
-//! # Mechanism
-//! Rates are compared as ratios, so everything is computed on their logarithms. Single outliers are replaced first
-//! (Hampel's filter: a point more than three deviations from the median of its neighbours becomes that median). Then
-//! PELT (R. Killick, P. Fearnhead, I. A. Eckley, "Optimal detection of changepoints with a linear computational cost",
-//! JASA 107, 2012) finds the segmentation of least cost; a segment costs its squared deviations from its mean, in units
-//! of the noise variance, and a penalty. The noise is the median absolute difference of neighbours, which is robust
-//! against steps and trends. Last, neighbouring segments whose levels hardly differ are joined.
-//!
-//! [`alternation`] detects series that alternate between two rates (thermal throttling with hysteresis): two classes by
-//! Otsu's threshold (N. Otsu, IEEE Trans. SMC 9, 1979) on the same logarithms.
-//!
-//! # Non-goals
-//! Causes (crate `analysis`).
+//! Everything is computed on logarithms of rates. Single outliers are replaced first (Hampel's filter: a point more
+//! than three deviations from the median of its neighbours becomes that median). Then PELT (R. Killick, P. Fearnhead,
+//! I. A. Eckley, "Optimal detection of changepoints with a linear computational cost", JASA 107, 2012) finds the
+//! segmentation of least cost; a segment costs its squared deviations from its mean, in units of the noise variance,
+//! and a penalty. The noise is the median absolute difference of neighbours, robust against steps and trends. Last,
+//! neighbouring segments whose levels hardly differ are joined. [`alternation`]: two classes by Otsu's threshold (N.
+//! Otsu, IEEE Trans. SMC 9, 1979), for thermal throttling with hysteresis.
 //!
 //! # Key constants
 //! [`NOISE_FLOOR`], [`PENALTY`], [`LEAST_STEP`], [`LEAST_LEN`].
@@ -71,8 +65,7 @@ impl Segment {
     }
 }
 
-/// Cut a series of rates at its changes; the segments cover all of it. Empty for an empty series. Points that are not
-/// positive numbers count as the least rate. Time: linear in the points as a rule, quadratic at worst.
+/// Segments of a series between its changes, covering it all; what is not a positive number counts as the least rate.
 pub fn segments(rates: &[f64]) -> Vec<Segment> {
     let logs = logarithms(rates);
     let Some(noise) = noise_of(&logs) else {
@@ -84,14 +77,12 @@ pub fn segments(rates: &[f64]) -> Vec<Segment> {
     describe_all(rates, &logs, &joined(&even, cuts))
 }
 
-/// Noise of a series of rates: standard deviation of neighbours' ratios, natural logarithm, at least [`NOISE_FLOOR`].
-/// `None` for fewer than four points.
+/// Standard deviation of neighbours' ratios, natural logarithm, at least [`NOISE_FLOOR`]; `None` below four points.
 pub fn noise(rates: &[f64]) -> Option<f64> {
     noise_of(&logarithms(rates))
 }
 
-/// Rise of a series of rates along its least-squares line, from its first point to its last, as natural logarithm of
-/// their ratio; 0 of fewer than two points.
+/// Rise of rates along their least-squares line, as natural logarithm of the ratio of its ends.
 pub fn drift(rates: &[f64]) -> f64 {
     slope(&logarithms(rates)) * rates.len().saturating_sub(1) as f64
 }
@@ -269,8 +260,7 @@ pub struct Alternation {
     pub period: f64,
 }
 
-/// Alternation of a series of rates between two levels; `None` for one level, a single step, or levels that are not
-/// distinct.
+/// Alternation between two levels; `None` for one level, a single step, or levels that are not distinct.
 pub fn alternation(rates: &[f64]) -> Option<Alternation> {
     let logs = logarithms(rates);
     let split = split_in_two(&logs)?;
@@ -309,8 +299,7 @@ pub fn alternation(rates: &[f64]) -> Option<Alternation> {
     })
 }
 
-/// Otsu's threshold: the split with the greatest variance between its sides, if it explains most of the variance and
-/// the sides are distinct.
+/// Otsu's threshold, if it explains most of the variance and the sides are distinct.
 fn split_in_two(logs: &[f64]) -> Option<f64> {
     let mut sorted = logs.to_vec();
     sorted.sort_by(f64::total_cmp);

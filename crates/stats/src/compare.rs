@@ -2,31 +2,24 @@
 //!
 //! # Mechanism
 //! A side has one value per run, with the interval of [`crate::confidence`] where the run was long enough. Everything
-//! is computed on logarithms, so the result is a ratio, and exchanging the sides inverts it exactly. Of three errors
-//! the widest counts:
+//! is computed on logarithms, so exchanging the sides inverts the ratio exactly. Of three errors the widest counts:
 //! - *within runs*: the errors of the single values, added, with Satterthwaite's degrees of freedom. The only one for
 //!   one run per side; it does not include the variation between repetitions.
 //! - *between runs*, from two runs on either side: the spread of the runs' values around their side's mean, common to
-//!   both sides, with Student's t for all runs less two. It includes variation of state, heat and placement, and the
-//!   within-run error. A side with one run takes the spread of the other.
+//!   both sides, with Student's t for all runs less two. It includes variation of state, heat and placement.
 //! - *Welch's*, for several runs on both sides in different numbers: a common spread can then be wrong.
 //!
 //! Run means have equal weight: weights of a random-effects model (R. DerSimonian and N. Laird, Controlled Clinical
-//! Trials 7, 1986) rest on a variance estimated from two or three values, and its normal quantiles are known to be too
-//! narrow.
+//! Trials 7, 1986) rest on a variance estimated from two or three values, and its normal quantiles are too narrow.
 //!
 //! # Results
-//! - *faster*, *slower*: the interval of the ratio excludes 1, and the ratio is off 1 by at least the minimum effect (1
-//!   %).
-//! - *same*: the whole interval lies within the minimum effect, significant or not.
-//! - *can't tell*: otherwise, with the reason.
+//! *Faster*, *slower*: the interval of the ratio excludes 1, and the ratio is off 1 by at least the minimum effect (1
+//! %). *Same*: the whole interval lies within the minimum effect. *Can't tell*: otherwise. One result in twenty may be
+//! a difference where there is none; not corrected for multiple comparisons.
 //!
 //! # Effect size
 //! The logarithm of the ratio over the spread of single intervals (relative, pooled over runs, with the spread between
 //! runs added): Cohen's d for ratios. 0.2 is small, 0.8 large (J. Cohen, "Statistical Power Analysis", 1988).
-//!
-//! # Limits
-//! One result in twenty may be a difference where there is none. Not corrected for multiple comparisons.
 
 use serde::{Deserialize, Serialize};
 
@@ -146,8 +139,7 @@ struct Side {
     mean: f64,
     /// Sum of squares of the runs around their mean.
     squares: f64,
-    /// Variance of the side's mean from errors within runs, and its degrees of freedom; `None` if a run has no
-    /// estimate.
+    /// Variance of the side's mean from errors within runs, and its degrees of freedom, if all runs have estimates.
     within: Option<(f64, f64)>,
     /// Mean relative variance of single values within runs, where known.
     spread: f64,

@@ -1,32 +1,26 @@
 //! Confidence intervals of means of autocorrelated series.
 //!
-//! Successive seconds of a drive are correlated (garbage collection, caches, heat). The textbook error s / sqrt(n) then
-//! gives intervals several times too narrow: for a first-order autoregressive series with coefficient 0.9, 4.4 times,
-//! with a coverage of about one third (asserted by a test).
+//! Successive seconds of a drive are correlated (garbage collection, caches, heat). The textbook error s / sqrt(n) is
+//! then several times too narrow: for a first-order autoregressive series with coefficient 0.9, 4.4 times.
 //!
 //! # Mechanism: batch means
 //! The series is cut into batches so long that their means are nearly independent; the error of the mean follows from
 //! the spread of the batch means with Student's t for their number (L. Schmeiser, "Batch size effects in the analysis
 //! of simulation output", Operations Research 30, 1982).
 //! - Batch length: [`BATCH_FACTOR`] times the automatic block length of D. N. Politis and H. White, "Automatic
-//!   block-length selection for the dependent bootstrap", Econometric Reviews 23 (2004), with the correction of A.
-//!   Patton, Politis and White, 28 (2009): flat-top weights, the lag at which correlation ends is estimated from the
-//!   series. At least [`FEWEST_BATCHES`] batches remain.
+//!   block-length selection for the dependent bootstrap", Econometric Reviews 23 (2004), corrected by A. Patton,
+//!   Politis and White, 28 (2009): flat-top weights, and the lag at which correlation ends is estimated from the
+//!   series.
 //! - Batches of finite length understate the error. The first-order part is corrected as in "lugsail" batch means (D.
-//!   Vats and J. Flegal, Biometrika 109, 2022): twice the variance at the full length less that at half of it, where
-//!   that is more.
-//! - Never below s / sqrt(n): the mean of an alternating series would otherwise appear better known than its spread
-//!   suggests.
+//!   Vats and J. Flegal, Biometrika 109, 2022): twice the variance at the full length less that at half of it, if that
+//!   is more.
+//! - Never below s / sqrt(n): an alternating series would otherwise appear better known than its spread suggests.
 //!
 //! # Limits
-//! Coverage of 95 % intervals for autoregressive series: at least 90 % for coefficients of 0 and 0.5 from 60 values on,
-//! of 0.9 from 600 on (ten minutes of seconds); with 0.9 and 180 values at least 85 %. With 0.9, 60 values have about
-//! 85 %, 20 about 65 %: a series not longer than its correlation length cannot show that length. Tests assert these. A
-//! series with a trend has no mean to estimate: apply [`crate::steady`] first. Fewer than [`FEWEST_VALUES`] values have
-//! no interval.
-//!
-//! # Non-goals
-//! Intervals of percentiles of merged histograms; they need the single latencies in order.
+//! Coverage of 95 % intervals for autoregressive series (asserted by tests): at least 90 % for coefficients of 0 and
+//! 0.5 from 60 values on, of 0.9 from 600 on; with 0.9 and 180 values at least 85 %, 60 values about 85 %, 20 about 65
+//! %: a series not longer than its correlation length cannot show it. A series with a trend has no mean: apply
+//! [`crate::steady`] first. No intervals of percentiles of merged histograms: they need the latencies in order.
 
 use serde::{Deserialize, Serialize};
 
@@ -39,8 +33,7 @@ pub const LEVEL: f64 = 0.95;
 pub const FEWEST_VALUES: usize = 10;
 /// Fewest batches.
 pub const FEWEST_BATCHES: usize = 5;
-/// Batch length over the automatic block length. That length minimises a bootstrap's mean squared error; for coverage,
-/// bias matters more than variance, so batches are longer.
+/// Batch length over the automatic block length: for coverage, bias matters more than variance.
 pub const BATCH_FACTOR: f64 = 2.0;
 
 /// A mean with its interval.
@@ -92,8 +85,7 @@ impl Estimate {
     }
 }
 
-/// Mean of evenly spaced values with its interval. `None` for fewer than [`FEWEST_VALUES`] values, one that is not
-/// finite, or a level not between 0 and 1.
+/// Mean of evenly spaced values; `None` if fewer than [`FEWEST_VALUES`], one not finite, or `level` not in (0, 1).
 pub fn mean(values: &[f64], level: f64) -> Option<Estimate> {
     let n = values.len();
     if n < FEWEST_VALUES {
@@ -184,7 +176,7 @@ pub fn ratio(parts: &[(f64, f64)], level: f64) -> Option<Estimate> {
     mean(&parts.iter().map(linear).collect::<Vec<f64>>(), level)
 }
 
-/// Number of batches of a length, taken from the end of the series, and `length` times the variance of their means.
+/// Number of batches, taken from the end of the series, and `length` times the variance of their means.
 fn batch_variance(values: &[f64], length: usize) -> Option<(usize, f64)> {
     let batches = values.len() / length;
     let used = &values[values.len() - batches * length..];
@@ -193,8 +185,7 @@ fn batch_variance(values: &[f64], length: usize) -> Option<(usize, f64)> {
     Some((batches, variance * length as f64))
 }
 
-/// The automatic block length of Politis and White (2004) with the correction of 2009, for the moving-block bootstrap;
-/// at least 1.
+/// Automatic block length (module header) for the moving-block bootstrap; at least 1.
 fn block_length(values: &[f64], mean: f64) -> f64 {
     let n = values.len();
     let count = n as f64;

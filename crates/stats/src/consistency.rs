@@ -1,15 +1,10 @@
 //! Consistency score of a rate (AnandTech M8Pe), with minimum and outliers.
 //!
-//! # Rules
 //! Mean over the last values, and that mean over their standard deviation (AnandTech, "Plextor M8Pe", 15 Dec 2016: the
-//! last 400 s of an hour). A high ratio is a consistent drive; the ratio has no unit and does not distinguish one deep
-//! dip from general variation. So the minimum and the share of outliers are given too: values farther from the median
-//! than [`OUTLIER_SCORE`] robust standard deviations (B. Iglewicz and D. Hoaglin, "How to detect and handle outliers",
-//! 1993: the median absolute deviation times 1.4826, score 3.5), above and below separately. The robust standard
-//! deviation is at least [`LEAST_SPREAD`] of the median.
-//!
-//! # Non-goals
-//! Limits for acceptable consistency: policies have them.
+//! last 400 s of an hour). The ratio does not distinguish one deep dip from general variation, so the minimum and the
+//! share of outliers are given too: values farther from the median than [`OUTLIER_SCORE`] robust standard deviations
+//! (B. Iglewicz and D. Hoaglin, "How to detect and handle outliers", 1993: the median absolute deviation times 1.4826,
+//! score 3.5).
 
 use serde::{Deserialize, Serialize};
 
@@ -44,8 +39,7 @@ pub struct Score {
     pub outliers_below_pct: f64,
 }
 
-/// Score of the last `last` values (of all, when there are fewer). `None` with fewer than two values or one that is not
-/// finite.
+/// Score of the last `last` values; `None` with fewer than two values or one that is not finite.
 pub fn score(values: &[f64], last: usize) -> Option<Score> {
     let seen = &values[values.len().saturating_sub(last)..];
     if seen.len() < 2 || !seen.iter().all(|v| v.is_finite()) {

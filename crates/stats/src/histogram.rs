@@ -20,9 +20,7 @@ pub const MAX_TRACKABLE_NS: u64 = (1 << (MAX_EXPONENT + 1)) - 1;
 const HALF: usize = 1 << (SUB_BUCKET_BITS - 1);
 const BUCKETS: usize = (MAX_EXPONENT + 2 - SUB_BUCKET_BITS) as usize * HALF + HALF;
 
-/// Counts of latencies in buckets, with exact count, sum, minimum and maximum.
-///
-/// Memory: 264 KiB, whatever is recorded.
+/// Counts of latencies in buckets, with exact count, sum, minimum and maximum. Memory: 264 KiB.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Histogram {
     counts: Box<[u64]>,
@@ -151,8 +149,7 @@ impl Histogram {
         self.sum_ns as f64 / self.count as f64
     }
 
-    /// Standard deviation (of the population) in nanoseconds, from bucket middles: within 0.1 % of the true one for any
-    /// spread wider than a bucket. Overflow counts at the exact maximum.
+    /// Population standard deviation in ns, from bucket middles (within 0.1 %); overflow counts at the maximum.
     pub fn stddev_ns(&self) -> f64 {
         if self.is_empty() {
             return 0.0;
@@ -165,8 +162,7 @@ impl Histogram {
         (squares / self.count as f64).sqrt()
     }
 
-    /// The latency that `per_million` of a million values do not exceed (nearest rank): 500 000 is the median, 999 999
-    /// is p99.9999. Zero when empty.
+    /// The latency that `per_million` of a million values do not exceed (nearest rank); zero when empty.
     pub fn percentile(&self, per_million: u32) -> Nanos {
         if self.is_empty() {
             return Nanos::ZERO;

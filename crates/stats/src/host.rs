@@ -2,8 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Processor time of all processors together, percent of their total time, in the split of iostat(1) and DragonFly
-/// 2018.
+/// Processor time of all processors, percent of their total time, in the split of iostat(1) and DragonFly 2018.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct HostLoad {
     /// User code, nice included.

@@ -1,16 +1,12 @@
-//! Knees: the lowest sufficient queue depth, and the highest sustainable load.
+//! Knees: the lowest sufficient queue depth, and the highest sustainable load. A knee is a measured load.
 //!
-//! # Rules
 //! - Closed loop ([`lowest_depth_reaching`]): the lowest queue depth whose rate reaches a share (95 %) of the best rate
-//!   of the sweep, as AnandTech reports enterprise drives ("Memblaze PBlaze5 C916", 13 Mar 2019), instead of figures at
-//!   a fixed depth, which suits some drives and not others.
+//!   of the sweep, as AnandTech reports enterprise drives ("Memblaze PBlaze5 C916", 13 Mar 2019): a fixed depth suits
+//!   some drives and not others.
 //! - Open loop ([`load_knee`]): the highest offered load up to which mean latency stays within [`LATENCY_FACTOR`] times
 //!   that of the lowest load *and* the offered I/Os are done. A factor of two is a single server with exponential
-//!   service at half its capacity, where waiting time equals service time. Rules for the shape of the curve (Kneedle,
-//!   V. Satopaa et al., 2011) depend on where the sweep ends, so they are not used.
-//!
-//! # Non-goals
-//! Interpolation: a knee is a measured load.
+//!   service at half its capacity. Rules for the shape of the curve (Kneedle, V. Satopaa et al., 2011) depend on where
+//!   it ends.
 
 use serde::{Deserialize, Serialize};
 
@@ -46,13 +42,11 @@ pub struct DepthKnee {
     pub best: f64,
     /// The lowest depth with that rate.
     pub best_depth: u32,
-    /// The best rate is at the deepest point and the point before is more than the share away: the sweep may have ended
-    /// too early.
+    /// The best rate is at the deepest point, well above the one before: the sweep may have ended too early.
     pub still_rising: bool,
 }
 
-/// The lowest depth whose rate is at least `share` of the best. Points in any order; points without a finite positive
-/// rate are ignored; `None` when none is left.
+/// The lowest depth whose rate is at least `share` of the best; points without a positive rate are ignored.
 pub fn lowest_depth_reaching(points: &[(u32, f64)], share: f64) -> Option<DepthKnee> {
     let usable = || {
         let all = points

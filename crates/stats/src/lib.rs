@@ -1,27 +1,18 @@
-//! Statistics of I/O measurements: latency histograms, intervals, summaries, steady state, confidence intervals, change
-//! points.
+//! Statistics of I/O measurements. Input is numbers: no I/O, clocks, threads, run folders, drives or suites.
 //!
 //! # Architecture
-//! - [`histogram`]: [`Histogram`], log-linear buckets with three significant digits, exact count, sum, minimum and
-//!   maximum, mergeable, with a compact text encoding for run folders.
-//! - [`recorder`]: [`Recorder`] records completed I/Os (one array increment each) and hands over an [`Interval`] per
-//!   second.
-//! - [`summary`]: [`LatencySummary`] and [`OpSummary`]; [`causes`]: [`ErrorCauses`] of failed I/Os; [`host`]:
-//!   [`HostLoad`].
-//! - [`totals`]: [`JobTotals`], the sum of intervals: a job's result.
+//! - [`recorder`]: [`Recorder`] records completed I/Os (one array increment each) in [`Histogram`]s and hands over an
+//!   [`Interval`] per second; [`totals`]: [`JobTotals`], their sum; [`summary`]: [`OpSummary`], a job's result. Every
+//!   result can be computed again from the intervals in a run folder.
+//! - [`causes`]: [`ErrorCauses`] of failed I/Os; [`host`]: [`HostLoad`].
 //! - [`steady`]: [`SteadyRule`], steady state of a value measured in rounds (SNIA, fio).
-//! - [`confidence`]: [`Estimate`], a mean with its interval for autocorrelated series (batch means); [`student`] for
-//!   quantiles.
+//! - [`confidence`]: [`Estimate`], a mean with its interval for autocorrelated series; [`student`] for quantiles.
 //! - [`compare`]: faster, slower, same or can't tell, of repeated runs.
-//! - [`knee`]: the lowest depth that reaches 95 % of the best rate, and the highest sustainable load.
-//! - [`consistency`]: mean over standard deviation, minimum and outliers of the last part of a series.
-//! - [`change`]: change points, and series that alternate between two levels.
-//!
-//! Data flow: `Recorder -> Interval -> JobTotals -> OpSummary`. Every result can be computed again from the intervals
-//! in a run folder.
+//! - [`knee`], [`consistency`], [`change`]: sufficient depth and sustainable load; steadiness; change points,
+//!   alternation.
 //!
 //! # Non-goals
-//! I/O, clocks, threads; run folders, drives and suites: the input is numbers.
+//! Causes of what is found (crate `analysis`) and limits for it (policies).
 //!
 //! # Key constants
 //! [`histogram::SUB_BUCKET_BITS`] (11: a bucket is at most 1/1024 of its value wide), [`histogram::MAX_TRACKABLE_NS`]

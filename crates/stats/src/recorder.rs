@@ -99,11 +99,7 @@ pub(crate) fn merge_ops(mine: &mut Vec<(Op, OpInterval)>, others: &[(Op, OpInter
 
 const OPS: [Op; 5] = [Op::Read, Op::Write, Op::Flush, Op::Discard, Op::WriteZeroes];
 
-/// The recording side of one I/O loop: one array increment per I/O.
-///
-/// Storage circulates: [`Recorder::roll`] gives away what was recorded into and goes on in storage that
-/// [`Recorder::preallocate`] made or [`Recorder::recycle`] took back. Only where neither left any is new storage
-/// allocated.
+/// Recording side of one I/O loop. Storage circulates ([`Recorder::preallocate`], [`Recorder::recycle`]).
 #[derive(Debug)]
 pub struct Recorder {
     start: Nanos,

@@ -1,22 +1,19 @@
 //! Steady-state rules for a value measured in rounds: SNIA PTS and fio `steadystate`.
 //!
-//! # Rules
 //! - [`SteadyRule::Snia`], the default: SNIA Solid State Storage Performance Test Specification 2.0.2, definition
 //!   2.1.24. Over the last `window` rounds (5) the largest value less the smallest is at most `range_pct` (20 %) of
-//!   their average, *and* the least-squares line rises or falls by at most `excursion_pct` (10 %) of the average
-//!   between the first and the last round of the window. Equality passes.
-//! - [`SteadyRule::Fio`]: fio's option `steadystate` (`steadystate.c`). `iops_slope:0.3%`: the least-squares slope per
-//!   sample, as percent of the window's mean, is in size *less than* the limit. `iops:0.3%`: no value is as far from
-//!   the window's mean as the limit. Without the percent sign the limits are in units of the value. fio truncates rates
-//!   and, for the slope, the mean to integers; here they stay fractions, so the two can differ where a mean is below
-//!   about 100.
+//!   their average, *and* the least-squares line rises or falls by at most `excursion_pct` (10 %) of it across the
+//!   window. Equality passes.
+//! - [`SteadyRule::Fio`]: fio's option `steadystate`. `iops_slope:0.3%`: the least-squares slope per sample, as percent
+//!   of the window's mean, is in size *less than* the limit. `iops:0.3%`: no value is as far from the mean as the
+//!   limit. Without the percent sign the limits are in units of the value. fio truncates rates and, for the slope, the
+//!   mean to integers; here they stay fractions, so the two can differ where a mean is below about 100.
 //!
-//! A rule evaluates one window; [`SteadyRule::evaluate_with_dwell`] requires that it hold for several windows in a row,
-//! because a slow oscillation passes any rule of one window at its extremum.
+//! A slow oscillation passes any rule of one window at its extremum; [`SteadyRule::evaluate_with_dwell`] requires
+//! several.
 //!
 //! # Non-goals
-//! The start of steady state in a series (see [`crate::change`]); whether the level is the relevant one: a drive that
-//! writes into its SLC cache has a steady rate too.
+//! The start of steady state in a series (see [`crate::change`]); whether the level is the relevant one (SLC cache).
 
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
@@ -95,8 +92,7 @@ pub enum FioFigure {
 )]
 pub struct NoSuchRule(String);
 
-/// Result of a rule. Every value is finite; those that cannot be computed (too few rounds, a value that is not a
-/// number) are 0, with the reason in [`SteadyEvaluation::why`].
+/// Result of a rule. Values that cannot be computed are 0, with the reason in [`SteadyEvaluation::why`].
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SteadyEvaluation {
     /// The rule holds.
@@ -163,8 +159,7 @@ impl SteadyRule {
         }
     }
 
-    /// Largest distance of a value from the mean, in units of the value: half of SNIA's range, or fio's deviation.
-    /// `None` for a rule that limits only the slope.
+    /// Largest distance of a value from the mean; `None` for a rule that limits only the slope.
     pub fn half_band(&self, mean: f64) -> Option<f64> {
         match *self {
             SteadyRule::Snia { range_pct, .. } => Some(mean * range_pct / 200.0),
@@ -297,8 +292,7 @@ impl SteadyRule {
         }
     }
 
-    /// As [`SteadyRule::evaluate`]; in addition the rule must have held for the `dwell` windows before the last one,
-    /// each one round earlier. The values are those of the last window.
+    /// As [`SteadyRule::evaluate`] of the last window; the rule must have held for the `dwell` windows before it too.
     pub fn evaluate_with_dwell(&self, values: &[f64], dwell: usize) -> SteadyEvaluation {
         let mut result = self.evaluate(values);
         if !result.achieved || dwell == 0 {
@@ -332,7 +326,7 @@ fn at_most(value: f64, limit: f64) -> bool {
     value <= limit * (1.0 + ROUNDING)
 }
 
-/// A value beyond a limit, with as many digits as are needed to distinguish it from the limit.
+/// A value with as many digits as distinguish it from the limit.
 fn figure(value: f64, limit: f64) -> String {
     for digits in 0..4 {
         let text = format!("{value:.digits$}");

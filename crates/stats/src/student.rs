@@ -1,20 +1,15 @@
 //! Student's t distribution: probabilities and quantiles for real degrees of freedom.
 //!
-//! # Mechanism
 //! The distribution function is the regularised incomplete beta function (DLMF 8.17), by its continued fraction (DLMF
 //! 8.17.22) in Lentz's form, with the logarithm of the gamma function by Stirling's series (DLMF 5.11.1); quantiles by
 //! bisection. Accurate to about nine digits (tests compare with printed tables).
-//!
-//! # Non-goals
-//! Other distributions; speed beyond some microseconds per quantile.
 
 /// Degrees of freedom from which the distribution equals the normal one to six digits.
 const NORMAL_DEGREES: f64 = 1e5;
 /// Most steps of the continued fraction; it needs about the square root of the parameters.
 const MOST_STEPS: usize = 2000;
 
-/// Quantile of the t distribution with `degrees` degrees of freedom; `None` unless `0 < probability < 1` and `degrees >
-/// 0`.
+/// Quantile; `None` unless `0 < probability < 1` and `degrees > 0`.
 pub fn quantile(probability: f64, degrees: f64) -> Option<f64> {
     if !(probability > 0.0 && probability < 1.0 && degrees > 0.0) {
         return None;
