@@ -164,39 +164,70 @@ struct CauseSpan {
     evidence: String,
 }
 
+impl CauseSpan {
+    fn new(from: usize, to: usize, cause: Cause, evidence: impl Into<String>) -> CauseSpan {
+        CauseSpan {
+            from,
+            to,
+            cause,
+            evidence: evidence.into(),
+        }
+    }
+}
+
 /// The phases of a cell, in time order and without gaps; none without intervals.
 pub fn phases(observed: &ObservedCell) -> Vec<RatePhase> {
-    let spans = explain(observed, &rates(observed));
-    joined(spans)
-        .into_iter()
-        .filter_map(|span| {
-            let intervals = &observed.intervals[span.from..span.to];
-            let (first, last) = (intervals.first()?, intervals.last()?);
-            let span_s: f64 = intervals.iter().map(|i| i.sample.elapsed_s()).sum();
-            let mean = |of: fn(&IntervalSample) -> f64| {
-                let parts = intervals
-                    .iter()
-                    .map(|i| of(&i.sample) * i.sample.elapsed_s());
-                let sum: f64 = parts.sum();
-                if span_s > 0.0 { sum / span_s } else { 0.0 }
-            };
-            Some(RatePhase {
-                from_s: first.sample.start_s(),
-                to_s: last.sample.end_s(),
-                cause: span.cause,
-                mean_mib_per_s: mean(IntervalSample::mib_per_s),
-                mean_iops: mean(IntervalSample::iops),
-                evidence: span.evidence,
-            })
+    let phase = |span: CauseSpan| {
+        let intervals = &observed.intervals[span.from..span.to];
+        let (first, last) = (intervals.first()?, intervals.last()?);
+        let mean = |rate| RateSum::of(intervals, rate).mean().unwrap_or(0.0);
+        Some(RatePhase {
+            from_s: first.sample.start_s(),
+            to_s: last.sample.end_s(),
+            cause: span.cause,
+            mean_mib_per_s: mean(IntervalSample::mib_per_s),
+            mean_iops: mean(IntervalSample::iops),
+            evidence: span.evidence,
         })
-        .collect()
+    };
+    let spans = explain(observed, &rates(observed));
+    joined(spans).into_iter().filter_map(phase).collect()
+}
+
+/// A rate over time, summed.
+#[derive(Clone, Copy, Debug, Default)]
+struct RateSum {
+    span_s: f64,
+    amount: f64,
+}
+
+impl RateSum {
+    fn of<'a>(
+        intervals: impl IntoIterator<Item = &'a ObservedInterval>,
+        rate: fn(&IntervalSample) -> f64,
+    ) -> RateSum {
+        let mut sum = RateSum::default();
+        for sample in intervals.into_iter().map(|interval| &interval.sample) {
+            sum.span_s += sample.elapsed_s();
+            sum.amount += rate(sample) * sample.elapsed_s();
+        }
+        sum
+    }
+
+    fn add(&mut self, other: RateSum) {
+        self.span_s += other.span_s;
+        self.amount += other.amount;
+    }
+
+    fn mean(&self) -> Option<f64> {
+        (self.span_s > 0.0).then(|| self.amount / self.span_s)
+    }
 }
 
 /// The series that is cut: bytes where any moved, else completions.
 fn rates(observed: &ObservedCell) -> Vec<f64> {
     let of = |rate: fn(&IntervalSample) -> f64| -> Vec<f64> {
-        let samples = observed.intervals.iter().map(|i| &i.sample);
-        samples.map(rate).collect()
+        observed.intervals.iter().map(|i| rate(&i.sample)).collect()
     };
     let bytes = of(IntervalSample::mib_per_s);
     if bytes.iter().any(|&rate| rate > 0.0) {
@@ -243,12 +274,7 @@ fn explain_unthrottled(
     }
     let host = limits::host(observed, from, to).map(|evidence| (Cause::HostLimited, evidence));
     match host.or_else(|| limits::power(observed, from, to)) {
-        Some((cause, evidence)) => out.push(CauseSpan {
-            from,
-            to,
-            cause,
-            evidence,
-        }),
+        Some((cause, evidence)) => out.push(CauseSpan::new(from, to, cause, evidence)),
         None => out.extend(writes::explain(observed, rates, from, to)),
     }
 }

@@ -13,6 +13,7 @@
 //! An overall winner: the relevance of a workload depends on the use.
 
 use assay_stats::compare::{Better, Comparison, ComparisonSettings, Difference, RunValue, compare};
+use assay_stats::mean;
 use assay_store::model::{CellPlan, CellResult, DriveRecord};
 use assay_store::read::{CellDrive, Run};
 
@@ -44,31 +45,24 @@ impl Metric {
         Metric::P99,
     ];
 
+    /// Its key in JSON, its label for tables, and its better direction.
+    fn text(self) -> (&'static str, &'static str, Better) {
+        match self {
+            Metric::MibPerS => ("mib_per_s", "bandwidth", Better::More),
+            Metric::Iops => ("iops", "IOPS", Better::More),
+            Metric::LatencyMean => ("latency_mean_ns", "mean latency", Better::Less),
+            Metric::P99 => ("latency_p99_ns", "p99 latency", Better::Less),
+        }
+    }
+
     /// Its key in JSON.
     pub fn key(self) -> &'static str {
-        match self {
-            Metric::MibPerS => "mib_per_s",
-            Metric::Iops => "iops",
-            Metric::LatencyMean => "latency_mean_ns",
-            Metric::P99 => "latency_p99_ns",
-        }
+        self.text().0
     }
 
     /// Label for tables.
     pub fn label(self) -> &'static str {
-        match self {
-            Metric::MibPerS => "bandwidth",
-            Metric::Iops => "IOPS",
-            Metric::LatencyMean => "mean latency",
-            Metric::P99 => "p99 latency",
-        }
-    }
-
-    fn better(self) -> Better {
-        match self {
-            Metric::MibPerS | Metric::Iops => Better::More,
-            Metric::LatencyMean | Metric::P99 => Better::Less,
-        }
+        self.text().1
     }
 }
 
@@ -154,18 +148,19 @@ pub struct GroupComparison {
 impl GroupComparison {
     /// Counts of results for a metric.
     pub fn tally(&self, metric: Metric) -> DifferenceCounts {
-        let mut tally = DifferenceCounts::default();
-        for compared in self.workloads.iter().flat_map(|w| &w.metrics) {
-            if compared.metric == metric {
-                *match compared.comparison.answer {
-                    Difference::Faster => &mut tally.faster,
-                    Difference::Slower => &mut tally.slower,
-                    Difference::Same => &mut tally.same,
-                    Difference::CannotTell => &mut tally.cannot_tell,
-                } += 1;
-            }
+        let compared = || self.workloads.iter().flat_map(|w| &w.metrics);
+        let count = |answer| {
+            let wanted = (metric, answer);
+            compared()
+                .filter(|c| (c.metric, c.comparison.answer) == wanted)
+                .count()
+        };
+        DifferenceCounts {
+            faster: count(Difference::Faster),
+            slower: count(Difference::Slower),
+            same: count(Difference::Same),
+            cannot_tell: count(Difference::CannotTell),
         }
-        tally
     }
 
     /// Are IOPS redundant to bandwidth? True for fixed block sizes.
@@ -197,25 +192,21 @@ pub struct Comparisons {
 /// Compare runs. No pairs when there is only one drive in one run.
 pub fn of(runs: &[Run], terms: ComparisonSettings) -> Comparisons {
     let (groups, one_drive) = groups(runs);
-    let pairs = (1..groups.len())
-        .map(|other| pair(runs, &groups, other, one_drive, terms))
-        .collect();
+    let pair = |other| pair(runs, &groups, other, one_drive, terms);
     Comparisons {
+        pairs: (1..groups.len()).map(pair).collect(),
         groups,
         one_drive,
-        pairs,
     }
 }
 
 /// Identity of a drive across manifests.
 fn identity(drive: &DriveRecord) -> (bool, String, String) {
     if drive.simulated {
-        let parts: Vec<&str> = drive
-            .spec
-            .split(',')
-            .filter(|part| !part.trim_start().starts_with("seed="))
-            .collect();
-        return (true, parts.join(","), String::new());
+        let is_seed = |option: &&str| option.trim_start().starts_with("seed=");
+        let options = drive.spec.split(',').filter(|option| !is_seed(option));
+        let options: Vec<&str> = options.collect();
+        return (true, options.join(","), String::new());
     }
     let serial = match drive.serial.trim() {
         "" => drive.spec.clone(),
@@ -229,37 +220,32 @@ fn groups(runs: &[Run]) -> (Vec<DriveGroup>, bool) {
     for (run, r) in runs.iter().enumerate() {
         for (index, drive) in r.manifest.drives.iter().enumerate() {
             let key = identity(drive);
-            match groups.iter_mut().find(|(k, _)| *k == key) {
-                Some((_, group)) => group.members.push((run, index)),
-                None => {
-                    let label = match drive.label.trim() {
-                        "" => &drive.spec,
-                        label => label,
-                    };
-                    let group = DriveGroup {
-                        name: label.to_owned(),
-                        simulated: drive.simulated,
-                        members: vec![(run, index)],
-                    };
-                    groups.push((key, group));
-                }
+            if let Some((_, group)) = groups.iter_mut().find(|(k, _)| *k == key) {
+                group.members.push((run, index));
+                continue;
             }
+            let name = match drive.label.trim() {
+                "" => drive.spec.clone(),
+                label => label.to_owned(),
+            };
+            let group = DriveGroup {
+                name,
+                simulated: drive.simulated,
+                members: vec![(run, index)],
+            };
+            groups.push((key, group));
         }
     }
     let mut groups: Vec<DriveGroup> = groups.into_iter().map(|(_, group)| group).collect();
     if let [only] = groups.as_slice()
         && only.members.len() > 1
     {
-        let sides = only
-            .members
-            .iter()
-            .map(|(run, index)| DriveGroup {
-                name: format!("{}, run {}", only.name, run + 1),
-                simulated: only.simulated,
-                members: vec![(*run, *index)],
-            })
-            .collect();
-        return (sides, true);
+        let side = |&(run, index): &(usize, usize)| DriveGroup {
+            name: format!("{}, run {}", only.name, run + 1),
+            simulated: only.simulated,
+            members: vec![(run, index)],
+        };
+        return (only.members.iter().map(side).collect(), true);
     }
     let names: Vec<String> = groups.iter().map(|g| g.name.clone()).collect();
     for (i, group) in groups.iter_mut().enumerate() {
@@ -273,26 +259,20 @@ fn groups(runs: &[Run]) -> (Vec<DriveGroup>, bool) {
 
 /// Value of a run, with its interval where there is one.
 fn repeat(metric: Metric, parts: &[&CellDrive], estimates: &Estimates) -> Option<RunValue> {
-    let estimate = match metric {
-        Metric::MibPerS => estimates.mib_per_s,
-        Metric::Iops => estimates.iops,
-        Metric::LatencyMean => estimates.latency_mean_ns,
-        Metric::P99 => estimates.p99_ns,
+    let (estimate, figure): (_, fn(&CellResult) -> f64) = match metric {
+        Metric::MibPerS => (estimates.mib_per_s, CellResult::mib_per_s),
+        Metric::Iops => (estimates.iops, CellResult::iops),
+        Metric::LatencyMean => (estimates.latency_mean_ns, |r| r.latency().mean),
+        Metric::P99 => (estimates.p99_ns, |r| r.latency().p99 as f64),
     };
-    let figure = |result: &CellResult| match metric {
-        Metric::MibPerS => result.mib_per_s(),
-        Metric::Iops => result.iops(),
-        Metric::LatencyMean => result.latency().mean,
-        Metric::P99 => result.latency().p99 as f64,
-    };
-    let results: Vec<&CellResult> = parts.iter().filter_map(|p| p.result.as_ref()).collect();
-    let value = results.iter().map(|r| figure(r)).sum::<f64>() / results.len().max(1) as f64;
+    let results = parts.iter().filter_map(|p| p.result.as_ref());
+    let figures: Vec<f64> = results.map(figure).collect();
     // A run in which nothing completed counts: leaving it out would bias its side.
-    (!results.is_empty()).then_some(RunValue {
+    (!figures.is_empty()).then(|| RunValue {
         value: match (metric, &estimate) {
             // The mean of the intervals' percentiles differs from the result's percentile.
             (Metric::P99, Some(e)) => e.mean,
-            _ => value,
+            _ => mean(&figures),
         },
         estimate,
     })
@@ -305,55 +285,18 @@ fn pair(
     one_drive: bool,
     terms: ComparisonSettings,
 ) -> GroupComparison {
-    let side = |group: &DriveGroup| -> Vec<Vec<(Measured<'_>, Estimates)>> {
-        group
-            .members
-            .iter()
-            .map(|(run, drive)| {
-                measured(&runs[*run], *drive)
-                    .into_iter()
-                    .map(|m| {
-                        let estimates = estimate::of_several(m.parts.iter().copied());
-                        (m, estimates)
-                    })
-                    .collect()
-            })
-            .collect()
-    };
-    let (a, b) = (side(&groups[0]), side(&groups[other]));
-    let mut keys: Vec<(&Key, &CellPlan)> = Vec::new();
-    for (m, _) in a.iter().flatten() {
-        if !keys.iter().any(|(k, _)| **k == m.key) {
-            keys.push((&m.key, m.plan));
-        }
-    }
-    let has = |side: &[Vec<(Measured<'_>, Estimates)>], key: &Key| {
-        side.iter().flatten().any(|(m, _)| m.key == *key)
-    };
+    let (a, b) = (Side::of(runs, &groups[0]), Side::of(runs, &groups[other]));
+    let (keys_of_a, keys_of_b) = (a.keys(), b.keys());
     let mut workloads = Vec::new();
-    let mut unmatched = 0;
-    for (key, plan) in &keys {
-        if !has(&b, key) {
-            unmatched += 1;
-            continue;
-        }
-        let metrics = Metric::ALL
-            .into_iter()
-            .filter_map(|metric| compared(metric, key, &a, &b, terms))
-            .collect();
+    for (key, plan) in keys_of_a.iter().filter(|(key, _)| b.has(key)) {
+        let compared = |metric| compared(metric, key, &a, &b, terms);
         workloads.push(WorkloadComparison {
             plan: (*plan).clone(),
             label: String::new(),
-            metrics,
+            metrics: Metric::ALL.into_iter().filter_map(compared).collect(),
         });
     }
-    let mut foreign: Vec<&Key> = Vec::new();
-    for (m, _) in b.iter().flatten() {
-        if !has(&a, &m.key) && !foreign.contains(&&m.key) {
-            foreign.push(&m.key);
-        }
-    }
-    unmatched += foreign.len();
+    let unmatched = keys_of_a.len() + keys_of_b.len() - 2 * workloads.len();
     label_workloads(&mut workloads);
     let notes = notes(runs, &groups[0], &groups[other], one_drive, unmatched);
     GroupComparison {
@@ -364,40 +307,73 @@ fn pair(
     }
 }
 
-type Sides<'a> = [Vec<(Measured<'a>, Estimates)>];
+/// The workloads of each run of a group, with their estimates.
+struct Side<'a>(Vec<Vec<(Measured<'a>, Estimates)>>);
+
+impl<'a> Side<'a> {
+    fn of(runs: &'a [Run], group: &DriveGroup) -> Side<'a> {
+        let with_estimates = |measured: Measured<'a>| {
+            let estimates = estimate::of_several(measured.parts.iter().copied());
+            (measured, estimates)
+        };
+        let of_run = |&(run, drive): &(usize, usize)| {
+            let measured = measured(&runs[run], drive).into_iter();
+            measured.map(with_estimates).collect()
+        };
+        Side(group.members.iter().map(of_run).collect())
+    }
+
+    fn has(&self, key: &Key) -> bool {
+        self.0.iter().flatten().any(|(m, _)| m.key == *key)
+    }
+
+    /// Each workload once.
+    fn keys(&self) -> Vec<(&Key, &'a CellPlan)> {
+        let mut keys: Vec<(&Key, &CellPlan)> = Vec::new();
+        for (m, _) in self.0.iter().flatten() {
+            if !keys.iter().any(|(k, _)| **k == m.key) {
+                keys.push((&m.key, m.plan));
+            }
+        }
+        keys
+    }
+
+    /// Values of a workload, by run; `whole`: without estimates.
+    fn values(&self, metric: Metric, key: &Key, whole: bool) -> Vec<RunValue> {
+        let value = |run: &Vec<(Measured<'_>, Estimates)>| {
+            let (m, estimates) = run.iter().find(|(m, _)| m.key == *key)?;
+            let none = Estimates::default();
+            repeat(metric, &m.parts, if whole { &none } else { estimates })
+        };
+        self.0.iter().filter_map(value).collect()
+    }
+}
 
 fn compared(
     metric: Metric,
     key: &Key,
-    a: &Sides<'_>,
-    b: &Sides<'_>,
+    a: &Side<'_>,
+    b: &Side<'_>,
     terms: ComparisonSettings,
 ) -> Option<MetricComparison> {
-    let repeats = |side: &Sides<'_>, whole: bool| -> Vec<RunValue> {
-        side.iter()
-            .filter_map(|run| {
-                let (m, estimates) = run.iter().find(|(m, _)| m.key == *key)?;
-                let none = Estimates::default();
-                repeat(metric, &m.parts, if whole { &none } else { estimates })
-            })
-            .collect()
-    };
-    let (mut of_a, mut of_b) = (repeats(a, false), repeats(b, false));
+    let values = |whole| (a.values(metric, key, whole), b.values(metric, key, whole));
+    let (mut of_a, mut of_b) = values(false);
     if of_a.is_empty() && of_b.is_empty() {
         return None;
     }
     // Percentiles of intervals and of whole runs are different quantities.
     if metric == Metric::P99 && of_a.iter().chain(&of_b).any(|r| r.estimate.is_none()) {
-        (of_a, of_b) = (repeats(a, true), repeats(b, true));
+        (of_a, of_b) = values(true);
     }
     let mean = |side: &[RunValue]| {
-        (!side.is_empty()).then(|| side.iter().map(|r| r.value).sum::<f64>() / side.len() as f64)
+        let values: Vec<f64> = side.iter().map(|r| r.value).collect();
+        (!values.is_empty()).then(|| mean(&values))
     };
     Some(MetricComparison {
         metric,
         baseline: mean(&of_a),
         other: mean(&of_b),
-        comparison: compare(&of_a, &of_b, metric.better(), terms),
+        comparison: compare(&of_a, &of_b, metric.text().2, terms),
     })
 }
 
@@ -415,12 +391,8 @@ fn notes(
             true => "one run on each side: intervals hold what varies within a run; the state of the drive (fill, temperature) may differ between runs as much as what was changed".to_owned(),
         });
     }
-    let mut scales: Vec<f64> = a
-        .members
-        .iter()
-        .chain(&b.members)
-        .map(|(run, _)| runs[*run].manifest.scale)
-        .collect();
+    let members = a.members.iter().chain(&b.members);
+    let mut scales: Vec<f64> = members.map(|(run, _)| runs[*run].manifest.scale).collect();
     scales.sort_by(f64::total_cmp);
     scales.dedup();
     if scales.len() > 1 {
@@ -431,10 +403,9 @@ fn notes(
         ));
     }
     if a.simulated != b.simulated {
-        notes.push(
-            "a simulated drive against a real one: the difference holds the model's errors too"
-                .to_owned(),
-        );
+        let note =
+            "a simulated drive against a real one: the difference holds the model's errors too";
+        notes.push(note.to_owned());
     }
     if unmatched > 0 {
         notes.push(format!(

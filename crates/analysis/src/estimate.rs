@@ -48,12 +48,11 @@ pub fn of_several<'a>(drives: impl IntoIterator<Item = &'a CellDrive>) -> Estima
         let parts: Vec<(f64, f64)> = samples.iter().map(of).collect();
         confidence::ratio(&parts, LEVEL)
     };
-    let percentiles: Vec<f64> = samples
+    let counted = samples
         .iter()
         .map(op)
-        .filter(|counts| counts.latencies >= P99_SAMPLES)
-        .map(|counts| counts.p99_ns as f64)
-        .collect();
+        .filter(|c| c.latencies >= P99_SAMPLES);
+    let percentiles: Vec<f64> = counted.map(|counts| counts.p99_ns as f64).collect();
     let most = percentiles.len() * 2 > samples.len();
     Estimates {
         iops: ratio(&|s| ((s.read.ios + s.write.ios) as f64, s.elapsed_s())),
@@ -62,9 +61,7 @@ pub fn of_several<'a>(drives: impl IntoIterator<Item = &'a CellDrive>) -> Estima
             (bytes as f64 / MIB as f64, s.elapsed_s())
         }),
         latency_mean_ns: ratio(&|s| (op(s).latency_sum_ns, op(s).latencies as f64)),
-        p99_ns: most
-            .then(|| confidence::mean(&percentiles, LEVEL))
-            .flatten(),
+        p99_ns: confidence::mean(&percentiles, LEVEL).filter(|_| most),
     }
 }
 

@@ -1,7 +1,7 @@
 //! Knees of a run: sufficient queue depth of sweeps, sustainable load of load curves.
 
 use assay_stats::knee::{self, DepthKnee, LATENCY_FACTOR, LoadKnee, LoadPoint, SHARE};
-use assay_store::model::{CellView, OFFERED_IOPS, WorkloadRecord};
+use assay_store::model::{CellResult, CellView, OFFERED_IOPS, WorkloadRecord};
 use assay_store::read::{CellRecord, CellState, Run};
 
 /// The knee of one sweep over queue depth.
@@ -30,65 +30,48 @@ pub fn total_depth(workload: &WorkloadRecord) -> u32 {
 /// The knees of a step's sweeps over depth on a drive: one per workload, in the order they first occur. Only whole cells
 /// with [`CellView::Knee`] count.
 pub fn of_step(run: &Run, step: &str, drive: usize) -> Vec<SweepKnee> {
-    sweeps(run, step, drive, CellView::Knee, |w| {
-        // These vary within a sweep.
-        WorkloadRecord {
-            iodepth: 0,
-            numjobs: 0,
-            ..grouping_key(w)
-        }
-    })
-    .into_iter()
-    .filter_map(|cells| {
-        let points: Vec<(u32, f64)> = cells
-            .iter()
-            .filter_map(|cell| {
-                let record = &run.cells[*cell];
-                Some((
-                    total_depth(&record.plan.workload),
-                    result(record, drive)?.iops(),
-                ))
-            })
-            .collect();
+    // These vary within a sweep.
+    let same = |workload| WorkloadRecord {
+        iodepth: 0,
+        numjobs: 0,
+        ..workload
+    };
+    let point = |cell: &CellRecord| {
+        let depth = total_depth(&cell.plan.workload);
+        Some((depth, result(cell, drive)?.iops()))
+    };
+    let sweeps = sweeps(run, step, drive, CellView::Knee, same, point).into_iter();
+    let knee = |(cells, points): (Vec<usize>, Vec<(u32, f64)>)| {
         let knee = knee::lowest_depth_reaching(&points, SHARE)?;
-        Some(SweepKnee {
-            cell: cells[knee.index],
-            knee,
-        })
-    })
-    .collect()
+        let cell = cells[knee.index];
+        Some(SweepKnee { cell, knee })
+    };
+    sweeps.filter_map(knee).collect()
 }
 
 /// The knees of a step's load curves on a drive: one per workload. Only whole open-loop cells with [`CellView::Load`] count; what was
 /// offered is the share of the rate that the cell it refers to reached, or the workload's own rate.
 pub fn of_load(run: &Run, step: &str, drive: usize) -> Vec<CurveKnee> {
-    sweeps(run, step, drive, CellView::Load, |w| WorkloadRecord {
+    let same = |workload| WorkloadRecord {
         rate_iops: 0.0,
-        ..grouping_key(w)
-    })
-    .into_iter()
-    .filter_map(|cells| {
-        let (cells, points): (Vec<usize>, Vec<LoadPoint>) = cells
-            .into_iter()
-            .filter_map(|cell| {
-                let record = &run.cells[cell];
-                let result = result(record, drive)?;
-                let point = LoadPoint {
-                    offered: offered(record, drive)?,
-                    done: result.iops(),
-                    latency_ns: result.latency().mean,
-                    seconds: result.elapsed.as_secs_f64(),
-                };
-                Some((cell, point))
-            })
-            .unzip();
-        let knee = knee::load_knee(&points, LATENCY_FACTOR)?;
-        Some(CurveKnee {
-            cell: cells[knee.index],
-            knee,
+        ..workload
+    };
+    let point = |cell: &CellRecord| {
+        let result = result(cell, drive)?;
+        Some(LoadPoint {
+            offered: offered(cell, drive)?,
+            done: result.iops(),
+            latency_ns: result.latency().mean,
+            seconds: result.elapsed.as_secs_f64(),
         })
-    })
-    .collect()
+    };
+    let curves = sweeps(run, step, drive, CellView::Load, same, point).into_iter();
+    let knee = |(cells, points): (Vec<usize>, Vec<LoadPoint>)| {
+        let knee = knee::load_knee(&points, LATENCY_FACTOR)?;
+        let cell = cells[knee.index];
+        Some(CurveKnee { cell, knee })
+    };
+    curves.filter_map(knee).collect()
 }
 
 /// Offered rate of an open-loop cell, I/Os per second; `None` for a closed loop.
@@ -100,48 +83,44 @@ pub fn offered(cell: &CellRecord, drive: usize) -> Option<f64> {
     (rate > 0.0).then_some(rate)
 }
 
-fn result(cell: &CellRecord, drive: usize) -> Option<&assay_store::model::CellResult> {
-    if cell.state != CellState::Finished {
-        return None;
-    }
-    cell.drives
-        .iter()
-        .find(|d| d.drive == drive)?
-        .result
-        .as_ref()
+fn result(cell: &CellRecord, drive: usize) -> Option<&CellResult> {
+    let finished = cell.state == CellState::Finished;
+    cell.drive(drive).filter(|_| finished)?.result.as_ref()
 }
 
-/// A workload without the fields that may differ within a group.
-fn grouping_key(workload: &WorkloadRecord) -> WorkloadRecord {
-    WorkloadRecord {
-        options: String::new(),
-        offset_bytes: 0,
-        ..workload.clone()
-    }
-}
-
-/// Whole cells of a step on a drive, as indices, by what `same` leaves of their workloads and by their variant.
-fn sweeps(
+/// Whole cells of a step on a drive by variant and by what `same` leaves of their workloads: their indices, and the point of each.
+fn sweeps<P>(
     run: &Run,
     step: &str,
     drive: usize,
     view: CellView,
-    same: impl Fn(&WorkloadRecord) -> WorkloadRecord,
-) -> Vec<Vec<usize>> {
-    let mut sweeps: Vec<(WorkloadRecord, Option<&str>, Vec<usize>)> = Vec::new();
+    same: impl Fn(WorkloadRecord) -> WorkloadRecord,
+    point: impl Fn(&CellRecord) -> Option<P>,
+) -> Vec<(Vec<usize>, Vec<P>)> {
+    let mut keys: Vec<(WorkloadRecord, Option<&str>)> = Vec::new();
+    let mut sweeps: Vec<(Vec<usize>, Vec<P>)> = Vec::new();
     for (index, cell) in run.cells.iter().enumerate() {
         let plan = &cell.plan;
         let fits = plan.step == step && plan.view == Some(view) && plan.drives == [drive];
-        if !fits || result(cell, drive).is_none() {
+        let Some(point) = point(cell).filter(|_| fits) else {
             continue;
-        }
-        let (key, variant) = (same(&plan.workload), plan.variant.as_deref());
-        match sweeps.iter_mut().find(|s| s.0 == key && s.1 == variant) {
-            Some((_, _, cells)) => cells.push(index),
-            None => sweeps.push((key, variant, vec![index])),
-        }
+        };
+        let workload = same(WorkloadRecord {
+            options: String::new(),
+            offset_bytes: 0,
+            ..plan.workload.clone()
+        });
+        let key = (workload, plan.variant.as_deref());
+        let known = keys.iter().position(|k| *k == key);
+        let at = known.unwrap_or_else(|| {
+            keys.push(key);
+            sweeps.push((Vec::new(), Vec::new()));
+            keys.len() - 1
+        });
+        sweeps[at].0.push(index);
+        sweeps[at].1.push(point);
     }
-    sweeps.into_iter().map(|(_, _, cells)| cells).collect()
+    sweeps
 }
 
 #[cfg(test)]

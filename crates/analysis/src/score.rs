@@ -2,6 +2,7 @@
 
 use assay_stats::consistency::{self, Score};
 use assay_store::read::CellDrive;
+use assay_store::series::IntervalSample;
 
 /// The procedure's length, seconds (AnandTech, "Plextor M8Pe", 15 Dec 2016).
 pub const HOUR_S: f64 = 3600.0;
@@ -37,11 +38,8 @@ pub fn of(drive: &CellDrive) -> Option<CellScore> {
     };
     // Half an interval of tolerance for edges that are not exactly on the second.
     let from = end - scored - last.elapsed_s() / 2.0;
-    let rates: Vec<f64> = samples
-        .iter()
-        .filter(|s| s.start_s() >= from)
-        .map(|s| s.iops())
-        .collect();
+    let inside = samples.iter().filter(|s| s.start_s() >= from);
+    let rates: Vec<f64> = inside.map(IntervalSample::iops).collect();
     let score = consistency::score(&rates, rates.len())?;
     Some(CellScore {
         score,

@@ -18,6 +18,7 @@
 //! Rounds: they are evaluated during the run (`suite::execute::rounds`) and have their own record.
 
 use assay_stats::change::median;
+use assay_stats::mean;
 use assay_stats::steady::{SNIA_EXCURSION_PCT, SNIA_RANGE_PCT};
 use assay_store::model::{CellPlan, CellView};
 use assay_store::read::{CellDrive, CellRecord, Run};
@@ -48,14 +49,11 @@ pub fn not_steady_reason(run: &Run, cell: &CellRecord, drive: usize) -> Option<S
     if !claims_steady_state(&cell.plan) {
         return None;
     }
-    let part = cell.drives.iter().find(|part| part.drive == drive)?;
+    let part = cell.drive(drive)?;
     let observed = attribution::observe(run, cell, drive)?;
     let (from_s, to_s) = span(&cell.plan, part, &observed)?;
-    let inside = observed
-        .intervals
-        .iter()
-        .filter(|i| i.sample.start_s() >= from_s);
-    let intervals = inside.count();
+    let intervals = observed.intervals.iter();
+    let intervals = intervals.filter(|i| i.sample.start_s() >= from_s).count();
     if intervals < LEAST_INTERVALS {
         return Some(format!(
             "{intervals} intervals are too few, at least {LEAST_INTERVALS} are needed: use a longer runtime"
@@ -63,7 +61,7 @@ pub fn not_steady_reason(run: &Run, cell: &CellRecord, drive: usize) -> Option<S
     }
     transient(&observed, from_s, to_s)
         .or_else(|| too_little_written(part, &observed, from_s))
-        .or_else(|| moving(&rates(part), from_s, to_s))
+        .or_else(|| moving(&observed, from_s, to_s))
 }
 
 /// The span of the figure, seconds since the cell's start; half an interval of tolerance for edges that are not exactly on the second.
@@ -98,12 +96,9 @@ fn too_little_written(part: &CellDrive, observed: &ObservedCell, from_s: f64) ->
     if context.write_share < 0.5 || context.capacity_bytes == 0 {
         return None;
     }
-    let written: u64 = part
-        .series
-        .iter()
-        .filter(|p| p.op == Op::Write && p.start.as_secs_f64() < from_s)
-        .map(|p| p.bytes)
-        .sum();
+    let points = part.series.iter();
+    let earlier = points.filter(|p| p.op == Op::Write && p.start.as_secs_f64() < from_s);
+    let written: u64 = earlier.map(|p| p.bytes).sum();
     let unused = context.capacity_bytes.saturating_sub(context.span_bytes);
     let needed = unused as f64 + LEAST_WRITTEN * context.capacity_bytes as f64;
     let share = |bytes: f64| bytes / context.capacity_bytes as f64 * 100.0;
@@ -116,18 +111,12 @@ fn too_little_written(part: &CellDrive, observed: &ObservedCell, from_s: f64) ->
     })
 }
 
-/// Start, end and completions per second of each measured interval.
-fn rates(part: &CellDrive) -> Vec<(f64, f64, f64)> {
-    let samples = part.measured_intervals();
-    let rate = |s: &IntervalSample| (s.start_s(), s.end_s(), s.iops());
-    samples.iter().map(rate).collect()
-}
-
 /// Does the rate move within the span, or relative to the span before it?
-fn moving(rates: &[(f64, f64, f64)], from_s: f64, to_s: f64) -> Option<String> {
+fn moving(observed: &ObservedCell, from_s: f64, to_s: f64) -> Option<String> {
     let between = |from: f64, to: f64| -> Vec<f64> {
-        let inside = rates.iter().filter(|r| r.0 >= from && r.1 <= to + 1e-6);
-        inside.map(|r| r.2).collect()
+        let samples = observed.intervals.iter().map(|i| &i.sample);
+        let inside = samples.filter(|s| s.start_s() >= from && s.end_s() <= to + 1e-6);
+        inside.map(IntervalSample::iops).collect()
     };
     let now = between(from_s, to_s);
     if let Some(why) = drifts(&now) {
@@ -178,10 +167,6 @@ fn drifts(rates: &[f64]) -> Option<String> {
             "the means of its two halves differ by {range_pct:.0} % of the mean, at most {SNIA_RANGE_PCT} %"
         )
     })
-}
-
-fn mean(values: &[f64]) -> f64 {
-    values.iter().sum::<f64>() / values.len().max(1) as f64
 }
 
 #[cfg(test)]

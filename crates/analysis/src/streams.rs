@@ -12,6 +12,7 @@
 use std::collections::BTreeMap;
 
 use assay_stats::confidence::{self, Estimate, LEVEL};
+use assay_stats::mean;
 use assay_store::model::{CellPlan, CellResult};
 use assay_units::{MIB, Op};
 
@@ -59,13 +60,8 @@ pub struct Cliff {
 /// The streams among these cells of one drive, repetitions together, writes first and then by length. Cells in which nothing completed do
 /// not count.
 pub fn streams<'a>(cells: impl IntoIterator<Item = (&'a CellPlan, &'a CellResult)>) -> Vec<Stream> {
-    #[derive(Default)]
-    struct Group {
-        times_s: Vec<f64>,
-        errors: u64,
-    }
-    // Writes before reads.
-    let mut groups: BTreeMap<(bool, u64, u64), Group> = BTreeMap::new();
+    // Times in seconds, and errors; writes before reads.
+    let mut groups: BTreeMap<(bool, u64, u64), (Vec<f64>, u64)> = BTreeMap::new();
     for (plan, result) in cells {
         let reads = result.read.bytes > result.write.bytes;
         let bytes = result.read.bytes.max(result.write.bytes);
@@ -74,30 +70,29 @@ pub fn streams<'a>(cells: impl IntoIterator<Item = (&'a CellPlan, &'a CellResult
             continue;
         }
         let key = (reads, plan.workload.span_bytes, plan.workload.bs_bytes);
-        let group = groups.entry(key).or_default();
+        let (times_s, errors) = groups.entry(key).or_default();
         // A stream cut short by errors is extrapolated to its full length.
         let whole = plan.workload.span_bytes as f64 / bytes as f64;
-        group.times_s.push(time_s * whole);
-        group.errors += result.errors();
+        times_s.push(time_s * whole);
+        *errors += result.errors();
     }
     let streams = groups.into_iter();
     streams
-        .map(|((reads, length_bytes, chunk_bytes), group)| {
-            let repeats = group.times_s.len() as f64;
-            let mean_s = group.times_s.iter().sum::<f64>() / repeats;
+        .map(|((reads, length_bytes, chunk_bytes), (times_s, errors))| {
+            let mean_s = mean(&times_s);
             let mib = length_bytes as f64 / MIB as f64;
-            let estimate = confidence::independent(&group.times_s, LEVEL);
+            let estimate = confidence::independent(&times_s, LEVEL);
             // The rate falls as the time rises: the ends change places.
             let ends = |e: Estimate| (e.low > 0.0).then(|| (mib / e.high, mib / e.low));
             Stream {
                 op: if reads { Op::Read } else { Op::Write },
                 length_bytes,
                 chunk_bytes,
-                repeats: group.times_s.len() as u32,
+                repeats: times_s.len() as u32,
                 mib_per_s: mib / mean_s,
                 interval_mib_per_s: estimate.and_then(ends),
                 mean_ns: mean_s * 1e9,
-                errors: group.errors,
+                errors,
             }
         })
         .collect()

@@ -1,6 +1,30 @@
-//! Processor time of the measuring host.
+//! Processor time and overhead of the measuring host.
 
 use serde::{Deserialize, Serialize};
+
+/// Self-audit of the measuring host, without a drive: overhead of engine and clock.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct HostAudit {
+    /// I/Os per second of one thread on the null target at depth 1, with full latency recording.
+    pub null_iops_per_thread: f64,
+    /// Nanoseconds per I/O of that.
+    pub engine_ns_per_io: f64,
+    /// Mean cost of reading the clock, nanoseconds.
+    pub clock_ns: f64,
+    /// Smallest step of the clock seen, nanoseconds.
+    pub clock_step_ns: u64,
+    /// Drift of the fast clock against the kernel's, parts per million.
+    pub clock_drift_ppm: f64,
+}
+
+/// Processor time of this process, percent of one processor (two busy threads: 200).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct ProcessLoad {
+    /// In user code.
+    pub cpu_user_pct: f64,
+    /// In the kernel.
+    pub cpu_system_pct: f64,
+}
 
 /// Processor time of all processors, percent of their total time, in the split of iostat(1) and DragonFly 2018.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]

@@ -1,7 +1,7 @@
 //! Mean, variance and least-squares slope of a series.
 
 /// Mean; 0 of none.
-pub(crate) fn mean(values: &[f64]) -> f64 {
+pub fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len().max(1) as f64
 }
 

@@ -4,7 +4,8 @@
 use std::collections::BTreeMap;
 
 use assay_stats::{
-    ErrorCauses, Histogram, HostLoad, Interval, LatencySummary, OpInterval, OpSummary,
+    ErrorCauses, Histogram, HostAudit, HostLoad, Interval, LatencySummary, OpInterval, OpSummary,
+    ProcessLoad,
 };
 use assay_units::{Nanos, Op};
 use serde::{Deserialize, Serialize};
@@ -294,7 +295,7 @@ pub enum Entry {
         resumed: u32,
     },
     /// Self-audit: limits of the host without a drive.
-    Audit(Audit),
+    Audit(HostAudit),
     /// A cell began; intervals of an earlier, unfinished attempt do not count.
     CellStart {
         /// [`CellPlan::id`].
@@ -390,21 +391,6 @@ pub enum RunEnd {
     Complete,
     /// Ended early by the user; `--resume` continues.
     Interrupted,
-}
-
-/// Self-audit before a run: overhead of engine and clock on this host.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Audit {
-    /// I/Os per second of one thread on the null target with full latency recording.
-    pub null_iops_per_thread: f64,
-    /// Nanoseconds per I/O of the engine itself.
-    pub engine_ns_per_io: f64,
-    /// Cost of reading the clock.
-    pub clock_ns: f64,
-    /// Smallest observed step of the clock.
-    pub clock_step_ns: u64,
-    /// Drift of the fast clock from the kernel's monotonic clock, parts per million.
-    pub clock_drift_ppm: f64,
 }
 
 /// One drive's counts in one interval.
@@ -552,15 +538,6 @@ impl CellResult {
     pub fn errors(&self) -> u64 {
         self.read.errors + self.write.errors
     }
-}
-
-/// Processor time of this process over a cell, percent of one processor (two busy threads: 200).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct ProcessLoad {
-    /// In user code.
-    pub cpu_user_pct: f64,
-    /// In the kernel.
-    pub cpu_system_pct: f64,
 }
 
 /// Result of verification.

@@ -1,12 +1,12 @@
 //! A run as read from its folder: input of reports, analysis and exports.
 
-use assay_stats::HostLoad;
+use assay_stats::{HostAudit, HostLoad};
 use assay_units::{Nanos, Op};
 
 use crate::error::StoreError;
 use crate::fold::fold;
 use crate::model::{
-    Audit, CellPlan, CellResult, Manifest, RunEnd, SteadyRecord, TelemetryRecord, Verdict, Warning,
+    CellPlan, CellResult, Manifest, RunEnd, SteadyRecord, TelemetryRecord, Verdict, Warning,
 };
 use crate::series::OpSample;
 
@@ -18,7 +18,7 @@ pub struct Run {
     /// The plan and its circumstances.
     pub manifest: Manifest,
     /// The self-audit, when it was reached.
-    pub audit: Option<Audit>,
+    pub audit: Option<HostAudit>,
     /// One per planned cell, in the plan's order.
     pub cells: Vec<CellRecord>,
     /// Warnings of the whole run, without repeats.
@@ -60,6 +60,13 @@ pub struct CellRecord {
     pub drives: Vec<CellDrive>,
     /// Host load per interval.
     pub host: Vec<(u32, HostLoad)>,
+}
+
+impl CellRecord {
+    /// A drive of the cell, by its index in [`Manifest::drives`].
+    pub fn drive(&self, drive: usize) -> Option<&CellDrive> {
+        self.drives.iter().find(|part| part.drive == drive)
+    }
 }
 
 /// State of a cell.

@@ -27,9 +27,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use assay_device::host::wall_clock;
-use assay_device::identity::{
-    DriveInfo, DriveKind, NoWriteTrace, SystemRoot, WriteTrace, write_trace_at,
-};
+use assay_device::identity::{DriveInfo, DriveKind, SystemRoot, WriteTrace, write_trace_at};
 use assay_workload::access::Region;
 use serde::{Deserialize, Serialize};
 
@@ -97,6 +95,30 @@ struct Recorded<T> {
     written_since_bytes: u64,
 }
 
+impl<T> Recorded<T> {
+    fn now(what: T) -> Recorded<T> {
+        Recorded {
+            what,
+            when: wall_clock(),
+            written_since_bytes: 0,
+        }
+    }
+
+    fn valid(&self) -> StateValidity {
+        StateValidity::Valid {
+            since: self.when.clone(),
+            written_since_bytes: self.written_since_bytes,
+        }
+    }
+}
+
+impl PreconditioningRecord {
+    /// Areas beyond 2^64 end there: sizes come from a file.
+    fn end_bytes(&self) -> u64 {
+        self.offset_bytes.saturating_add(self.size_bytes)
+    }
+}
+
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct PurgeRecord {
     how: String,
@@ -130,13 +152,6 @@ struct Envelope {
     record: DriveState,
 }
 
-/// The version alone.
-#[derive(Deserialize)]
-struct VersionOnly {
-    version: u32,
-}
-
-/// Result of loading a file.
 enum LoadOutcome {
     Absent,
     Damaged,
@@ -154,22 +169,17 @@ pub struct DriveStateCache {
 impl DriveStateCache {
     /// The user's cache, by the environment.
     pub fn for_user() -> DriveStateCache {
-        let variable = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
+        let set = |value: &std::ffi::OsString| !value.is_empty();
+        let variable = |name: &str| std::env::var_os(name).filter(set).map(PathBuf::from);
         // XDG Base Directory Specification: relative paths are ignored.
-        let absolute = |name: &str| {
-            variable(name)
-                .map(PathBuf::from)
-                .filter(|p| p.is_absolute())
-        };
-        let own = variable("ASSAY_STATE_DIR").map(PathBuf::from);
+        let absolute = |name: &str| variable(name).filter(|path| path.is_absolute());
         let of_state = || absolute("XDG_STATE_HOME").map(|dir| dir.join("assay"));
         let of_home = || absolute("HOME").map(|dir| dir.join(".local/state/assay"));
+        let own = variable("ASSAY_STATE_DIR").or_else(of_state);
+        let dir = own.or_else(of_home).map(|dir| dir.join("drives"));
         DriveStateCache {
-            dir: own
-                .or_else(of_state)
-                .or_else(of_home)
-                .map(|dir| dir.join("drives")),
-            root: SystemRoot::host(),
+            dir,
+            ..DriveStateCache::disabled()
         }
     }
 
@@ -177,7 +187,7 @@ impl DriveStateCache {
     pub fn at(dir: impl Into<PathBuf>) -> DriveStateCache {
         DriveStateCache {
             dir: Some(dir.into()),
-            root: SystemRoot::host(),
+            ..DriveStateCache::disabled()
         }
     }
 
@@ -207,14 +217,8 @@ impl DriveStateCache {
         self.update(info, u64::MAX, true, |record| {
             record.preconditionings.clear();
             record.invalidated = None;
-            record.purge = Some(Recorded {
-                what: PurgeRecord {
-                    how: how.to_owned(),
-                    complete,
-                },
-                when: wall_clock(),
-                written_since_bytes: 0,
-            });
+            let how = how.to_owned();
+            record.purge = Some(Recorded::now(PurgeRecord { how, complete }));
         })
     }
 
@@ -230,18 +234,12 @@ impl DriveStateCache {
         let bytes = done.bytes;
         self.update(info, bytes, true, |record| {
             add_written(record, bytes);
-            // Areas beyond 2^64 end there: sizes come from a file.
-            let end = done.offset_bytes.saturating_add(done.size_bytes);
-            record.preconditionings.retain(|other| {
-                let other = &other.what;
-                let other_end = other.offset_bytes.saturating_add(other.size_bytes);
-                other_end <= done.offset_bytes || end <= other.offset_bytes
-            });
-            record.preconditionings.push(Recorded {
-                what: done,
-                when: wall_clock(),
-                written_since_bytes: 0,
-            });
+            record
+                .preconditionings
+                .retain(|Recorded { what: other, .. }| {
+                    other.end_bytes() <= done.offset_bytes || done.end_bytes() <= other.offset_bytes
+                });
+            record.preconditionings.push(Recorded::now(done));
             let surplus = record.preconditionings.len().saturating_sub(MAX_RECORDS);
             record.preconditionings.drain(..surplus);
         })
@@ -261,29 +259,21 @@ impl DriveStateCache {
             Ok(record) => record,
             Err(why) => return why,
         };
-        let named = record
-            .preconditionings
-            .iter()
-            .rev()
-            .find(|c| c.what.name == name);
-        let Some(done) = named else {
+        let mut newest_first = record.preconditionings.iter().rev();
+        let Some(done) = newest_first.find(|done| done.what.name == name) else {
             return StateValidity::Stale(match &record.invalidated {
                 Some(reason) => format!("it was not preconditioned with {name} since {reason}"),
                 None => format!("its last preconditioning was not {name}"),
             });
         };
-        let from = done.what.offset_bytes;
-        let end = from.saturating_add(done.what.size_bytes);
+        let (from, end) = (done.what.offset_bytes, done.what.end_bytes());
         if area.offset_bytes < from || area.offset_bytes.saturating_add(area.size_bytes) > end {
             return StateValidity::Stale(format!(
                 "{name} covered bytes {from} to {end} only, on {}",
                 done.when
             ));
         }
-        StateValidity::Valid {
-            since: done.when.clone(),
-            written_since_bytes: done.written_since_bytes,
-        }
+        done.valid()
     }
 
     /// Validity of the last purge.
@@ -292,13 +282,8 @@ impl DriveStateCache {
             Ok(record) => record,
             Err(why) => return why,
         };
-        match &record.purge {
-            Some(done) => StateValidity::Valid {
-                since: done.when.clone(),
-                written_since_bytes: done.written_since_bytes,
-            },
-            None => StateValidity::Unknown("no purge is recorded".to_owned()),
-        }
+        let unknown = || StateValidity::Unknown("no purge is recorded".to_owned());
+        record.purge.as_ref().map_or_else(unknown, Recorded::valid)
     }
 
     /// The record of a drive without foreign writes since.
@@ -318,11 +303,8 @@ impl DriveStateCache {
             LoadOutcome::Newer => return unknown("its record was stored by a newer assay"),
             LoadOutcome::Loaded(record) => *record,
         };
-        let now = match write_trace_at(&self.root, info) {
-            Ok(now) => now,
-            Err(NoWriteTrace::NotCounted | NoWriteTrace::NothingLasts) => {
-                return unknown("the kernel does not count writes to it");
-            }
+        let Ok(now) = write_trace_at(&self.root, info) else {
+            return unknown("the kernel does not count writes to it");
         };
         match compare_traces(&record, info, &now, 0) {
             TraceChange::Unchanged => Ok(record),
@@ -376,11 +358,7 @@ impl DriveStateCache {
         record.trace = trace;
         record.in_progress = None;
         change(&mut record);
-        store(&path, record).map_err(|source| StateCacheError {
-            drive: info.spec.clone(),
-            path,
-            source,
-        })
+        store(&path, record).map_err(|source| cache_error(info, &path, source))
     }
 
     /// The drive's file; none for simulated drives.
@@ -397,13 +375,12 @@ impl DriveStateCache {
             // Partitions and namespaces share the drive's serial.
             DriveKind::Block => {
                 let whole = info.partition_of.as_deref().unwrap_or(&info.name);
-                let namespace = match &info.nvme {
+                let namespace = match (&info.nvme, whole.strip_prefix("nvme")) {
                     // The number in the device name can change at boot.
-                    Some(place) => format!("n{}", place.nsid),
-                    None => whole
-                        .strip_prefix("nvme")
-                        .map(|rest| rest.trim_start_matches(|c: char| c.is_ascii_digit()))
+                    (Some(location), _) => format!("n{}", location.nsid),
+                    (None, rest) => rest
                         .unwrap_or_default()
+                        .trim_start_matches(|c: char| c.is_ascii_digit())
                         .to_owned(),
                 };
                 let partition = info.name.strip_prefix(whole).unwrap_or(&info.name);
@@ -420,28 +397,21 @@ impl DriveStateCache {
 
 /// A portable file name: bytes other than letters, digits, `.`, `_`, `-`, `@` as `%XX`.
 fn file_name(name: &str) -> String {
-    let mut safe = String::with_capacity(name.len());
-    for (index, byte) in name.bytes().enumerate() {
-        let plain = byte.is_ascii_alphanumeric() || b"_-@".contains(&byte);
-        if plain || (byte == b'.' && index > 0) {
-            safe.push(char::from(byte));
-        } else {
-            safe.push_str(&format!("%{byte:02X}"));
-        }
-    }
-    safe
+    let bytes = name.bytes().enumerate();
+    let safe = bytes.map(|(index, byte)| match byte {
+        b'.' if index > 0 => ".".to_owned(),
+        b'_' | b'-' | b'@' => char::from(byte).to_string(),
+        _ if byte.is_ascii_alphanumeric() => char::from(byte).to_string(),
+        _ => format!("%{byte:02X}"),
+    });
+    safe.collect()
 }
 
 fn add_written(record: &mut DriveState, bytes: u64) {
-    let since_purge = record
-        .purge
-        .iter_mut()
-        .map(|done| &mut done.written_since_bytes);
-    let since_others = record
-        .preconditionings
-        .iter_mut()
-        .map(|done| &mut done.written_since_bytes);
-    for written in since_purge.chain(since_others) {
+    let purges = record.purge.iter_mut();
+    let since_purge = purges.map(|done| &mut done.written_since_bytes);
+    let others = record.preconditionings.iter_mut();
+    for written in since_purge.chain(others.map(|done| &mut done.written_since_bytes)) {
         // A counter from a file: an overflow means "far more than allowed".
         *written = written.saturating_add(bytes);
     }
@@ -461,11 +431,11 @@ fn compare_traces(
     now: &WriteTrace,
     own_bytes: u64,
 ) -> TraceChange {
-    let changed = |reason: String| TraceChange::Changed(reason);
+    let changed = |reason: &str| TraceChange::Changed(reason.to_owned());
     let same = (record.serial.as_str(), &record.model, record.capacity_bytes)
         == (info.serial.as_str(), &info.model, info.capacity_bytes);
     if !same {
-        return changed("another drive with that serial, or another size, is there now".to_owned());
+        return changed("another drive with that serial, or another size, is there now");
     }
     if record.trace == *now {
         return TraceChange::Unchanged;
@@ -492,7 +462,7 @@ fn compare_traces(
                 );
             }
             if diskseq != medium_before || after < before || discarded_bytes < discarded_before {
-                return changed("the device was set up again since".to_owned());
+                return changed("the device was set up again since");
             }
             let allowed = match own_bytes {
                 0 | u64::MAX => own_bytes,
@@ -500,11 +470,11 @@ fn compare_traces(
             };
             let others = (after - before).saturating_sub(allowed);
             if others > 0 {
-                return changed(format!("{others} bytes were written to it by others"));
+                return changed(&format!("{others} bytes were written to it by others"));
             }
             let discarded = discarded_bytes - discarded_before;
             if discarded > 0 && own_bytes != u64::MAX {
-                return changed(format!("{discarded} bytes of it were discarded by others"));
+                return changed(&format!("{discarded} bytes of it were discarded by others"));
             }
             TraceChange::Unchanged
         }
@@ -523,14 +493,14 @@ fn compare_traces(
             },
         ) => {
             if (device, inode, len_bytes) != (device_before, inode_before, len_before) {
-                return changed("another file is there now".to_owned());
+                return changed("another file is there now");
             }
             if own_bytes == 0 {
-                return changed("the file was changed by others".to_owned());
+                return changed("the file was changed by others");
             }
             TraceChange::Unchanged
         }
-        _ => changed("another kind of drive is there now".to_owned()),
+        _ => changed("another kind of drive is there now"),
     }
 }
 
@@ -540,16 +510,19 @@ fn load(path: &Path) -> LoadOutcome {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return LoadOutcome::Absent,
         Err(_) => return LoadOutcome::Damaged,
     };
+    #[derive(Deserialize)]
+    struct VersionOnly {
+        version: u32,
+    }
     match serde_json::from_slice::<VersionOnly>(&text) {
         Ok(VersionOnly { version }) if version > VERSION => return LoadOutcome::Newer,
         Ok(_) => {}
         Err(_) => return LoadOutcome::Damaged,
     }
-    let Ok(envelope) = serde_json::from_slice::<Envelope>(&text) else {
-        return LoadOutcome::Damaged;
-    };
-    match check_of(&envelope.record) {
-        Ok(check) if check == envelope.check => LoadOutcome::Loaded(Box::new(envelope.record)),
+    match serde_json::from_slice::<Envelope>(&text) {
+        Ok(Envelope { check, record, .. }) if check_of(&record).is_ok_and(|c| c == check) => {
+            LoadOutcome::Loaded(Box::new(record))
+        }
         _ => LoadOutcome::Damaged,
     }
 }
@@ -584,12 +557,18 @@ fn store(path: &Path, record: DriveState) -> io::Result<()> {
 /// Delete the record of a drive whose writes cannot be traced.
 fn remove(info: &DriveInfo, path: &Path) -> Result<(), StateCacheError> {
     match fs::remove_file(path) {
-        Err(source) if source.kind() != io::ErrorKind::NotFound => Err(StateCacheError {
-            drive: info.spec.clone(),
-            path: path.to_owned(),
-            source,
-        }),
+        Err(source) if source.kind() != io::ErrorKind::NotFound => {
+            Err(cache_error(info, path, source))
+        }
         _ => Ok(()),
+    }
+}
+
+fn cache_error(info: &DriveInfo, path: &Path, source: io::Error) -> StateCacheError {
+    StateCacheError {
+        drive: info.spec.clone(),
+        path: path.to_owned(),
+        source,
     }
 }
 

@@ -1,22 +1,21 @@
 //! Plan execution, cell by cell, into a run folder.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use assay_device::host::wall_clock;
 use assay_device::session::DriveSession;
-use assay_stats::Interval;
+use assay_stats::{HostAudit, Interval};
 use assay_store::RunWriter;
-use assay_store::model::{Audit, CellPlan, CellResult, Entry, RunEnd, Warning};
+use assay_store::model::{CellPlan, CellResult, Entry, RunEnd, Warning};
 use assay_store::read::Run;
 use assay_units::Nanos;
-use assay_workload::audit::HostAudit;
 
 use crate::SuiteError;
 use crate::drive_state_cache::DriveStateCache;
 use crate::expand::{Cell, RunPlan};
-use crate::verdict;
-use crate::warn::RunWarning;
+use crate::verdict::{self, VerdictSubject};
+use crate::warn;
 
 mod cell;
 mod drive_state;
@@ -29,6 +28,7 @@ mod resume;
 mod rounds;
 mod warnings;
 
+use cell::Finished;
 use journal::CriticalWarnings;
 use lost_drives::LostDrives;
 use preconditions::Preconditions;
@@ -98,7 +98,7 @@ pub struct Runner<'a> {
 /// State of a run in progress.
 struct RunState {
     summary: RunSummary,
-    results: BTreeMap<String, Vec<CellResult>>,
+    results: Finished,
     preconditions: Preconditions,
     rounds: RoundTracker,
     critical_warnings: CriticalWarnings,
@@ -114,12 +114,9 @@ impl Runner<'_> {
     /// When the run folder cannot be written.
     pub fn run(mut self, resume: &Resume) -> Result<RunSummary, SuiteError> {
         let resumed = self.writer.resumed();
-        self.writer.append(&Entry::Start {
-            at: wall_clock(),
-            resumed,
-        })?;
-        self.writer
-            .append(&Entry::Audit(audit_record(&self.audit)))?;
+        let at = wall_clock();
+        self.writer.append(&Entry::Start { at, resumed })?;
+        self.writer.append(&Entry::Audit(self.audit))?;
         if resumed == 0 {
             self.warn_about_run()?;
         }
@@ -153,8 +150,7 @@ impl Runner<'_> {
                 self.writer.sync()?;
                 let run = Run::open(self.writer.path())?;
                 for drive in 0..self.drives.len() {
-                    let subject = verdict::VerdictSubject::of(&run, drive);
-                    let verdict = verdict::evaluate(rules, &subject);
+                    let verdict = verdict::evaluate(rules, &VerdictSubject::of(&run, drive));
                     self.writer.append(&Entry::Verdict { drive, verdict })?;
                 }
             }
@@ -217,10 +213,11 @@ impl Runner<'_> {
         cell: &Cell,
         state: &mut RunState,
     ) -> Result<CellExit, SuiteError> {
+        let id = || cell.plan.id.clone();
         self.progress
             .cell_started(index, self.plan.cells.len(), cell);
         self.writer.append(&Entry::CellStart {
-            cell: cell.plan.id.clone(),
+            cell: id(),
             at: wall_clock(),
         })?;
         state.preconditions.cell_started(cell);
@@ -243,12 +240,12 @@ impl Runner<'_> {
                 let preconditioned = state.preconditions.cell_ended(cell, errors == 0);
                 self.record_drive_state(cell, &done, preconditioned);
                 self.writer.append(&Entry::CellFinish {
-                    cell: cell.plan.id.clone(),
+                    cell: id(),
                     at: wall_clock(),
                     results: done.results.clone(),
                 })?;
                 self.progress.cell_finished(&cell.plan, &done.results);
-                state.results.insert(cell.plan.id.clone(), done.results);
+                state.results.insert(id(), done.results);
             }
             Err(SuiteError::Store(error)) => return Err(error.into()),
             Err(error) => {
@@ -258,12 +255,12 @@ impl Runner<'_> {
                     return Ok(CellExit::DriveLost);
                 }
                 let message = error.to_string();
-                self.writer.append(&Entry::CellFailed {
-                    cell: cell.plan.id.clone(),
-                    at: wall_clock(),
-                    message: message.clone(),
-                })?;
                 self.progress.cell_failed(&cell.plan, &message);
+                self.writer.append(&Entry::CellFailed {
+                    cell: id(),
+                    at: wall_clock(),
+                    message,
+                })?;
                 state.preconditions.cell_ended(cell, false);
                 state.summary.failed_cells += 1;
             }
@@ -278,25 +275,12 @@ impl Runner<'_> {
         let last = cell.plan.round.as_ref().is_some_and(|r| r.number == r.most);
         for steady in evaluated {
             if last && let Some(why) = &steady.why {
-                let warning = RunWarning::RoundsNotSteady {
-                    rounds: steady.values.len(),
-                    tracked: steady.group.clone(),
-                    why: why.clone(),
-                };
-                self.warn(&warning, None, Some(steady.drive))?;
+                let rounds = steady.values.len();
+                let warning = warn::rounds_not_steady(rounds, &steady.group, why);
+                self.warn(warning, Some(steady.drive))?;
             }
             self.writer.append(&Entry::Steady(steady))?;
         }
         Ok(())
-    }
-}
-
-fn audit_record(audit: &HostAudit) -> Audit {
-    Audit {
-        null_iops_per_thread: audit.null_iops_per_thread,
-        engine_ns_per_io: audit.engine_ns_per_io,
-        clock_ns: audit.clock_ns,
-        clock_step_ns: audit.clock_step_ns,
-        clock_drift_ppm: audit.clock_drift_ppm,
     }
 }

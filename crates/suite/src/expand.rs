@@ -21,7 +21,7 @@ mod rounds;
 mod single;
 
 use cell::describe;
-use matrix::Combination;
+use matrix::{Combination, StepOnDrive};
 use parameters::parameters;
 pub use rounds::RoundCriterion;
 pub use single::single_job;
@@ -120,12 +120,15 @@ pub struct Preconditioning {
 }
 
 impl Cell {
+    /// Whether a workload of it writes.
+    pub(crate) fn writes(&self) -> bool {
+        self.workloads.iter().any(Workload::writes)
+    }
+
     /// Planned duration, if the cell is time-based.
     pub fn planned_span(&self) -> Option<Nanos> {
-        self.workloads
-            .iter()
-            .filter_map(Workload::planned_span)
-            .max()
+        let spans = self.workloads.iter().filter_map(Workload::planned_span);
+        spans.max()
     }
 }
 
@@ -167,11 +170,8 @@ pub fn expand(
     let mut remaining = suite.steps.as_slice();
     while !remaining.is_empty() {
         let is_concurrent = |step: &SuiteStep| step.kind == CellKind::Concurrent;
-        let count = remaining
-            .iter()
-            .position(is_concurrent)
-            .unwrap_or(remaining.len());
-        let (single, after) = remaining.split_at(count);
+        let count = remaining.iter().position(is_concurrent);
+        let (single, after) = remaining.split_at(count.unwrap_or(remaining.len()));
         for drive in 0..drives.len() {
             for step in single {
                 plan.add_single(step, drives, drive, &mut contents)?;
@@ -200,14 +200,10 @@ fn labels(drives: &[DriveSession]) -> Vec<String> {
     let mut labels: Vec<String> = Vec::new();
     for drive in drives {
         let name = &drive.info().name;
-        let same = labels
-            .iter()
-            .filter(|l| l.split('#').next() == Some(name))
-            .count();
-        labels.push(if same == 0 {
-            name.clone()
-        } else {
-            format!("{name}#{}", same + 1)
+        let same = |label: &&String| label.split('#').next() == Some(name);
+        labels.push(match labels.iter().filter(same).count() {
+            0 => name.clone(),
+            before => format!("{name}#{}", before + 1),
         });
     }
     labels
@@ -229,10 +225,8 @@ fn skip_reason(step: &SuiteStep, drive: &DriveSession, drives: usize) -> Option<
         match need {
             Requirement::Write if !drive.may_write() => return Some(needs_permission(drive)),
             Requirement::File if drive.info().kind != DriveKind::File => {
-                return Some(
-                    "reads through a file system: name a file on the drive to include it"
-                        .to_owned(),
-                );
+                let why = "reads through a file system: name a file on the drive to include it";
+                return Some(why.to_owned());
             }
             Requirement::SeveralDrives if drives < 2 => {
                 return Some("needs several drives: name them on one command line".to_owned());
@@ -243,10 +237,9 @@ fn skip_reason(step: &SuiteStep, drive: &DriveSession, drives: usize) -> Option<
     if step.kind == CellKind::Inspect {
         match drive.holds() {
             Holds::Modelled(state) => {
-                let state = if state == InitialState::Filled {
-                    "filled with incompressible data"
-                } else {
-                    "never written"
+                let state = match state {
+                    InitialState::Filled => "filled with incompressible data",
+                    InitialState::Fresh => "never written",
                 };
                 return Some(format!(
                     "the contents of a simulated drive are known: it starts {state}"
@@ -269,19 +262,24 @@ fn needs_permission(drive: &DriveSession) -> String {
 
 /// A step's workloads in one line.
 fn step_workload(combinations: &[Combination]) -> String {
-    let lines: Vec<String> = combinations
-        .iter()
-        .map(|c| {
-            let mut options = c.options.clone();
-            // The seed does not affect the resulting state.
-            options.seed = None;
-            options.command_line()
-        })
-        .collect();
-    lines.join("; ")
+    let line = |combination: &Combination| {
+        let mut options = combination.options.clone();
+        // The seed does not affect the resulting state.
+        options.seed = None;
+        options.command_line()
+    };
+    combinations.iter().map(line).collect::<Vec<_>>().join("; ")
 }
 
 impl RunPlan {
+    fn on<'a>(&'a self, step: &'a SuiteStep, drive: &'a DriveSession) -> StepOnDrive<'a> {
+        StepOnDrive {
+            plan: self,
+            step,
+            drive,
+        }
+    }
+
     fn add_single(
         &mut self,
         step: &SuiteStep,
@@ -290,34 +288,32 @@ impl RunPlan {
         contents: &mut [String],
     ) -> Result<(), SuiteError> {
         let skip = skip_reason(step, &drives[drive], drives.len());
-        let combinations = self.combinations(step, &drives[drive])?;
+        let on_drive = self.on(step, &drives[drive]);
+        let combinations = on_drive.combinations()?;
         let most = match &step.rounds {
-            Some(rounds) => self.max_rounds(step, rounds, &drives[drive])?,
-            None => self.repeats(step, &drives[drive])?,
+            Some(rounds) => on_drive.max_rounds(rounds)?,
+            None => on_drive.repeats()?,
         };
         if let Some(rounds) = &step.rounds {
-            self.check_tracked(step, rounds, &combinations, &drives[drive])?;
+            on_drive.check_tracked(rounds, &combinations)?;
         }
-        let repeated = step.repeats.as_ref().map(|_| most);
         for number in 1..=most {
             for (i, combination) in combinations.iter().enumerate() {
+                let on_drive = self.on(step, &drives[drive]);
                 let mut combination = combination.clone();
-                combination.round = match &step.rounds {
-                    Some(rounds) => Some(Round {
-                        number,
-                        most,
-                        window: rounds.window,
-                        tracked: self.is_tracked(rounds, &combination, &drives[drive]),
-                    }),
+                let (window, tracked) = match &step.rounds {
+                    Some(rounds) => (rounds.window, on_drive.is_tracked(rounds, &combination)),
                     // Every repetition counts.
-                    None => repeated.map(|most| Round {
-                        number,
-                        most,
-                        window: most,
-                        tracked: false,
-                    }),
+                    None => (most, false),
                 };
-                combination.idle_before = self.idle_before(step, &drives[drive], i == 0)?;
+                let repeated = step.rounds.is_some() || step.repeats.is_some();
+                combination.round = repeated.then_some(Round {
+                    number,
+                    most,
+                    window,
+                    tracked,
+                });
+                combination.idle_before = on_drive.idle_before(i == 0)?;
                 let holds = &contents[drive];
                 let skip = skip.clone().or_else(|| combination.skip.clone());
                 let mut cell = self.cell(step, &[drive], drives, &combination, skip, holds)?;
@@ -331,13 +327,13 @@ impl RunPlan {
                 self.push(cell)?;
             }
         }
-        if step.kind == CellKind::Purge && skip.is_none() {
-            contents[drive] = "unwritten".to_owned();
-            return Ok(());
-        }
         if step.writes() && skip.is_none() {
             let data = step.job.get("data").and_then(toml::Value::as_str);
-            contents[drive] = data.unwrap_or("incompressible").to_owned();
+            contents[drive] = match step.kind {
+                CellKind::Purge => "unwritten",
+                _ => data.unwrap_or("incompressible"),
+            }
+            .to_owned();
         }
         Ok(())
     }
@@ -349,27 +345,22 @@ impl RunPlan {
         drives: &[DriveSession],
         contents: &[String],
     ) -> Result<(), SuiteError> {
-        let skip = (0..drives.len()).find_map(|d| skip_reason(step, &drives[d], drives.len()));
         let all: Vec<usize> = (0..drives.len()).collect();
-        let kinds: Vec<bool> = drives.iter().map(|d| d.info().simulated).collect();
+        let simulated = |drive: &DriveSession| drive.info().simulated;
+        let mixed = drives.iter().any(simulated) && !drives.iter().all(simulated);
+        let skip = drives
+            .iter()
+            .find_map(|drive| skip_reason(step, drive, drives.len()));
         let skip = skip.or_else(|| {
-            (kinds.iter().any(|&k| k) && kinds.iter().any(|&k| !k)).then(|| {
-                "real and simulated drives have different clocks: run them in separate runs"
-                    .to_owned()
-            })
+            let why = "real and simulated drives have different clocks: run them in separate runs";
+            mixed.then(|| why.to_owned())
         });
-        for options in self.combinations(step, &drives[0])? {
+        for options in self.on(step, &drives[0]).combinations()? {
             let mut alone = BTreeMap::new();
             if drives.len() > 1 {
-                for drive in all.iter().copied() {
-                    let cell = self.cell(
-                        step,
-                        &[drive],
-                        drives,
-                        &options,
-                        skip.clone(),
-                        &contents[drive],
-                    )?;
+                for &drive in &all {
+                    let holds = &contents[drive];
+                    let cell = self.cell(step, &[drive], drives, &options, skip.clone(), holds)?;
                     alone.insert(drive, cell.plan.id.clone());
                     self.push(cell)?;
                 }

@@ -24,6 +24,6 @@ pub mod inspect;
 pub mod manifest;
 pub mod schema;
 pub mod verdict;
-pub mod warn;
+mod warn;
 
 pub use error::SuiteError;

@@ -7,7 +7,8 @@ use assay_device::identity::{DriveInfo, DriveKind};
 use assay_device::nvme::display;
 use assay_device::session::DriveSession;
 use assay_ssd::published;
-use assay_store::model::{self, BuildRecord, Manifest, SCHEMA};
+use assay_store::model::{self, BuildRecord, Manifest, Published, SCHEMA};
+use assay_units::text::format_size;
 
 use crate::expand::RunPlan;
 
@@ -37,7 +38,7 @@ pub fn manifest(
         parameters: plan.parameters.clone(),
         scale: plan.scale,
         seed: plan.seed,
-        host: host(&HostInfo::read()),
+        host: host(HostInfo::read()),
         drives: drives
             .iter()
             .zip(&plan.labels)
@@ -53,38 +54,25 @@ pub fn manifest(
 
 /// `20261121T034500Z-bandwidth-1a2b`: sortable; the process id makes runs of one second unique.
 fn run_id(created: &str, suite: &str) -> String {
-    let stamp: String = created
-        .chars()
-        .filter(|c| c.is_ascii_alphanumeric())
-        .take("20261121T034500".len())
-        .collect();
-    let suite: String = suite
-        .chars()
-        .map(|c| if c.is_ascii_alphanumeric() { c } else { '-' })
-        .collect();
+    let stamp = created.chars().filter(char::is_ascii_alphanumeric);
+    let stamp: String = stamp.take("20261121T034500".len()).collect();
+    let suite = suite.replace(|c: char| !c.is_ascii_alphanumeric(), "-");
     format!("{stamp}Z-{suite}-{:04x}", std::process::id() & 0xffff)
 }
 
-fn host(info: &HostInfo) -> model::HostRecord {
-    let mut details = BTreeMap::new();
-    for (name, value) in [
-        ("clock source", &info.clocksource),
-        ("frequency governor", &info.cpu_governor),
-        ("virtual machine", &info.virtualised),
-    ] {
-        if let Some(value) = value {
-            details.insert(name.to_owned(), value.clone());
-        }
-    }
+fn host(info: HostInfo) -> model::HostRecord {
+    let unknown = || "unknown".to_owned();
+    let details = [
+        ("clock source", info.clocksource),
+        ("frequency governor", info.cpu_governor),
+        ("virtual machine", info.virtualised),
+    ];
     model::HostRecord {
-        kernel: info.kernel.clone().unwrap_or_else(|| "unknown".to_owned()),
-        cpu_model: info
-            .cpu_model
-            .clone()
-            .unwrap_or_else(|| "unknown".to_owned()),
+        kernel: info.kernel.unwrap_or_else(unknown),
+        cpu_model: info.cpu_model.unwrap_or_else(unknown),
         logical_cpus: info.logical_cpus,
         memory_bytes: info.memory_bytes.unwrap_or(0),
-        details,
+        details: known(details),
     }
 }
 
@@ -142,126 +130,114 @@ pub fn drive(info: &DriveInfo, label: &str) -> model::DriveRecord {
 
 /// Published figures of the drive modelled, if the simulated one is as its profile has it: one with other spare area or faults
 /// has nothing to be compared with.
-fn published(info: &DriveInfo) -> Vec<model::Published> {
-    let Some(profile) = &info.profile else {
+fn published(info: &DriveInfo) -> Vec<Published> {
+    let spec = |profile: &&String| info.spec == format!("sim:{profile}");
+    let Some(profile) = info.profile.as_ref().filter(spec) else {
         return Vec::new();
     };
-    if info.spec != format!("sim:{profile}") {
-        return Vec::new();
-    }
-    let streams = published::stream_rates(profile)
+    let bandwidths = published::read_bandwidths(profile)
         .into_iter()
-        .map(|rate| model::Published {
-            source: published::STREAM_SOURCE.to_owned(),
-            rw: if rate.write { "write" } else { "read" }.to_owned(),
-            bs_bytes: u64::from(rate.chunk_bytes),
-            numjobs: 1,
-            data: "incompressible".to_owned(),
-            stream_bytes: Some(rate.stream_bytes),
-            iodepth: 1,
-            mib_per_s: rate.mib_per_s,
-            latency_us: BTreeMap::new(),
+        .map(|figure| {
+            let rw = if figure.random { "randread" } else { "read" };
+            let source = published::BANDWIDTH_SOURCE;
+            Published {
+                numjobs: figure.threads,
+                ..single_thread(source, rw, figure.block_bytes.into(), figure.mib_per_s)
+            }
         });
-    published::read_bandwidths(profile)
-        .into_iter()
-        .map(|figure| model::Published {
-            source: published::BANDWIDTH_SOURCE.to_owned(),
-            rw: if figure.random { "randread" } else { "read" }.to_owned(),
-            bs_bytes: u64::from(figure.block_bytes),
-            numjobs: figure.threads,
-            data: "incompressible".to_owned(),
-            stream_bytes: None,
-            iodepth: 1,
-            mib_per_s: figure.mib_per_s,
-            latency_us: BTreeMap::new(),
-        })
-        .chain(streams)
-        .chain(reference_files::of(profile))
-        .collect()
+    let streams = published::stream_rates(profile).into_iter().map(|rate| {
+        let rw = if rate.write { "write" } else { "read" };
+        let source = published::STREAM_SOURCE;
+        Published {
+            stream_bytes: Some(rate.stream_bytes),
+            ..single_thread(source, rw, rate.chunk_bytes.into(), rate.mib_per_s)
+        }
+    });
+    let files = reference_files::of(profile);
+    bandwidths.chain(streams).chain(files).collect()
+}
+
+/// A published rate of incompressible data with one I/O in flight.
+fn single_thread(source: &str, rw: &str, bs_bytes: u64, mib_per_s: f64) -> Published {
+    Published {
+        source: source.to_owned(),
+        rw: rw.to_owned(),
+        bs_bytes,
+        numjobs: 1,
+        data: "incompressible".to_owned(),
+        iodepth: 1,
+        mib_per_s,
+        ..Published::default()
+    }
 }
 
 /// Further properties of a drive, by name.
 pub fn details(info: &DriveInfo) -> BTreeMap<String, String> {
-    let mut details = BTreeMap::new();
-    let mut add = |name: &str, value: Option<String>| {
-        if let Some(value) = value {
-            details.insert(name.to_owned(), value);
-        }
+    let number = |n: Option<u32>| n.map(|n| n.to_string());
+    let yes_no = |yes: Option<bool>| yes.map(|yes| if yes { "yes" } else { "no" }.to_owned());
+    let bytes = |bytes: u32| Some(format!("{bytes} B"));
+    let link = info.pcie.as_ref();
+    let link_text = |speed: &Option<String>, width: Option<u32>| {
+        let speed = speed.as_deref().unwrap_or("unknown speed");
+        format!("{speed} x{}", number(width).unwrap_or("?".to_owned()))
     };
-    // Absolute, so that the run can be resumed from another directory.
-    add(
-        "path",
-        info.path.as_ref().map(|path| path.display().to_string()),
-    );
-    add("transport", info.transport.clone());
-    add(
-        "physical block",
-        Some(format!("{} B", info.physical_block_bytes)),
-    );
-    add(
-        "smallest direct I/O",
-        Some(format!("{} B", info.min_io_bytes)),
-    );
-    add(
-        "largest request",
-        info.max_io_bytes.map(assay_units::text::format_size),
-    );
-    add("scheduler", info.scheduler.clone());
-    add(
-        "hardware queues",
-        info.hardware_queues.map(|n| n.to_string()),
-    );
-    add(
-        "requests per queue",
-        info.nr_requests.map(|n| n.to_string()),
-    );
-    add("queue pairs", info.queue_pairs.map(|n| n.to_string()));
-    add(
-        "polling queues",
-        info.io_poll
-            .map(|yes| if yes { "yes" } else { "no" }.to_owned()),
-    );
-    add("write cache", info.write_cache.clone());
-    add(
-        "rotational",
-        info.rotational
-            .map(|yes| if yes { "yes" } else { "no" }.to_owned()),
-    );
-    add("NUMA node", info.numa_node.map(|n| n.to_string()));
-    add("partition of", info.partition_of.clone());
-    // Namespaces of one controller share its serial, and the number in a device name need not be the namespace id.
-    add(
-        "namespace",
-        info.nvme.as_ref().map(|place| {
-            let others = place.namespaces.iter().filter(|name| **name != info.name);
-            let others: Vec<&str> = others.map(String::as_str).collect();
-            let beside = if others.is_empty() {
-                String::new()
-            } else {
-                format!(", beside {}", others.join(", "))
-            };
-            format!("{} of {}{beside}", place.nsid, place.controller.display())
-        }),
-    );
-    if let Some(link) = &info.pcie {
-        let text = |speed: &Option<String>, width: Option<u32>| {
-            format!(
-                "{} x{}",
-                speed.as_deref().unwrap_or("unknown speed"),
-                width.map_or_else(|| "?".to_owned(), |w| w.to_string())
-            )
-        };
-        add("PCIe address", Some(link.address.clone()));
-        add("PCIe link now", Some(text(&link.speed, link.width)));
-        add(
+    let fs = info.filesystem.as_ref();
+    let details = [
+        // Absolute, so that the run can be resumed from another directory.
+        (
+            "path",
+            info.path.as_ref().map(|path| path.display().to_string()),
+        ),
+        ("transport", info.transport.clone()),
+        ("physical block", bytes(info.physical_block_bytes)),
+        ("smallest direct I/O", bytes(info.min_io_bytes)),
+        ("largest request", info.max_io_bytes.map(format_size)),
+        ("scheduler", info.scheduler.clone()),
+        ("hardware queues", number(info.hardware_queues)),
+        ("requests per queue", number(info.nr_requests)),
+        ("queue pairs", number(info.queue_pairs.map(u32::from))),
+        ("polling queues", yes_no(info.io_poll)),
+        ("write cache", info.write_cache.clone()),
+        ("rotational", yes_no(info.rotational)),
+        ("NUMA node", number(info.numa_node)),
+        ("partition of", info.partition_of.clone()),
+        ("namespace", namespace(info)),
+        ("PCIe address", link.map(|link| link.address.clone())),
+        (
+            "PCIe link now",
+            link.map(|link| link_text(&link.speed, link.width)),
+        ),
+        (
             "PCIe link possible",
-            Some(text(&link.max_speed, link.max_width)),
-        );
-    }
-    if let Some(fs) = &info.filesystem {
-        add("file system", Some(fs.fs_type.clone()));
-        add("on device", fs.backing.clone());
-        add("model of that device", fs.backing_model.clone());
-    }
-    details
+            link.map(|link| link_text(&link.max_speed, link.max_width)),
+        ),
+        ("file system", fs.map(|fs| fs.fs_type.clone())),
+        ("on device", fs.and_then(|fs| fs.backing.clone())),
+        (
+            "model of that device",
+            fs.and_then(|fs| fs.backing_model.clone()),
+        ),
+    ];
+    known(details)
+}
+
+fn known<const N: usize>(details: [(&str, Option<String>); N]) -> BTreeMap<String, String> {
+    let known = |(name, value): (&str, Option<String>)| Some((name.to_owned(), value?));
+    details.into_iter().filter_map(known).collect()
+}
+
+/// Namespaces of one controller share its serial, and the number in a device name need not be the namespace id.
+fn namespace(info: &DriveInfo) -> Option<String> {
+    let location = info.nvme.as_ref()?;
+    let others = location
+        .namespaces
+        .iter()
+        .filter(|name| **name != info.name);
+    let others: Vec<&str> = others.map(String::as_str).collect();
+    let beside = match others.as_slice() {
+        [] => String::new(),
+        others => format!(", beside {}", others.join(", ")),
+    };
+    let controller = location.controller.display();
+    Some(format!("{} of {controller}{beside}", location.nsid))
 }

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use assay_stats::steady::SteadyRule;
 use assay_store::model::{CellKind, CellView};
 use assay_workload::options::JobOption;
 use serde::Deserialize;
@@ -17,7 +16,7 @@ pub use procedure::{IdleSpec, RoundsSpec, SNIA, StopCondition, TrackingVariable}
 pub const SUITE_OPTIONS: [&str; 4] = ["queue_depth", "load_pct", "power_state", "chunks"];
 
 /// A suite.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Suite {
     /// Name, as on the command line.
@@ -37,7 +36,6 @@ pub struct Suite {
     #[serde(default, rename = "step")]
     pub steps: Vec<SuiteStep>,
     /// Verdict rules; no verdict without them.
-    #[serde(default)]
     pub verdict: Option<VerdictRules>,
     /// The TOML text.
     #[serde(skip)]
@@ -107,40 +105,29 @@ pub struct SuiteStep {
     #[serde(default)]
     pub drop_cache: bool,
     /// Earlier step: each cell's rate is given as ratio to its cell with the same matrix values.
-    #[serde(default)]
     pub compare_with: Option<String>,
     /// View in reports.
-    #[serde(default)]
     pub view: Option<CellView>,
     /// Its figures claim steady state: others are marked in reports and not used by verdicts.
     #[serde(default)]
     pub steady: bool,
     /// Variant that it shares with other steps; reports switch between variants.
-    #[serde(default)]
     pub variant: Option<String>,
     /// Largest number of threads for the option `queue_depth`.
-    #[serde(default)]
     pub most_threads: Option<u32>,
     /// Earlier step whose best rate is 100 % of `load_pct`.
-    #[serde(default)]
     pub load_of: Option<String>,
     /// Repeats its cells in rounds until steady state.
-    #[serde(default)]
     pub rounds: Option<RoundsSpec>,
     /// Repetitions of all its cells, averaged. A number or a parameter.
-    #[serde(default)]
     pub repeats: Option<toml::Value>,
     /// Idle time before each cell.
-    #[serde(default)]
     pub rest: Option<IdleSpec>,
     /// Early stop condition of its cells.
-    #[serde(default)]
     pub until: Option<StopCondition>,
     /// Preconditioning state that it leaves.
-    #[serde(default)]
     pub leaves: Option<String>,
     /// Preconditioning state that its cells need; without it they are skipped.
-    #[serde(default)]
     pub wants: Option<String>,
 }
 
@@ -163,10 +150,8 @@ pub struct DatasheetFacts {
     /// Part of its model, label or profile name, case-insensitive.
     pub drive: String,
     /// Rated endurance, terabytes (10^12 bytes) written.
-    #[serde(default)]
     pub endurance_tb: Option<f64>,
     /// Price class; rules can be restricted to one.
-    #[serde(default)]
     pub price_class: Option<String>,
     /// Source.
     pub source: String,
@@ -181,13 +166,10 @@ pub struct VerdictRule {
     /// The figure.
     pub figure: VerdictMetric,
     /// Its step; required except for `errors`, `bad_blocks` and `endurance_tb`.
-    #[serde(default)]
     pub step: Option<String>,
     /// Its suite, in a policy for several.
-    #[serde(default)]
     pub suite: Option<String>,
     /// Only for drives of this price class.
-    #[serde(default)]
     pub price_class: Option<String>,
     /// At or above it (below, with `lower_is_better`): a reason for the drive.
     pub good: f64,
@@ -255,9 +237,17 @@ impl VerdictMetric {
 }
 
 impl VerdictRule {
-    fn needs_a_step(&self) -> String {
-        format!("the verdict rule {:?} needs a step", self.about)
+    /// Its error, if it lacks its step.
+    fn check(&self) -> Result<(), String> {
+        if self.step.is_none() && !self.figure.is_of_drive() {
+            return Err(format!("the verdict rule {:?} needs a step", self.about));
+        }
+        Ok(())
     }
+}
+
+fn from_toml<T: serde::de::DeserializeOwned>(text: &str) -> Result<T, String> {
+    toml::from_str(text).map_err(|e| e.to_string().trim_end().to_owned())
 }
 
 impl VerdictRules {
@@ -266,23 +256,19 @@ impl VerdictRules {
     /// # Errors
     /// When the TOML is malformed, a key is unknown, or a rule lacks its step; the message gives the position.
     pub fn parse(name: &str, text: &str) -> Result<VerdictRules, SuiteError> {
-        let failed = |message: String| SuiteError::Policy {
-            name: name.to_owned(),
-            message,
+        let checked = |rules: VerdictRules| {
+            if rules.rules.is_empty() {
+                return Err("has no [[rule]]".to_owned());
+            }
+            rules.rules.iter().try_for_each(VerdictRule::check)?;
+            Ok(rules)
         };
-        let rules: VerdictRules =
-            toml::from_str(text).map_err(|e| failed(e.to_string().trim_end().to_owned()))?;
-        if rules.rules.is_empty() {
-            return Err(failed("has no [[rule]]".to_owned()));
-        }
-        match rules
-            .rules
-            .iter()
-            .find(|r| r.step.is_none() && !r.figure.is_of_drive())
-        {
-            Some(rule) => Err(failed(rule.needs_a_step())),
-            None => Ok(rules),
-        }
+        from_toml(text)
+            .and_then(checked)
+            .map_err(|message| SuiteError::Policy {
+                name: name.to_owned(),
+                message,
+            })
     }
 }
 
@@ -292,81 +278,59 @@ impl Suite {
     /// # Errors
     /// When the TOML is malformed, a key is unknown, or steps contradict each other; the message names the step.
     pub fn parse(name: &str, text: &str) -> Result<Suite, SuiteError> {
-        let failed = |message: String| SuiteError::Text {
+        let checked = |suite: Suite| suite.check().map(|()| suite);
+        let suite = from_toml(text).and_then(checked);
+        let suite = suite.map_err(|message| SuiteError::Text {
             name: name.to_owned(),
             message,
-        };
-        let mut suite: Suite =
-            toml::from_str(text).map_err(|e| failed(e.to_string().trim_end().to_owned()))?;
-        suite.text = text.to_owned();
-        if suite.steps.is_empty() {
-            return Err(failed("has no [[step]]".to_owned()));
+        })?;
+        Ok(Suite {
+            text: text.to_owned(),
+            ..suite
+        })
+    }
+
+    fn check(&self) -> Result<(), String> {
+        if self.steps.is_empty() {
+            return Err("has no [[step]]".to_owned());
         }
-        for (i, step) in suite.steps.iter().enumerate() {
-            if suite.steps[..i].iter().any(|s| s.id == step.id) {
-                return Err(failed(format!("two steps have the id {:?}", step.id)));
+        for (i, step) in self.steps.iter().enumerate() {
+            let id = &step.id;
+            if self.steps[..i].iter().any(|s| s.id == *id) {
+                return Err(format!("two steps have the id {id:?}"));
             }
-            if step.id.is_empty()
-                || !step
-                    .id
-                    .chars()
-                    .all(|c| c.is_ascii_alphanumeric() || c == '-')
+            let plain = |c: char| c.is_ascii_alphanumeric() || c == '-';
+            if id.is_empty() || !id.chars().all(plain) {
+                return Err(format!(
+                    "step {id:?}: a step's id consists of letters, digits and hyphens"
+                ));
+            }
+            step.check(&self.steps[..i])
+                .map_err(|why| format!("step {id:?}: {why}"))?;
+        }
+        for rule in self.verdict.iter().flat_map(|verdict| &verdict.rules) {
+            if let Some(step) = &rule.step
+                && !self.steps.iter().any(|s| s.id == *step)
             {
-                return Err(failed(format!(
-                    "step {:?}: a step's id consists of letters, digits and hyphens",
-                    step.id
-                )));
+                return Err(format!(
+                    "the verdict rule {:?} names step {step:?}, which does not exist",
+                    rule.about
+                ));
             }
-            if let Some(key) = step.job.keys().chain(step.matrix.keys()).find(|key| {
-                !SUITE_OPTIONS.contains(&key.as_str()) && JobOption::find(key).is_none()
-            }) {
-                return Err(failed(format!(
-                    "step {:?}: {key:?} is not an option of a job; `assay job --help` lists them",
-                    step.id
-                )));
-            }
-            step.check(&suite.steps[..i]).map_err(&failed)?;
-            if let Some(other) = &step.compare_with
-                && !suite.steps[..i].iter().any(|s| s.id == *other)
-            {
-                return Err(failed(format!(
-                    "step {:?}: compare_with names {other:?}, which is no earlier step",
-                    step.id
-                )));
-            }
+            rule.check()?;
         }
-        if let Some(verdict) = &suite.verdict {
-            for rule in &verdict.rules {
-                match &rule.step {
-                    Some(step) if !suite.steps.iter().any(|s| s.id == *step) => {
-                        return Err(failed(format!(
-                            "the verdict rule {:?} names step {step:?}, which does not exist",
-                            rule.about
-                        )));
-                    }
-                    None if !rule.figure.is_of_drive() => {
-                        return Err(failed(rule.needs_a_step()));
-                    }
-                    _ => {}
-                }
-            }
-        }
-        Ok(suite)
+        Ok(())
     }
 
     /// Whether the suite writes.
     pub fn writes(&self) -> WriteAccess {
-        let writing = self.steps.iter().filter(|s| s.writes()).count();
-        match writing {
-            0 => WriteAccess::Never,
-            _ if self
-                .steps
-                .iter()
-                .all(|s| s.needs.contains(&Requirement::Write)) =>
-            {
-                WriteAccess::Always
-            }
-            _ => WriteAccess::IfAllowed,
+        let needs_write = |step: &SuiteStep| step.needs.contains(&Requirement::Write);
+        if !self.steps.iter().any(SuiteStep::writes) {
+            WriteAccess::Never
+        } else if self.steps.iter().all(needs_write) {
+            WriteAccess::Always
+        } else {
+            WriteAccess::IfAllowed
         }
     }
 }
@@ -403,21 +367,32 @@ impl SuiteStep {
             CellKind::Inspect | CellKind::Idle => false,
             CellKind::Purge => true,
             _ => {
-                self.job.get("rw").is_some_and(writing)
-                    || match self.matrix.get("rw") {
-                        Some(toml::Value::Array(all)) => all.iter().any(writing),
-                        Some(one) => writing(one),
-                        None => false,
-                    }
+                let rw = [self.job.get("rw"), self.matrix.get("rw")];
+                rw.into_iter().flatten().any(|rw| match rw {
+                    toml::Value::Array(all) => all.iter().any(writing),
+                    one => writing(one),
+                })
             }
         }
     }
 
     /// Check the keys against each other and against earlier steps.
     fn check(&self, before: &[SuiteStep]) -> Result<(), String> {
+        use CellKind::{Measure, Prepare, Purge, Soak};
+        let mut keys = self.job.keys().chain(self.matrix.keys());
+        let is_option = |key: &str| SUITE_OPTIONS.contains(&key) || JobOption::find(key).is_some();
+        if let Some(key) = keys.find(|key| !is_option(key)) {
+            return Err(format!(
+                "{key:?} is not an option of a job; `assay job --help` lists them"
+            ));
+        }
         let has = |key: &str| self.job.contains_key(key) || self.matrix.contains_key(key);
-        let fail = |what: &str| Err(format!("step {:?}: {what}", self.id));
-        if has("queue_depth") && (has("iodepth") || has("numjobs")) {
+        let has_any = |keys: &[&str]| keys.iter().any(|key| has(key));
+        let is = |kinds: &[CellKind]| kinds.contains(&self.kind);
+        let stream = self.view.is_some_and(CellView::is_stream);
+        let fail = |what: &str| Err(what.to_owned());
+        let earlier = |is: &dyn Fn(&SuiteStep) -> bool| before.iter().any(is);
+        if has("queue_depth") && has_any(&["iodepth", "numjobs"]) {
             return fail("queue_depth sets iodepth and numjobs; give either");
         }
         if self.most_threads.is_some() && !has("queue_depth") {
@@ -429,83 +404,63 @@ impl SuiteStep {
         if has("load_pct") != self.load_of.is_some() {
             return fail("load_pct and load_of need each other: a share, and its step");
         }
-        if has("load_pct") && (has("rate") || has("rate_iops") || has("rate_bw")) {
+        if has("load_pct") && has_any(&["rate", "rate_iops", "rate_bw"]) {
             return fail("load_pct sets the rate; remove the other rate option");
         }
         if let Some(of) = &self.load_of
-            && !before
-                .iter()
-                .any(|s| s.id == *of && s.kind == CellKind::Measure)
+            && !earlier(&|s| s.id == *of && s.kind == Measure)
         {
             return Err(format!(
-                "step {:?}: load_of names {of:?}, which is no earlier step of kind measure",
-                self.id
+                "load_of names {of:?}, which is no earlier step of kind measure"
             ));
         }
         if let Some(wants) = &self.wants
-            && !before.iter().any(|s| s.leaves.as_ref() == Some(wants))
+            && !earlier(&|s| s.leaves.as_ref() == Some(wants))
         {
-            return Err(format!(
-                "step {:?}: wants {wants:?}, which no earlier step leaves",
-                self.id
-            ));
+            return Err(format!("wants {wants:?}, which no earlier step leaves"));
         }
-        if self.leaves.is_some() && !matches!(self.kind, CellKind::Prepare | CellKind::Purge) {
+        if self.leaves.is_some() && !is(&[Prepare, Purge]) {
             return fail("leaves needs kind prepare or purge");
         }
-        if self.until.is_some() && !(self.kind == CellKind::Soak && has("runtime")) {
+        if self.until.is_some() && !(is(&[Soak]) && has("runtime")) {
             return fail("until needs kind soak and a runtime");
         }
-        if has("chunks") && (has("size") || has("runtime") || has("io_size")) {
+        if has("chunks") && has_any(&["size", "runtime", "io_size"]) {
             return fail("chunks sets the size of one pass; remove size, io_size and runtime");
         }
         if has("chunks") && !has("bs") {
             return fail("chunks is a number of blocks and needs bs");
         }
-        if self.repeats.is_some() && !self.view.is_some_and(CellView::is_stream) {
+        if self.repeats.is_some() && !stream {
             return fail("repeats needs the view peak or continuous; use rounds for other steps");
         }
         if self.repeats.is_some() && self.rounds.is_some() {
             return fail("has both repeats and rounds; give one");
         }
-        if self.view.is_some_and(CellView::is_stream) && self.kind != CellKind::Measure {
+        if stream && !is(&[Measure]) {
             return fail("the views peak and continuous need kind measure");
         }
-        if self.steady && !matches!(self.kind, CellKind::Measure | CellKind::Soak) {
+        if self.steady && !is(&[Measure, Soak]) {
             return fail("steady needs kind measure or soak");
         }
         if self.steady && self.rounds.is_some() {
             return fail("rounds have their own steady-state rule; remove steady or rounds");
         }
-        if self.rest.is_some() && !matches!(self.kind, CellKind::Measure | CellKind::Soak) {
+        if self.rest.is_some() && !is(&[Measure, Soak]) {
             return fail("rest needs kind measure or soak");
         }
         if let Some(rounds) = &self.rounds {
-            if self.kind != CellKind::Measure {
+            if !is(&[Measure]) {
                 return fail("rounds needs kind measure");
             }
-            if rounds.window < 2 {
-                return fail("a window has at least 2 rounds");
-            }
-            // A parameter's value is checked in the plan.
-            let text = rounds.rule.as_str();
-            if text != SNIA && !text.contains('{') {
-                SteadyRule::from_fio(text, rounds.window as usize)
-                    .map_err(|e| format!("step {:?}: {e}; or `{SNIA}` for SNIA's rule", self.id))?;
-            }
-            if !(rounds.range_pct > 0.0 && rounds.excursion_pct > 0.0) {
-                return fail("range_pct and excursion_pct must be above 0");
-            }
-            if let Some(key) = rounds
-                .track
-                .keys()
-                .find(|key| !self.matrix.contains_key(*key))
-            {
-                return Err(format!(
-                    "step {:?}: tracks {key:?}, which is not in its matrix",
-                    self.id
-                ));
-            }
+            rounds.check(&self.matrix)?;
+        }
+        if let Some(other) = &self.compare_with
+            && !earlier(&|s| s.id == *other)
+        {
+            return Err(format!(
+                "compare_with names {other:?}, which is no earlier step"
+            ));
         }
         Ok(())
     }

@@ -3,8 +3,6 @@
 //! Rules come from a suite, or from a policy: a file of rules for any number of runs, with facts that cannot be measured, such as
 //! rated endurance.
 
-use std::fmt::Write;
-
 use assay_store::model::{DriveRecord, Reason, ReasonWeight, Verdict, VerdictResult};
 use assay_store::read::Run;
 
@@ -12,7 +10,7 @@ use crate::schema::{DatasheetFacts, VerdictMetric, VerdictRule, VerdictRules};
 
 mod metrics;
 
-use metrics::{figure, not_steady_reason};
+use metrics::RuleInput;
 
 /// A drive and the runs it was measured in.
 #[derive(Clone, Debug, Default)]
@@ -48,9 +46,8 @@ impl<'a> VerdictSubject<'a> {
 
     /// Whether a run of this suite is among them.
     fn ran(&self, suite: &str) -> bool {
-        self.runs
-            .iter()
-            .any(|(run, _)| run.manifest.suite.name == suite)
+        let mut runs = self.runs.iter();
+        runs.any(|(run, _)| run.manifest.suite.name == suite)
     }
 
     /// The drive, from the first run.
@@ -71,13 +68,16 @@ pub fn evaluate(rules: &VerdictRules, subject: &VerdictSubject<'_>) -> Verdict {
     let mut reasons: Vec<Reason> = Vec::new();
     // Excludes "no errors", which holds for an unused drive.
     let (mut others, mut others_known) = (0, 0);
-    for rule in rules
-        .rules
-        .iter()
-        .filter(|rule| rule.price_class.is_none() || rule.price_class.as_deref() == class)
-        .filter(|rule| rule.suite.as_deref().is_none_or(|suite| subject.ran(suite)))
-    {
-        let reason = reason(rule, subject, facts);
+    let applies = |rule: &&VerdictRule| {
+        (rule.price_class.is_none() || rule.price_class.as_deref() == class)
+            && rule.suite.as_deref().is_none_or(|suite| subject.ran(suite))
+    };
+    for rule in rules.rules.iter().filter(applies) {
+        let reason = reason(RuleInput {
+            rule,
+            subject,
+            facts,
+        });
         if rule.figure != VerdictMetric::Errors {
             others += 1;
             others_known += u32::from(reason.weight != ReasonWeight::Missing);
@@ -111,15 +111,12 @@ fn facts_of<'r>(rules: &'r VerdictRules, drive: &DriveRecord) -> Option<&'r Data
     })
 }
 
-fn reason(
-    rule: &VerdictRule,
-    subject: &VerdictSubject<'_>,
-    facts: Option<&DatasheetFacts>,
-) -> Reason {
-    let Some((value, shown)) = figure(rule, subject, facts) else {
+fn reason(input: RuleInput<'_>) -> Reason {
+    let rule = input.rule;
+    let Some((value, shown)) = input.figure() else {
         let mut text = format!("{}: not measured", rule.about);
-        if let Some(why) = not_steady_reason(rule, subject) {
-            let _ = write!(text, ": not steady: {why}");
+        if let Some(why) = input.not_steady_reason() {
+            text += &format!(": not steady: {why}");
         }
         return Reason {
             weight: ReasonWeight::Missing,
@@ -137,7 +134,7 @@ fn reason(
     };
     let mut text = format!("{}: {shown}", rule.about);
     if weight != ReasonWeight::For {
-        let _ = write!(text, "; {}", rule.advice);
+        text += &format!("; {}", rule.advice);
     }
     Reason { weight, text }
 }

@@ -4,13 +4,13 @@
 mod common;
 
 use assay_io::Nanos;
+use assay_stats::HostAudit;
 use assay_store::model::{CellKind, ReasonWeight, RunEnd, VerdictResult};
 use assay_store::read::CellState;
 use assay_suite::execute::RunSummary;
 use assay_suite::expand::Cell;
 use assay_suite::schema::{Suite, WriteAccess};
 use assay_suite::{SuiteError, catalogue};
-use assay_workload::audit::HostAudit;
 
 use common::{plan, run, run_on_host, text};
 

@@ -6,7 +6,7 @@ use assay_integrity::checker::LearnedSeed;
 use assay_io::clock;
 use assay_io::null::NullTarget;
 use assay_io::{Target, TargetError, Telemetry};
-use assay_stats::{Interval, JobTotals, Recorder};
+use assay_stats::{HostAudit, Interval, JobTotals, Recorder};
 use assay_units::{Nanos, Op};
 
 use crate::io_loop::{IntervalSink, IoLoopConfig, run_io_loop};
@@ -14,21 +14,6 @@ use crate::options::JobOptions;
 use crate::plan::{PlanError, Workload};
 use crate::worker::{Worker, WorkerError};
 use assay_device::session::{TargetKind, TargetProperties};
-
-/// What this host reaches without a drive.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct HostAudit {
-    /// I/Os per second of one thread on the null target at depth 1, with full latency recording.
-    pub null_iops_per_thread: f64,
-    /// Nanoseconds per I/O of that.
-    pub engine_ns_per_io: f64,
-    /// Mean cost of reading the clock, nanoseconds.
-    pub clock_ns: f64,
-    /// Smallest step of the clock seen, nanoseconds.
-    pub clock_step_ns: u64,
-    /// Drift of the fast clock against the kernel's, parts per million.
-    pub clock_drift_ppm: f64,
-}
 
 /// Runtime on the null target.
 const AUDIT_SPAN: &str = "60ms";

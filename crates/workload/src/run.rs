@@ -11,7 +11,7 @@ use assay_integrity::finding::VerifyReport;
 use assay_io::clock::Clock;
 use assay_io::{Target, TargetError, Telemetry};
 use assay_sim_host::SimTarget;
-use assay_stats::{HostLoad, Interval, JobTotals, Recorder};
+use assay_stats::{HostLoad, Interval, JobTotals, ProcessLoad, Recorder};
 use assay_units::{Nanos, Op};
 
 use crate::io_loop::{IntervalSink, IoLoopConfig, LoopEnd, run_io_loop};
@@ -54,22 +54,13 @@ pub struct DriveOutcome {
     pub busiest_thread_pct: f64,
 }
 
-/// Processor time of this process.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct ProcessCpu {
-    /// User time, percent of one processor.
-    pub cpu_user_pct: f64,
-    /// System time, percent of one processor.
-    pub cpu_system_pct: f64,
-}
-
 /// The outcome of a run.
 #[derive(Clone, Debug, Default)]
 pub struct RunOutcome {
     /// In the order of the jobs.
     pub drives: Vec<DriveOutcome>,
     /// Processor time of this process over the run.
-    pub host: ProcessCpu,
+    pub host: ProcessLoad,
 }
 
 /// Why a run could not go on.
@@ -145,7 +136,7 @@ pub fn run_jobs(
     let share = |after: Nanos, before: Nanos| (after - before).as_secs_f64() / elapsed * 100.0;
     Ok(RunOutcome {
         drives: outcomes,
-        host: ProcessCpu {
+        host: ProcessLoad {
             cpu_user_pct: share(cpu.user, cpu_before.user),
             cpu_system_pct: share(cpu.system, cpu_before.system),
         },

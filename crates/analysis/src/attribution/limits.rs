@@ -24,10 +24,8 @@ const UNLIMITED_PCT: f64 = 107.0;
 /// Evidence that the host is the limit in these intervals.
 pub(super) fn host(observed: &ObservedCell, from: usize, to: usize) -> Option<String> {
     let of = |value: fn(&ObservedInterval) -> Option<f64>| -> Option<f64> {
-        let values: Vec<f64> = observed.intervals[from..to]
-            .iter()
-            .filter_map(value)
-            .collect();
+        let values = observed.intervals[from..to].iter().filter_map(value);
+        let values: Vec<f64> = values.collect();
         (values.len() * 2 > to - from).then(|| median(&values))
     };
     if let Some(busy) = of(|m| m.busiest_thread_pct).filter(|&busy| busy >= BUSY_THREAD_PCT) {
@@ -45,18 +43,11 @@ pub(super) fn host(observed: &ObservedCell, from: usize, to: usize) -> Option<St
 pub(super) fn power(observed: &ObservedCell, from: usize, to: usize) -> Option<(Cause, String)> {
     let intervals = &observed.intervals[from..to];
     let state = intervals.iter().rev().find_map(|m| m.power_state)?;
-    let held = intervals
-        .iter()
-        .all(|m| m.power_state.is_none_or(|s| s == state));
-    if state == 0 || !held {
-        return None;
-    }
-    let powers: Vec<f64> = intervals
-        .iter()
-        .filter_map(|m| m.power_mw)
-        .map(|mw| mw as f64)
-        .collect();
-    if powers.len() * 2 <= intervals.len() {
+    let mut states = intervals.iter().filter_map(|m| m.power_state);
+    let held = states.all(|s| s == state);
+    let powers = intervals.iter().filter_map(|m| m.power_mw);
+    let powers: Vec<f64> = powers.map(|mw| mw as f64).collect();
+    if state == 0 || !held || powers.len() * 2 <= intervals.len() {
         return None;
     }
     let watts = |mw: f64| mw / 1000.0;

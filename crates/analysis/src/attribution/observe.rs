@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 
 use assay_store::model::{CellKind, DriveRecord, TelemetryRecord, WorkloadRecord};
 use assay_store::read::{CellDrive, CellRecord, CellState, Run};
+use assay_store::series::IntervalSample;
 use assay_units::Op;
 
-use super::{
-    CellContext, ObservedCell, ObservedInterval, RatePhase, Throttling, phases, throttling,
-};
+use super::{CellContext, ObservedCell, ObservedInterval};
+use super::{RatePhase, Throttling, phases, throttling};
 use crate::power;
 
 /// The phases of a drive in a cell; `drive` is its index in [`Manifest::drives`](assay_store::model::Manifest::drives). Empty where
@@ -25,24 +25,25 @@ pub fn throttling_of_cell(run: &Run, cell: &CellRecord, drive: usize) -> Option<
 
 /// Everything recorded about a drive in a cell; `None` where the drive does not take part, or nothing was measured.
 pub fn observe(run: &Run, cell: &CellRecord, drive: usize) -> Option<ObservedCell> {
-    let part = cell.drives.iter().find(|part| part.drive == drive)?;
+    let part = cell.drive(drive)?;
     let samples = part.measured_intervals();
     if samples.is_empty() {
         return None;
     }
-    let idle: BTreeMap<u32, f64> = cell
-        .host
-        .iter()
+    let host = cell.host.iter();
+    let idle: BTreeMap<u32, f64> = host
         .map(|(index, load)| (*index, load.idle_pct + load.iowait_pct))
         .collect();
     let busiest_thread_pct = busiest_thread_pct(cell, part);
-    let mut readings = Readings::of(&part.telemetry);
-    let mut intervals = Vec::with_capacity(samples.len());
-    for sample in samples {
+    let mut readings = Readings {
+        records: &part.telemetry,
+        nand_bytes: None,
+    };
+    let observed = |sample: IntervalSample| {
         // A reading at the end of an interval can be stamped a little after it.
-        let (reading, nand_bytes) = readings.up_to(sample.end_s(), sample.elapsed_s() / 2.0);
+        let (reading, nand_bytes) = readings.up_to(sample.end_s() + sample.elapsed_s() / 2.0);
         let reading = reading.cloned().unwrap_or_default();
-        intervals.push(ObservedInterval {
+        ObservedInterval {
             sample,
             nand_bytes,
             temperature_c: reading.temperature_c,
@@ -52,48 +53,34 @@ pub fn observe(run: &Run, cell: &CellRecord, drive: usize) -> Option<ObservedCel
             power_state: reading.power_state,
             host_idle_pct: idle.get(&sample.index).copied(),
             busiest_thread_pct,
-        });
-    }
+        }
+    };
     Some(ObservedCell {
-        intervals,
+        intervals: samples.into_iter().map(observed).collect(),
         context: context(run, cell, part),
     })
 }
 
 /// Telemetry in time order, read forward.
 struct Readings<'a> {
+    /// The rest.
     records: &'a [TelemetryRecord],
-    next: usize,
     nand_bytes: Option<u64>,
 }
 
 impl<'a> Readings<'a> {
-    fn of(records: &'a [TelemetryRecord]) -> Readings<'a> {
-        Readings {
-            records,
-            next: 0,
-            nand_bytes: None,
-        }
-    }
-
-    /// The last reading of an interval that ends at `end_s`, not older than the interval, and the bytes written to the flash since
-    /// the last reading that counted them.
-    fn up_to(&mut self, end_s: f64, slack_s: f64) -> (Option<&'a TelemetryRecord>, Option<u64>) {
-        let mut latest = None;
-        while let Some(record) = self.records.get(self.next)
-            && record.at.as_secs_f64() <= end_s + slack_s
-        {
-            latest = Some(record);
-            self.next += 1;
-        }
+    /// The last reading until `end_s` that was not read yet, and the bytes written to the flash since the last reading that counted them.
+    fn up_to(&mut self, end_s: f64) -> (Option<&'a TelemetryRecord>, Option<u64>) {
+        let until = |record: &TelemetryRecord| record.at.as_secs_f64() <= end_s;
+        let (past, rest) = self.records.split_at(self.records.partition_point(until));
+        self.records = rest;
+        let latest = past.last();
         let counted = latest.and_then(|record| record.nand_bytes_written);
         let before = self.nand_bytes;
         self.nand_bytes = counted.or(before);
         // A counter that runs backwards (a drive that was reset) gives no count.
-        let added = counted
-            .zip(before)
-            .map(|(now, then)| now.saturating_sub(then));
-        (latest, added)
+        let both = counted.zip(before);
+        (latest, both.map(|(now, then)| now.saturating_sub(then)))
     }
 }
 
@@ -110,19 +97,12 @@ fn busiest_thread_pct(cell: &CellRecord, part: &CellDrive) -> Option<f64> {
 
 fn context(run: &Run, cell: &CellRecord, part: &CellDrive) -> CellContext {
     let workload = &cell.plan.workload;
-    let bytes = |of: Option<Op>| -> u64 {
-        let points = part
-            .series
-            .iter()
-            .filter(|p| of.is_none_or(|op| op == p.op));
-        points.map(|p| p.bytes).sum()
-    };
-    let all = bytes(None);
+    let all: u64 = part.series.iter().map(|p| p.bytes).sum();
     let known = run.manifest.drives.get(part.drive);
     CellContext {
         write_share: match all {
             0 => 0.0,
-            all => bytes(Some(Op::Write)) as f64 / all as f64,
+            all => written_bytes(part) as f64 / all as f64,
         },
         random: workload.rw.starts_with("rand"),
         capacity_bytes: known.map_or(0, |drive| drive.capacity_bytes),
@@ -144,21 +124,19 @@ fn power_cap_mw(drive: &DriveRecord, workload: &WorkloadRecord, part: &CellDrive
 /// Bytes that this run wrote to a drive between its last purge and a cell; `None` without a purge.
 fn written_since_purge(run: &Run, cell: &CellRecord, drive: usize) -> Option<u64> {
     let mut written = None;
-    for earlier in &run.cells {
-        if earlier.plan.id == cell.plan.id {
-            break;
-        }
-        let Some(part) = earlier.drives.iter().find(|part| part.drive == drive) else {
-            continue;
+    let earlier = run.cells.iter().take_while(|c| c.plan.id != cell.plan.id);
+    for (earlier, part) in earlier.filter_map(|c| Some((c, c.drive(drive)?))) {
+        written = match earlier.plan.kind {
+            CellKind::Purge => (earlier.state == CellState::Finished).then_some(0),
+            _ => written.map(|before: u64| before + written_bytes(part)),
         };
-        if earlier.plan.kind == CellKind::Purge {
-            written = (earlier.state == CellState::Finished).then_some(0);
-            continue;
-        }
-        let writes = part.series.iter().filter(|point| point.op == Op::Write);
-        written = written.map(|before: u64| before + writes.map(|point| point.bytes).sum::<u64>());
     }
     written
+}
+
+fn written_bytes(part: &CellDrive) -> u64 {
+    let writes = part.series.iter().filter(|point| point.op == Op::Write);
+    writes.map(|point| point.bytes).sum()
 }
 
 /// Power (milliwatts) and rate (I/Os per second) of the same workload on the same drive in power state 0, from the same run.
@@ -176,7 +154,7 @@ fn unlimited(run: &Run, cell: &CellRecord, part: &CellDrive) -> Option<(u64, f64
         if !same {
             return None;
         }
-        let theirs = other.drives.iter().find(|d| d.drive == part.drive)?;
+        let theirs = other.drive(part.drive)?;
         let mean_mw = (power::mean_watts(theirs)? * 1e3).round() as u64;
         Some((mean_mw, theirs.result.as_ref()?.iops()))
     })

@@ -78,35 +78,22 @@ impl CauseSummary {
         }
         for (at, phase) in phases.iter().enumerate() {
             let before = at.checked_sub(1).map(|at| &phases[at]);
-            let rate_before = before.map(|before| before.mean_mib_per_s);
-            match phase.cause {
-                Cause::SlcCacheExhausted { cache_bytes } => {
-                    if self.slc_cache_bytes.is_none_or(|known| cache_bytes > known) {
-                        self.slc_cache_bytes = Some(cache_bytes);
-                        self.rate_in_cache_mib_per_s = rate_before;
-                        self.rate_after_cache_mib_per_s = Some(phase.mean_mib_per_s);
-                    }
-                }
-                Cause::GcOnset | Cause::GcSteady { .. } => {
-                    let in_gc = before.is_some_and(|p| p.cause.is_gc());
-                    if !in_gc && before.is_some() {
-                        self.gc_after_bytes = Some(written_until(observed, phase.from_s));
-                    }
-                    if let Cause::GcSteady {
-                        write_amplification,
-                    } = phase.cause
-                    {
-                        self.gc_steady_iops = Some(phase.mean_iops);
-                        self.write_amplification = write_amplification.or(self.write_amplification);
-                    }
-                }
-                // Counted for the cell as a whole, above.
-                Cause::ThermalThrottling { .. }
-                | Cause::Fresh
-                | Cause::PowerLimited { .. }
-                | Cause::HostLimited
-                | Cause::Steady
-                | Cause::Unexplained => {}
+            if let Cause::SlcCacheExhausted { cache_bytes } = phase.cause
+                && self.slc_cache_bytes.is_none_or(|known| cache_bytes > known)
+            {
+                self.slc_cache_bytes = Some(cache_bytes);
+                self.rate_in_cache_mib_per_s = before.map(|before| before.mean_mib_per_s);
+                self.rate_after_cache_mib_per_s = Some(phase.mean_mib_per_s);
+            }
+            if phase.cause.is_gc() && before.is_some_and(|before| !before.cause.is_gc()) {
+                self.gc_after_bytes = Some(written_until(observed, phase.from_s));
+            }
+            if let Cause::GcSteady {
+                write_amplification,
+            } = phase.cause
+            {
+                self.gc_steady_iops = Some(phase.mean_iops);
+                self.write_amplification = write_amplification.or(self.write_amplification);
             }
         }
     }

@@ -8,6 +8,7 @@
 //! collection), so they need both.
 
 use assay_stats::change::{self, Segment, median};
+use assay_stats::mean;
 
 use super::{Cause, CauseSpan, ObservedCell, ObservedInterval};
 
@@ -41,6 +42,10 @@ const LEAST_RISE_K: f64 = 0.1;
 const LEAST_NOISE: f64 = 0.1;
 /// Moments before and after a fall in which temperatures are compared.
 const REACH: usize = 15;
+
+/// Share of a throttled span in the slow state, and intervals from one fall to the next.
+type DutyCycle = (f64, Option<f64>);
+const ALWAYS_SLOW: DutyCycle = (1.0, None);
 
 /// Throttled spans in time order, at most one where the drive reports no throttle status.
 pub(super) fn throttled_spans(observed: &ObservedCell, rates: &[f64]) -> Vec<CauseSpan> {
@@ -85,35 +90,29 @@ fn reported(observed: &ObservedCell, rates: &[f64]) -> Vec<CauseSpan> {
     }
     let finding = |(from, to, slow): (usize, usize, usize)| {
         let swing = change::alternation(&rates[from..to]);
-        let cycle = swing.filter(|_| slow == to - from);
-        let falls: Vec<usize> = (from + 1..to)
-            .filter(|&at| {
-                intervals[at].throttled == Some(true) && intervals[at - 1].throttled == Some(false)
-            })
-            .collect();
-        let duty = match &cycle {
-            Some(cycle) => cycle.duty_low,
-            None => slow as f64 / (to - from) as f64,
-        };
-        let period = match &cycle {
-            Some(cycle) => Some(cycle.period),
-            None => (!falls.is_empty()).then(|| {
+        let duty_cycle = match swing.filter(|_| slow == to - from) {
+            Some(cycle) => (cycle.duty_low, Some(cycle.period)),
+            None => {
+                let is_fall = |&at: &usize| {
+                    let status = (intervals[at - 1].throttled, intervals[at].throttled);
+                    status == (Some(false), Some(true))
+                };
+                let falls = (from + 1..to).filter(is_fall);
                 let starts: Vec<usize> = std::iter::once(from).chain(falls).collect();
-                median(
-                    &starts
-                        .windows(2)
-                        .map(|w| (w[1] - w[0]) as f64)
-                        .collect::<Vec<_>>(),
-                )
-            }),
+                let periods = starts.windows(2).map(|w| (w[1] - w[0]) as f64);
+                let periods: Vec<f64> = periods.collect();
+                let period = (!periods.is_empty()).then(|| median(&periods));
+                (slow as f64 / (to - from) as f64, period)
+            }
         };
         let onset_c = highest(observed, from.saturating_sub(1), from + 1);
+        let at = match onset_c {
+            Some(celsius) => format!("at {celsius:.0} C"),
+            None => "at an unknown temperature".to_owned(),
+        };
         let counted = counted(observed, from, to);
-        let evidence = format!(
-            "the drive reports throttling, first {}{counted}",
-            at_text(onset_c)
-        );
-        heated(observed, (from, to), onset_c, duty, period, evidence)
+        let evidence = format!("the drive reports throttling, first {at}{counted}");
+        heated(observed, (from, to), onset_c, duty_cycle, evidence)
     };
     spans.into_iter().map(finding).collect()
 }
@@ -122,29 +121,17 @@ fn heated(
     observed: &ObservedCell,
     (from, to): (usize, usize),
     onset_c: Option<f64>,
-    duty: f64,
-    period: Option<f64>,
+    (duty, period): DutyCycle,
     evidence: String,
 ) -> CauseSpan {
-    let step_s = observed.intervals[from].sample.elapsed_s();
-    CauseSpan {
-        from,
-        to,
-        cause: Cause::ThermalThrottling {
-            onset_c,
-            onset_s: observed.intervals[from].sample.start_s(),
-            duty_pct: duty * 100.0,
-            period_s: period.map(|points| points * step_s),
-        },
-        evidence,
-    }
-}
-
-fn at_text(celsius: Option<f64>) -> String {
-    celsius.map_or_else(
-        || "at an unknown temperature".to_owned(),
-        |celsius| format!("at {celsius:.0} C"),
-    )
+    let first = &observed.intervals[from].sample;
+    let cause = Cause::ThermalThrottling {
+        onset_c,
+        onset_s: first.start_s(),
+        duty_pct: duty * 100.0,
+        period_s: period.map(|points| points * first.elapsed_s()),
+    };
+    CauseSpan::new(from, to, cause, evidence)
 }
 
 /// Increase of the time above the warning temperature, as text.
@@ -167,38 +154,19 @@ fn highest(observed: &ObservedCell, from: usize, to: usize) -> Option<f64> {
 
 /// A throttled span inferred from rate and temperature.
 fn inferred(observed: &ObservedCell, rates: &[f64]) -> Option<CauseSpan> {
-    let known = observed
-        .intervals
-        .iter()
-        .filter(|m| m.temperature_c.is_some());
+    let intervals = observed.intervals.iter();
+    let known = intervals.filter(|m| m.temperature_c.is_some());
     if known.count() * 2 <= observed.intervals.len() {
         return None;
     }
-    let celsius = filled(observed);
-    let series = Series {
-        observed,
-        rates,
-        celsius: &celsius,
-    };
+    let series = Series::of(observed, rates);
     let segments = change::segments(rates);
-    let mut starts = vec![0];
-    starts.extend(segments.iter().skip(1).map(|segment| segment.from));
-    starts
-        .iter()
-        .find_map(|&from| series.cycle(from))
+    let starts = segments.iter().skip(1).map(|segment| segment.from);
+    std::iter::once(0)
+        .chain(starts)
+        .find_map(|from| series.cycle(from))
         .or_else(|| series.held())
         .or_else(|| (1..segments.len()).find_map(|at| series.single(&segments, at)))
-}
-
-/// Temperatures of all intervals, gaps filled with the reading before (or the first).
-fn filled(observed: &ObservedCell) -> Vec<f64> {
-    let first = observed.intervals.iter().find_map(|m| m.temperature_c);
-    let mut last = first.unwrap_or(0.0);
-    let reading = |m: &ObservedInterval| {
-        last = m.temperature_c.unwrap_or(last);
-        last
-    };
-    observed.intervals.iter().map(reading).collect()
 }
 
 /// Are rate and temperature compatible with throttling at a lasting fall? So where the temperature is high, has just been reached, and
@@ -208,12 +176,7 @@ pub(super) fn possible(observed: &ObservedCell, rates: &[f64], fall: usize) -> O
     if has_status(observed) || !known {
         return None;
     }
-    let celsius = filled(observed);
-    let series = Series {
-        observed,
-        rates,
-        celsius: &celsius,
-    };
+    let series = Series::of(observed, rates);
     let level = series.level_at(fall);
     let slower = series.heating(fall, REACH) < series.heating_before(fall) * SLOWER;
     (series.first_time(fall) && slower).then(|| format!("{level:.0} C, not reached before"))
@@ -222,10 +185,25 @@ pub(super) fn possible(observed: &ObservedCell, rates: &[f64], fall: usize) -> O
 struct Series<'a> {
     observed: &'a ObservedCell,
     rates: &'a [f64],
-    celsius: &'a [f64],
+    /// Temperatures of all intervals, gaps filled with the reading before (or the first).
+    celsius: Vec<f64>,
 }
 
-impl Series<'_> {
+impl<'a> Series<'a> {
+    fn of(observed: &'a ObservedCell, rates: &'a [f64]) -> Series<'a> {
+        let first = observed.intervals.iter().find_map(|m| m.temperature_c);
+        let mut last = first.unwrap_or(0.0);
+        let reading = |m: &ObservedInterval| {
+            last = m.temperature_c.unwrap_or(last);
+            last
+        };
+        Series {
+            observed,
+            rates,
+            celsius: observed.intervals.iter().map(reading).collect(),
+        }
+    }
+
     /// Temperature at a fall of the rate.
     fn level_at(&self, fall: usize) -> f64 {
         let to = (fall + 1).min(self.celsius.len());
@@ -260,21 +238,16 @@ impl Series<'_> {
         let level = median(&levels);
         let alike = levels
             .iter()
-            .filter(|c| (**c - level).abs() <= SAME_LEVEL_K)
-            .count();
+            .filter(|c| (**c - level).abs() <= SAME_LEVEL_K);
         // It cools down while slow and heats up again: hysteresis, which no other cause has.
-        let below: Vec<f64> = rises
-            .iter()
-            .filter(|&&rise| rise > first)
-            .map(|&rise| level - self.celsius[rise])
-            .collect();
+        let recoveries = rises.iter().filter(|rise| **rise > first);
+        let below: Vec<f64> = recoveries.map(|&rise| level - self.celsius[rise]).collect();
         // Hysteresis below one degree: then the level is held from the first fall on.
-        let held = self.celsius[first..]
-            .iter()
-            .all(|c| (c - level).abs() <= LEAST_GAP_K);
+        let mut since = self.celsius[first..].iter();
+        let held = since.all(|c| (c - level).abs() <= LEAST_GAP_K);
         let gap = if held { 0.0 } else { LEAST_GAP_K };
         let cooled = below.iter().filter(|k| **k >= gap).count();
-        let irregular = alike * 5 < levels.len() * 4 || cooled * 5 < below.len() * 4;
+        let irregular = alike.count() * 5 < levels.len() * 4 || cooled * 5 < below.len() * 4;
         if irregular || below.is_empty() || swing.low > swing.high * RECOVERED {
             return None;
         }
@@ -287,9 +260,8 @@ impl Series<'_> {
             // Slow although cooler than at earlier recoveries: that last fall was not thermal.
             None => {
                 let recovers = level - median(&below);
-                let cold = self.celsius[last..]
-                    .iter()
-                    .any(|&c| c < recovers - SAME_LEVEL_K);
+                let mut after = self.celsius[last..].iter();
+                let cold = after.any(|&c| c < recovers - SAME_LEVEL_K);
                 let back = rises
                     .iter()
                     .rev()
@@ -302,14 +274,10 @@ impl Series<'_> {
             level - median(&below),
             falls.len()
         );
-        Some(heated(
-            self.observed,
-            (first, to),
-            Some(levels[0]),
-            swing.duty_low,
-            Some(swing.period),
-            evidence,
-        ))
+        let duty_cycle = (swing.duty_low, Some(swing.period));
+        let onset_c = Some(levels[0]);
+        let span = heated(self.observed, (first, to), onset_c, duty_cycle, evidence);
+        Some(span)
     }
 
     /// One fall, at the beginning of segment `at`, after which the temperature is held or falls until the rate recovers.
@@ -322,9 +290,8 @@ impl Series<'_> {
             return None;
         }
         let level = self.level_at(fall);
-        let recovery = segments[at + 1..]
-            .iter()
-            .find(|s| s.level >= before * RECOVERED);
+        let mut later = segments[at + 1..].iter();
+        let recovery = later.find(|s| s.level >= before * RECOVERED);
         let to = recovery.map_or(self.rates.len(), |segment| segment.from);
         let cooled_when_back = recovery.is_some_and(|s| self.celsius[s.from] <= level - 1.0);
         let reads = self.observed.context.write_share <= READS;
@@ -341,14 +308,9 @@ impl Series<'_> {
             "the rate falls to {:.0} % when {level:.0} C are first reached, and {shown}",
             after.level / before * 100.0
         );
-        Some(heated(
-            self.observed,
-            (fall, to),
-            Some(level),
-            1.0,
-            None,
-            evidence,
-        ))
+        let onset_c = Some(level);
+        let span = heated(self.observed, (fall, to), onset_c, ALWAYS_SLOW, evidence);
+        Some(span)
     }
 
     /// A temperature that stops rising at a level and is held there at a lower rate: a throttle with a narrow hysteresis, which within an
@@ -375,7 +337,7 @@ impl Series<'_> {
         let rest = (self.celsius[to - 1] - self.celsius[at]).max(0.0) / (to - at) as f64;
         let stopped = rise >= LEAST_RISE_K && rest * 4.0 < rise;
         let rates = &self.rates[fall..to];
-        let after = rates.iter().sum::<f64>() / rates.len() as f64;
+        let after = mean(rates);
         let switching = change::noise(rates).is_some_and(|noise| noise >= LEAST_NOISE);
         let reads = self.observed.context.write_share <= READS;
         if !stopped || after > before * (1.0 - LEAST_FALL) || !(reads || switching) {
@@ -385,15 +347,9 @@ impl Series<'_> {
             "the temperature stops rising at {level:.0} C and is held there, at {:.0} % of the rate before",
             after / before.max(f64::MIN_POSITIVE) * 100.0
         );
-        let span = (fall, to);
-        Some(heated(
-            self.observed,
-            span,
-            Some(level),
-            1.0,
-            None,
-            evidence,
-        ))
+        let onset_c = Some(level);
+        let span = heated(self.observed, (fall, to), onset_c, ALWAYS_SLOW, evidence);
+        Some(span)
     }
 
     /// Kelvin per interval after a fall.

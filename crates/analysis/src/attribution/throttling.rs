@@ -2,9 +2,10 @@
 //!
 //! All figures are derived from the phases, so they agree with the causes shown beside the rates.
 
+use assay_store::series::IntervalSample;
 use serde::Serialize;
 
-use super::{Cause, ObservedCell, ObservedInterval, RatePhase};
+use super::{Cause, ObservedCell, ObservedInterval, RatePhase, RateSum};
 
 /// Throttling of a drive in a cell. Rates in MiB/s.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -59,59 +60,46 @@ impl Throttling {
     }
 }
 
-/// Share of a phase in the slow state, percent, and the period of falls; `None` for phases without throttling.
-fn duty_and_period(phase: &RatePhase) -> Option<(f64, Option<f64>)> {
-    match phase.cause {
-        Cause::ThermalThrottling {
-            duty_pct, period_s, ..
-        } => Some((duty_pct, period_s)),
-        _ => None,
-    }
-}
-
 /// Throttling figures, from the [`phases`](super::phases) of an observed cell; `None` where there was none.
 pub fn throttling(observed: &ObservedCell, phases: &[RatePhase]) -> Option<Throttling> {
-    let first = phases
-        .iter()
-        .position(|phase| duty_and_period(phase).is_some())?;
-    let last = phases
-        .iter()
-        .rposition(|phase| duty_and_period(phase).is_some())?;
-    let Cause::ThermalThrottling {
-        onset_c, onset_s, ..
-    } = phases[first].cause
-    else {
-        return None;
-    };
+    let is_throttled = |phase: &RatePhase| matches!(phase.cause, Cause::ThermalThrottling { .. });
+    let first = phases.iter().position(is_throttled)?;
+    let last = phases.iter().rposition(is_throttled)?;
+    let mut onset = None;
     let (mut all, mut slow) = (RateSum::default(), RateSum::default());
     let (mut spans, mut slow_share_s, mut period_s) = (Vec::new(), 0.0, None);
     for phase in &phases[first..=last] {
-        let Some((duty_pct, period)) = duty_and_period(phase) else {
+        let Cause::ThermalThrottling {
+            onset_c,
+            onset_s,
+            duty_pct,
+            period_s: period,
+        } = phase.cause
+        else {
             continue;
         };
-        let inside = observed.intervals.iter();
-        let intervals: Vec<&ObservedInterval> = inside
-            .filter(|m| (phase.from_s..phase.to_s).contains(&m.sample.start_s()))
-            .collect();
-        let of_phase = RateSum::of(&intervals);
+        onset.get_or_insert((onset_s, onset_c));
+        let span = phase.from_s..phase.to_s;
+        let inside = |m: &&ObservedInterval| span.contains(&m.sample.start_s());
+        let intervals: Vec<_> = observed.intervals.iter().filter(inside).collect();
+        let of_phase = RateSum::of(intervals.iter().copied(), IntervalSample::mib_per_s);
         slow_share_s += of_phase.span_s * duty_pct / 100.0;
-        slow.add(&slowest(intervals, duty_pct));
-        all.add(&of_phase);
+        slow.add(slowest(intervals, duty_pct));
+        all.add(of_phase);
         spans.push((phase.from_s, phase.to_s));
         period_s = period_s.or(period);
     }
-    let after_mib_per_s = all.mean()?;
-    let recovery = phases.get(last + 1).map(SpanRate::of);
+    let (onset_s, onset_c) = onset?;
     Some(Throttling {
         onset_s,
         onset_c,
         before: first.checked_sub(1).map(|at| SpanRate::of(&phases[at])),
         spans,
-        after_mib_per_s,
+        after_mib_per_s: all.mean()?,
         slow_mib_per_s: slow.mean(),
         duty_pct: slow_share_s / all.span_s * 100.0,
         period_s,
-        recovery,
+        recovery: phases.get(last + 1).map(SpanRate::of),
     })
 }
 
@@ -120,35 +108,8 @@ fn slowest(mut intervals: Vec<&ObservedInterval>, duty_pct: f64) -> RateSum {
     intervals.sort_by(|a, b| a.sample.mib_per_s().total_cmp(&b.sample.mib_per_s()));
     let count = (intervals.len() as f64 * duty_pct / 100.0).round() as usize;
     let least = usize::from(duty_pct > 0.0);
-    RateSum::of(&intervals[..count.max(least).min(intervals.len())])
-}
-
-/// Rates over time, summed.
-#[derive(Clone, Copy, Debug, Default)]
-struct RateSum {
-    span_s: f64,
-    mib: f64,
-}
-
-impl RateSum {
-    fn of(intervals: &[&ObservedInterval]) -> RateSum {
-        RateSum {
-            span_s: intervals.iter().map(|i| i.sample.elapsed_s()).sum(),
-            mib: intervals
-                .iter()
-                .map(|i| i.sample.mib_per_s() * i.sample.elapsed_s())
-                .sum(),
-        }
-    }
-
-    fn add(&mut self, other: &RateSum) {
-        self.span_s += other.span_s;
-        self.mib += other.mib;
-    }
-
-    fn mean(&self) -> Option<f64> {
-        (self.span_s > 0.0).then(|| self.mib / self.span_s)
-    }
+    let slow = intervals.into_iter().take(count.max(least));
+    RateSum::of(slow, IntervalSample::mib_per_s)
 }
 
 #[cfg(test)]

@@ -11,6 +11,7 @@
 //! Where neither bytes nor counters decide, the shape does: level from the first interval is a cache, fluctuation is garbage collection.
 
 use assay_stats::change::{self, MAD_TO_SIGMA, Segment, median};
+use assay_stats::mean;
 
 use super::text::size_text;
 use super::{Cause, CauseSpan, ObservedCell, thermal};
@@ -63,7 +64,8 @@ pub(super) fn explain(
 ) -> Vec<CauseSpan> {
     let mut segments = change::segments(&rates[from..to]);
     for segment in &mut segments {
-        (segment.from, segment.to) = (segment.from + from, segment.to + from);
+        segment.from += from;
+        segment.to += from;
     }
     let span = Span {
         observed,
@@ -94,38 +96,26 @@ struct Span<'a> {
 }
 
 impl Span<'_> {
-    fn finding(
-        &self,
-        from: usize,
-        to: usize,
-        cause: Cause,
-        evidence: impl Into<String>,
-    ) -> CauseSpan {
-        CauseSpan {
-            from,
-            to,
-            cause,
-            evidence: evidence.into(),
-        }
-    }
-
     /// Levels without evidence for a cause: the usual one is steady, others are unexplained.
     fn levels(&self, segments: &[Segment]) -> Vec<CauseSpan> {
         let usual = median(&self.rates[self.from..self.to]);
         let near = |s: &&Segment| (s.level / usual.max(f64::MIN_POSITIVE) - 1.0).abs() <= PLATEAU;
         if segments.len() == 1 || segments.iter().all(|s| near(&s)) {
-            return vec![self.finding(self.from, self.to, Cause::Steady, "no change of the rate")];
+            return vec![CauseSpan::new(
+                self.from,
+                self.to,
+                Cause::Steady,
+                "no change of the rate",
+            )];
         }
         let label = |s: &Segment| {
             if near(&s) {
-                self.finding(s.from, s.to, Cause::Steady, "the usual rate")
-            } else {
-                let text = format!(
-                    "{:.0} % of the usual rate, without a cause in the recorded data",
-                    s.level / usual.max(f64::MIN_POSITIVE) * 100.0
-                );
-                self.finding(s.from, s.to, Cause::Unexplained, text)
+                return CauseSpan::new(s.from, s.to, Cause::Steady, "the usual rate");
             }
+            let pct = s.level / usual.max(f64::MIN_POSITIVE) * 100.0;
+            let text =
+                format!("{pct:.0} % of the usual rate, without a cause in the recorded data");
+            CauseSpan::new(s.from, s.to, Cause::Unexplained, text)
         };
         segments.iter().map(label).collect()
     }
@@ -157,12 +147,11 @@ impl Span<'_> {
             let rest = &self.rates[from..self.to.min(from.saturating_add(lasting))];
             let low = before * (1.0 - least);
             // It does not recover for long.
-            let back = rest
-                .iter()
-                .filter(|rate| **rate >= before * (1.0 - least / 2.0));
+            let recovered = before * (1.0 - least / 2.0);
+            let back = rest.iter().filter(|rate| **rate >= recovered);
             let after = median(rest);
-            let noise = deviation(rest, after)
-                .max(deviation(&self.rates[highest.from..highest.to], before));
+            let noise_before = deviation(&self.rates[highest.from..highest.to], before);
+            let noise = deviation(rest, after).max(noise_before);
             let stands_out = before - after >= LEAST_FALL_DEVIATIONS * noise;
             let fell = after < low && segments[at].level < low && stands_out;
             (fell && back.count() * 10 < rest.len()).then_some(Fall { at: from, before })
@@ -175,14 +164,11 @@ impl Span<'_> {
             return self.unchanged(segments);
         };
         let bytes = self.written_bytes(fall.at);
-        let later: Vec<Segment> = segments
-            .iter()
-            .filter(|s| s.from >= fall.at)
-            .copied()
-            .collect();
+        let since = |at: usize| &segments[segments.partition_point(|s| s.from < at)..];
+        let later = since(fall.at);
         let fresh = |why: &str| {
             let text = format!("{} were written before {why}", size_text(bytes));
-            self.finding(self.from, fall.at, Cause::Fresh, text)
+            CauseSpan::new(self.from, fall.at, Cause::Fresh, text)
         };
         // A drifting rate indicates garbage collection; a level one at a temperature just reached can be throttling.
         let ambiguous = thermal::possible(self.observed, self.rates, fall.at)
@@ -192,31 +178,26 @@ impl Span<'_> {
         }
         // Garbage collection can follow a full cache, as a second fall.
         let second = self
-            .fall(&later, LEAST_SECOND_FALL, SECOND_LASTS)
+            .fall(later, LEAST_SECOND_FALL, SECOND_LASTS)
             .filter(|next| self.is_step(next.at));
         if let Some((cause, evidence)) = self.cache(fall, second.map_or(self.to, |next| next.at)) {
             let mut out = vec![fresh("the cache was full")];
             let Some(second) = second else {
-                out.push(self.finding(fall.at, self.to, cause, evidence));
+                out.push(CauseSpan::new(fall.at, self.to, cause, evidence));
                 return out;
             };
-            out.push(self.finding(fall.at, second.at, cause, evidence));
-            let last: Vec<Segment> = later
-                .iter()
-                .filter(|s| s.from >= second.at)
-                .copied()
-                .collect();
+            out.push(CauseSpan::new(fall.at, second.at, cause, evidence));
             if self.observed.context.random && self.may_collect(second) {
-                out.extend(self.garbage_collection(second, &last));
+                out.extend(self.garbage_collection(second, since(second.at)));
             } else {
                 let text = "a further fall, without a cause in the recorded data";
-                out.push(self.finding(second.at, self.to, Cause::Unexplained, text));
+                out.push(CauseSpan::new(second.at, self.to, Cause::Unexplained, text));
             }
             return out;
         }
         if self.observed.context.random && self.may_collect(fall) {
             let mut out = vec![fresh("garbage collection began")];
-            out.extend(self.garbage_collection(fall, &later));
+            out.extend(self.garbage_collection(fall, later));
             return out;
         }
         self.levels(segments)
@@ -229,8 +210,8 @@ impl Span<'_> {
         );
         let before = "the rate before a fall of ambiguous cause";
         vec![
-            self.finding(self.from, fall.at, Cause::Steady, before),
-            self.finding(fall.at, self.to, Cause::Unexplained, text),
+            CauseSpan::new(self.from, fall.at, Cause::Steady, before),
+            CauseSpan::new(fall.at, self.to, Cause::Unexplained, text),
         ]
     }
 
@@ -245,10 +226,10 @@ impl Span<'_> {
 
     /// Can all flash have been written once by this interval?
     fn written_over(&self, at: usize) -> bool {
-        let facts = &self.observed.context;
-        facts.written_before_bytes.is_none_or(|before| {
-            (before + self.written_bytes(at)) as f64 >= facts.capacity_bytes as f64 * WRITTEN_OVER
-        })
+        let context = &self.observed.context;
+        let least = context.capacity_bytes as f64 * WRITTEN_OVER;
+        let written = context.written_before_bytes;
+        written.is_none_or(|before| (before + self.written_bytes(at)) as f64 >= least)
     }
 
     /// Cause and evidence where this fall is a full cache: the rate is then constant until the next fall, or the end (`end`).
@@ -285,25 +266,17 @@ impl Span<'_> {
         if !self.written_over(fall.at) {
             return Some((cause, format!("{step}, before all flash was written once")));
         }
-        match amplification {
-            Some(a) if a < NO_AMPLIFICATION => Some((
-                cause,
-                format!("{step}, and nothing is relocated (amplification {a:.2})"),
-            )),
-            Some(a) if (FOLDED_LEAST..=FOLDED).contains(&a) && flat => Some((
-                cause,
-                format!(
-                    "{step} and stays level, each byte is written twice (amplification {a:.2})"
-                ),
-            )),
-            Some(_) => None,
-            None => flat.then(|| {
-                (
-                    cause,
-                    format!("{step} and stays level from the first interval"),
-                )
-            }),
-        }
+        let proof = match amplification {
+            Some(a) if a < NO_AMPLIFICATION => {
+                format!(", and nothing is relocated (amplification {a:.2})")
+            }
+            Some(a) if (FOLDED_LEAST..=FOLDED).contains(&a) && flat => {
+                format!(" and stays level, each byte is written twice (amplification {a:.2})")
+            }
+            None if flat => " and stays level from the first interval".to_owned(),
+            _ => return None,
+        };
+        Some((cause, step + &proof))
     }
 
     /// Is the fall abrupt?
@@ -352,7 +325,7 @@ impl Span<'_> {
                 "random writes become slower after {} and are not in steady state",
                 size_text(self.written_bytes(fall.at))
             );
-            out.push(self.finding(fall.at, from, Cause::GcOnset, text));
+            out.push(CauseSpan::new(fall.at, from, Cause::GcOnset, text));
         }
         if from < self.to {
             let write_amplification = self.amplification(from, self.to);
@@ -365,34 +338,28 @@ impl Span<'_> {
             let cause = Cause::GcSteady {
                 write_amplification,
             };
-            out.push(self.finding(from, self.to, cause, text));
+            out.push(CauseSpan::new(from, self.to, cause, text));
         }
         out
     }
 
     /// Causes without a lasting fall.
     fn unchanged(&self, segments: &[Segment]) -> Vec<CauseSpan> {
-        let facts = &self.observed.context;
+        let context = &self.observed.context;
         let amplification = self.amplification(self.from, self.to);
-        let whole = |cause, text: String| vec![self.finding(self.from, self.to, cause, text)];
-        if let Some(a) = amplification
-            && facts.random
-            && a >= AMPLIFIED
-            && !(FOLDED_LEAST..=FOLDED).contains(&a)
-        {
-            return whole(
-                Cause::GcSteady {
-                    write_amplification: Some(a),
-                },
-                format!("no change of the rate, write amplification {a:.1}"),
-            );
+        let whole = |cause, text: String| vec![CauseSpan::new(self.from, self.to, cause, text)];
+        let by_gc = |a: &f64| *a >= AMPLIFIED && !(FOLDED_LEAST..=FOLDED).contains(a);
+        if let Some(a) = amplification.filter(by_gc).filter(|_| context.random) {
+            let cause = Cause::GcSteady {
+                write_amplification: Some(a),
+            };
+            let text = format!("no change of the rate, write amplification {a:.1}");
+            return whole(cause, text);
         }
         let not_amplified = amplification.is_none_or(|a| a < NO_AMPLIFICATION);
-        if facts.written_before_bytes.is_some() && !self.written_over(self.to) && not_amplified {
-            return whole(
-                Cause::Fresh,
-                "less was written since the purge than the capacity".to_owned(),
-            );
+        if context.written_before_bytes.is_some() && !self.written_over(self.to) && not_amplified {
+            let text = "less was written since the purge than the capacity";
+            return whole(Cause::Fresh, text.to_owned());
         }
         self.levels(segments)
     }
@@ -406,7 +373,7 @@ fn usual(rates: &[f64]) -> f64 {
         0..=3 => &sorted[..],
         n => &sorted[1..n - 1],
     };
-    inner.iter().sum::<f64>() / inner.len().max(1) as f64
+    mean(inner)
 }
 
 /// Robust standard deviation: 1.4826 times the median absolute deviation (F. Hampel, "The influence curve and its role in robust

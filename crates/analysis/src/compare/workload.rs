@@ -19,7 +19,7 @@ pub(super) struct Key {
     data: String,
     mix: Option<u8>,
     power_state: Option<u8>,
-    rate: (u64, u64),
+    rate: [u64; 2],
     /// Options without a field of their own.
     access: Vec<String>,
     /// Of a stream.
@@ -41,10 +41,7 @@ impl Key {
             data: w.data.clone(),
             mix: w.rwmixread,
             power_state: w.power_state,
-            rate: (
-                w.rate_iops.to_bits(),
-                plan.load.as_ref().map_or(0, |l| l.percent.to_bits()),
-            ),
+            rate: [w.rate_iops, plan.load.as_ref().map_or(0.0, |l| l.percent)].map(f64::to_bits),
             access: access(&w.options),
             length_bytes: length_bytes(plan),
             occurrence: 0,
@@ -65,14 +62,13 @@ const ACCESS: [&str; 7] = [
 
 /// The [`ACCESS`] options of a line, with their values. A single block size has a field of its own.
 fn access(options: &str) -> Vec<String> {
-    let mut found = Vec::new();
-    for option in options.split("--").map(str::trim) {
+    let is_access = |option: &&str| {
         let (name, value) = option.split_once(' ').unwrap_or((option, ""));
         let is_figure = name == "bs" && !value.contains([':', '-', '/']);
-        if ACCESS.contains(&name) && !is_figure {
-            found.push(option.to_owned());
-        }
-    }
+        ACCESS.contains(&name) && !is_figure
+    };
+    let found = options.split("--").map(str::trim).filter(is_access);
+    let mut found: Vec<String> = found.map(str::to_owned).collect();
     found.sort_unstable();
     found
 }
@@ -95,17 +91,13 @@ pub(super) struct Measured<'a> {
 pub(super) fn measured(run: &Run, drive: usize) -> Vec<Measured<'_>> {
     let mut all: Vec<Measured<'_>> = Vec::new();
     for cell in &run.cells {
-        let compared = matches!(
-            cell.plan.kind,
-            CellKind::Measure | CellKind::Soak | CellKind::Concurrent
-        );
-        let part = cell.drives.iter().find(|d| d.drive == drive);
-        let Some(part) = part.filter(|p| p.result.is_some()) else {
+        use CellKind::{Concurrent, Measure, Soak};
+        let compared = matches!(cell.plan.kind, Measure | Soak | Concurrent)
+            && cell.state == CellState::Finished;
+        let part = cell.drive(drive).filter(|part| part.result.is_some());
+        let Some(part) = part.filter(|_| compared) else {
             continue;
         };
-        if !compared || cell.state != CellState::Finished {
-            continue;
-        }
         let mut key = Key::of(&cell.plan);
         if cell.plan.round.is_some()
             && let Some(rounds) = all.iter_mut().find(|m| m.key == key)
@@ -135,23 +127,18 @@ pub(super) fn measured(run: &Run, drive: usize) -> Vec<Measured<'_>> {
 
 /// Label every workload with what distinguishes it from the others of its step.
 pub(super) fn label_workloads(workloads: &mut [WorkloadComparison]) {
-    let labels: Vec<(String, Vec<String>)> = workloads
+    let labelled = workloads
         .iter()
-        .map(|w| (w.plan.step.clone(), labels(&w.plan)))
-        .collect();
-    for (i, workload) in workloads.iter_mut().enumerate() {
-        let (step, own) = &labels[i];
-        let distinguishing: Vec<&str> = own
-            .iter()
-            .enumerate()
-            .filter(|(at, label)| {
-                !label.is_empty()
-                    && labels
-                        .iter()
-                        .any(|(s, other)| s == step && other[*at] != **label)
-            })
-            .map(|(_, label)| label.as_str())
-            .collect();
+        .map(|w| (w.plan.step.clone(), labels(&w.plan)));
+    let labelled: Vec<(String, Vec<String>)> = labelled.collect();
+    for (workload, (step, own)) in workloads.iter_mut().zip(&labelled) {
+        let differs = |at: usize, label: &String| {
+            let mut same_step = labelled.iter().filter(|(other, _)| other == step);
+            same_step.any(|(_, labels)| labels[at] != *label)
+        };
+        let own = own.iter().enumerate();
+        let own = own.filter(|(at, label)| !label.is_empty() && differs(*at, label));
+        let distinguishing: Vec<&str> = own.map(|(_, label)| label.as_str()).collect();
         workload.label = distinguishing.join(", ");
     }
 }
@@ -159,40 +146,23 @@ pub(super) fn label_workloads(workloads: &mut [WorkloadComparison]) {
 /// Properties of a workload as text, always the same number of them.
 fn labels(plan: &CellPlan) -> Vec<String> {
     let w = &plan.workload;
+    let (load, rate, length) = (plan.load.as_ref(), w.rate_iops, length_bytes(plan));
     let threads = if w.numjobs == 1 { "thread" } else { "threads" };
+    let or_empty = Option::<String>::unwrap_or_default;
     vec![
-        plan.variant.clone().unwrap_or_default(),
+        or_empty(plan.variant.clone()),
         w.rw.clone(),
         format_size(w.bs_bytes),
         format!("{} {threads}", w.numjobs),
         format!("depth {}", w.iodepth),
-        w.rwmixread
-            .map(|p| format!("{p} % reads"))
-            .unwrap_or_default(),
-        w.power_state
-            .map(|s| format!("power state {s}"))
-            .unwrap_or_default(),
-        plan.load
-            .as_ref()
-            .map(|l| format!("{} % load", l.percent))
-            .unwrap_or_default(),
+        or_empty(w.rwmixread.map(|p| format!("{p} % reads"))),
+        or_empty(w.power_state.map(|s| format!("power state {s}"))),
+        or_empty(load.map(|l| format!("{} % load", l.percent))),
         w.data.clone(),
         if w.direct { "direct" } else { "buffered" }.to_owned(),
-        if w.rate_iops > 0.0 {
-            format!("{} IOPS offered", w.rate_iops)
-        } else {
-            String::new()
-        },
-        match length_bytes(plan) {
-            0 => String::new(),
-            length => format!("{} long", format_size(length)),
-        },
+        or_empty((rate > 0.0).then(|| format!("{rate} IOPS offered"))),
+        or_empty((length > 0).then(|| format!("{} long", format_size(length)))),
         access(&w.options).join(", "),
-        if plan.drives.len() > 1 {
-            "all at once"
-        } else {
-            ""
-        }
-        .to_owned(),
+        or_empty((plan.drives.len() > 1).then(|| "all at once".to_owned())),
     ]
 }

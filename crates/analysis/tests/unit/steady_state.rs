@@ -1,6 +1,7 @@
 use assay_units::Rng;
 
 use super::*;
+use crate::attribution::ObservedInterval;
 use crate::fixtures;
 
 /// The M8Pe(G) of AnandTech M8Pe: a fast and a throttled state, for any phase of the cycle at the start.
@@ -43,13 +44,17 @@ fn alternation_and_outliers_are_not_drift_and_a_slow_decline_is() {
 
 #[test]
 fn a_changed_level_is_not_steady() {
-    let hour = |level: fn(u32) -> f64| -> Vec<(f64, f64, f64)> {
-        (0..60)
-            .map(|i| (f64::from(i), f64::from(i + 1), level(i)))
-            .collect()
+    let hour = |level: fn(usize) -> u64| ObservedCell {
+        intervals: (0..60)
+            .map(|second| ObservedInterval {
+                sample: fixtures::sample(second, level(second), 0, false),
+                ..ObservedInterval::default()
+            })
+            .collect(),
+        ..ObservedCell::default()
     };
-    assert_eq!(moving(&hour(|_| 10.0), 40.0, 60.0), None);
-    let why = moving(&hour(|i| if i < 40 { 15.0 } else { 10.0 }), 40.0, 60.0);
+    assert_eq!(moving(&hour(|_| 10), 40.0, 60.0), None);
+    let why = moving(&hour(|i| if i < 40 { 15 } else { 10 }), 40.0, 60.0);
     assert!(why.unwrap().contains("50 %"));
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use assay_stats::HostLoad;
+use assay_stats::{HostAudit, HostLoad};
 use assay_store::model::*;
 use assay_store::read::Run;
 use assay_units::text::compact_size;
@@ -313,7 +313,7 @@ pub fn bandwidth() -> Run {
     Run {
         path: "/srv/assay/20261121T031514Z-bandwidth-k3q8".into(),
         manifest,
-        audit: Some(Audit {
+        audit: Some(HostAudit {
             null_iops_per_thread: 21_400_000.0,
             engine_ns_per_io: 46.7,
             clock_ns: 18.2,

@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use assay_stats::{HostLoad, LatencySummary, OpSummary};
+use assay_stats::{HostAudit, HostLoad, LatencySummary, OpSummary};
 use assay_units::{Nanos, Op};
 use serde::{Serialize, Serializer};
 
@@ -10,7 +10,7 @@ use super::output_error;
 use super::table::state_text;
 use crate::error::StoreError;
 use crate::model::{
-    Audit, CellPlan, CellResult, Manifest, RunEnd, SCHEMA, TelemetryRecord, Verdict, VerifySummary,
+    CellPlan, CellResult, Manifest, RunEnd, SCHEMA, TelemetryRecord, Verdict, VerifySummary,
     Warning,
 };
 use crate::read::{CellDrive, CellRecord, Run};
@@ -22,7 +22,7 @@ struct Document<'a> {
     schema: u32,
     simulated: bool,
     manifest: &'a Manifest,
-    audit: Option<&'a Audit>,
+    audit: Option<&'a HostAudit>,
     outcome: Option<RunEnd>,
     cells: Vec<Cell<'a>>,
     verdicts: Vec<DriveVerdict<'a>>,

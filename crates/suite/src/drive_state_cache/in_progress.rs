@@ -31,7 +31,7 @@ pub struct InterruptedWrites {
 }
 
 impl DriveStateCache {
-    /// DriveState the start of a writing cell. No effect without a record of the drive.
+    /// Record the start of a writing cell. No effect without a record of the drive.
     ///
     /// # Errors
     /// [`StateCacheError`] when the file cannot be written.
@@ -50,7 +50,7 @@ impl DriveStateCache {
         })
     }
 
-    /// DriveState the start of a purge. Until its end ([`DriveStateCache::record_purge`]) the drive's contents are unknown: a controller may continue
+    /// Record the start of a purge. Until its end ([`DriveStateCache::record_purge`]) the drive's contents are unknown: a controller may continue
     /// to erase after the process exits, and the kernel counts none of it as written.
     ///
     /// # Errors
@@ -77,20 +77,17 @@ impl DriveStateCache {
         let Some(LoadOutcome::Loaded(record)) = found else {
             return Ok(());
         };
-        let Some(in_progress) = record.in_progress.as_ref().filter(|u| u.run == run) else {
+        let own = record.in_progress.as_ref().filter(|u| u.run == run);
+        let (Some(in_progress), Ok(now)) = (own, write_trace_at(&self.root, info)) else {
             return Ok(());
         };
         let bounds = bounds(&in_progress.cell);
-        let Ok(now) = write_trace_at(&self.root, info) else {
-            return Ok(());
-        };
         if changed_later(&now, in_progress, bounds.max_duration) {
             return self.update(info, 0, false, |_| {});
         }
         // An upper bound, from a run folder: an overflow bounds nothing.
-        let most = bounds
-            .journaled_bytes
-            .saturating_add(bounds.unjournaled_bytes);
+        let (journaled, others) = (bounds.journaled_bytes, bounds.unjournaled_bytes);
+        let most = journaled.saturating_add(others);
         let written = written_between(&record, &now).unwrap_or(most);
         // At least one byte: 0 would mean "no own writes", which an unchanged trace shows already.
         self.update(info, most.max(1), false, |record| {
@@ -117,9 +114,8 @@ fn written_between(record: &DriveState, now: &WriteTrace) -> Option<u64> {
 fn changed_later(now: &WriteTrace, in_progress: &CellInProgress, lasted: Nanos) -> bool {
     match now {
         WriteTrace::File { modified, .. } => {
-            let latest = in_progress
-                .began_unix_s
-                .saturating_add(lasted.0.div_ceil(1_000_000_000));
+            let lasted_s = lasted.0.div_ceil(1_000_000_000);
+            let latest = in_progress.began_unix_s.saturating_add(lasted_s);
             u64::try_from(modified.0).is_ok_and(|modified_s| modified_s > latest)
         }
         WriteTrace::Block { .. } => false,

@@ -5,8 +5,7 @@ use std::num::NonZeroU64;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use assay_device::open::open_drive;
-use assay_device::session::OpenTarget;
-use assay_device::session::{DriveSession, SessionError};
+use assay_device::session::{DriveSession, OpenTarget, SessionError};
 use assay_io::Nanos;
 use assay_stats::HostLoad;
 use assay_store::model::{CellKind, CellResult, OFFERED_IOPS};
@@ -15,15 +14,18 @@ use assay_workload::run::{DriveJob, RunObserver, RunOutcome, run_jobs};
 
 use super::early_stop::{EarlyStop, StopReason};
 use super::journal::{CriticalWarnings, Ignore, Journal};
-use super::results::{LIMIT_REACHED, SETTLED_S, bad_blocks, compare, result_of, with_data_seeds};
+use super::results::{LIMIT_REACHED, SETTLED_S, compare, result_of, with_data_seeds};
 use super::{RunState, Runner};
 use crate::SuiteError;
-use crate::expand::{Cell, StopRule};
+use crate::expand::Cell;
 use crate::inspect::{self, COMPRESSIBLE_RATIO};
-use crate::warn::RunWarning;
+use crate::warn;
 
 /// Telemetry period while a drive idles.
 const IDLE_INTERVAL: Nanos = Nanos::SECOND;
+
+/// Results of finished cells, by cell.
+pub(super) type Finished = BTreeMap<String, Vec<CellResult>>;
 
 /// Results and counts of one cell.
 #[derive(Default)]
@@ -31,13 +33,22 @@ pub(super) struct CellOutcome {
     pub(super) results: Vec<CellResult>,
     /// The workload ended by itself, not by a stop.
     pub(super) complete: bool,
-    pub(super) bad_blocks: u64,
     /// Bytes written to each drive, ramp included.
     pub(super) written_bytes: BTreeMap<usize, u64>,
     /// Errors of drives whose workers gave up; the results lack them when that happened during the ramp.
     pub(super) given_up: BTreeMap<usize, u64>,
     /// I/Os that never completed, by drive.
     pub(super) unanswered: BTreeMap<usize, u64>,
+}
+
+impl CellOutcome {
+    fn complete(results: Vec<CellResult>) -> CellOutcome {
+        CellOutcome {
+            results,
+            complete: true,
+            ..CellOutcome::default()
+        }
+    }
 }
 
 impl Runner<'_> {
@@ -47,8 +58,7 @@ impl Runner<'_> {
         if !drives.iter().all(|&d| self.drives[d].info().simulated) {
             return Ok(());
         }
-        self.set_power_states(cell)?;
-        self.idle_before(cell);
+        self.prepare_drives(cell)?;
         match cell.plan.kind {
             CellKind::Purge => {
                 self.purge(cell)?;
@@ -57,29 +67,28 @@ impl Runner<'_> {
                 let span = cell.planned_span().unwrap_or_default();
                 idle(self.drives, cell, span, self.stop, &mut Ignore);
             }
-            _ if cell.workloads.iter().any(Workload::writes) => {
+            _ if cell.writes() => {
                 let workloads = self.workloads(cell, &state.results)?;
-                let until = cell.until;
-                execute(self.drives, cell, &workloads, self.stop, &mut Ignore, until)?;
+                execute(self.drives, cell, &workloads, self.stop, &mut Ignore)?;
             }
             _ => {}
         }
         Ok(())
     }
 
-    fn set_power_states(&mut self, cell: &Cell) -> Result<(), SuiteError> {
+    /// Power states, and the step's idle period, which is not recorded.
+    fn prepare_drives(&mut self, cell: &Cell) -> Result<(), SuiteError> {
         for &drive in &cell.plan.drives {
             self.drives[drive].set_power_state(cell.plan.workload.power_state)?;
         }
-        Ok(())
-    }
-
-    /// The step's idle period; not job of the cell, not recorded.
-    fn idle_before(&mut self, cell: &Cell) {
+        if cell.drop_cache {
+            self.drop_caches(cell)?;
+        }
         let span = Nanos(cell.plan.rest_ns);
         if span > Nanos::ZERO {
             idle(self.drives, cell, span, self.stop, &mut Ignore);
         }
+        Ok(())
     }
 
     fn purge(&mut self, cell: &Cell) -> Result<CellOutcome, SuiteError> {
@@ -88,54 +97,35 @@ impl Runner<'_> {
             self.record_purge_start(drive);
             let purged = self.drives[drive].purge()?;
             if !purged.complete {
-                let warning = RunWarning::PurgeIncomplete {
-                    how: purged.how.to_string(),
-                };
-                self.warn(&warning, Some(&cell.plan.id), Some(drive))?;
+                self.warn_cell(cell, drive, warn::purge_incomplete(purged.how))?;
             }
-            results.push(CellResult {
-                drive,
-                ..CellResult::default()
-            });
+            results.push(empty_result(drive));
         }
-        Ok(CellOutcome {
-            results,
-            complete: true,
-            ..CellOutcome::default()
-        })
+        Ok(CellOutcome::complete(results))
     }
 
     /// The cell's workloads; loads given as shares of an earlier rate are resolved.
-    fn workloads(
-        &self,
-        cell: &Cell,
-        earlier: &BTreeMap<String, Vec<CellResult>>,
-    ) -> Result<Vec<Workload>, SuiteError> {
-        let mut workloads: Vec<Workload> = cell
-            .workloads
-            .iter()
-            .zip(&cell.plan.drives)
-            .map(|(workload, &drive)| with_data_seeds(cell, drive, workload))
-            .collect();
-        if let Some(load) = &cell.plan.load {
-            for (&drive, workload) in cell.plan.drives.iter().zip(&mut workloads) {
-                let best = self
-                    .plan
-                    .cells
-                    .iter()
+    fn workloads(&self, cell: &Cell, earlier: &Finished) -> Result<Vec<Workload>, SuiteError> {
+        let mut workloads = Vec::new();
+        for (workload, &drive) in cell.workloads.iter().zip(&cell.plan.drives) {
+            let mut workload = with_data_seeds(cell, drive, workload);
+            if let Some(load) = &cell.plan.load {
+                let cells = self.plan.cells.iter();
+                let best = cells
                     .filter(|c| c.plan.step == load.of && c.plan.drives == [drive])
                     .filter_map(|c| earlier.get(&c.plan.id)?.iter().find(|r| r.drive == drive))
                     .map(CellResult::iops)
                     .fold(0.0, f64::max);
                 let offered = (best * load.percent / 100.0).round() as u64;
-                let iops = NonZeroU64::new(offered).ok_or_else(|| SuiteError::NoLoad {
+                let offered = NonZeroU64::new(offered).ok_or_else(|| SuiteError::NoLoad {
                     cell: cell.plan.id.clone(),
                     step: load.of.clone(),
                 })?;
-                if let Pacing::Open { iops: rate, .. } = &mut workload.pacing {
-                    *rate = iops;
+                if let Pacing::Open { iops, .. } = &mut workload.pacing {
+                    *iops = offered;
                 }
             }
+            workloads.push(workload);
         }
         Ok(workloads)
     }
@@ -144,7 +134,7 @@ impl Runner<'_> {
     pub(super) fn run_cell(
         &mut self,
         cell: &Cell,
-        earlier: &BTreeMap<String, Vec<CellResult>>,
+        earlier: &Finished,
         critical_warnings: &mut CriticalWarnings,
     ) -> Result<CellOutcome, SuiteError> {
         match cell.plan.kind {
@@ -152,34 +142,17 @@ impl Runner<'_> {
             CellKind::Purge => return self.purge(cell),
             _ => {}
         }
-        self.set_power_states(cell)?;
         let workloads = self.workloads(cell, earlier)?;
-        if cell.drop_cache {
-            self.drop_caches(cell)?;
-        }
-        self.idle_before(cell);
-        let progress = &mut *self.progress;
-        let mut journal = Journal::new(
-            cell,
-            &mut self.writer,
-            progress,
-            self.stop,
-            critical_warnings,
-        );
+        self.prepare_drives(cell)?;
+        let (writer, progress) = (&mut self.writer, &mut *self.progress);
+        let mut journal = Journal::new(cell, writer, progress, self.stop, critical_warnings);
         let is_idle = cell.plan.kind == CellKind::Idle;
         let outcome = if is_idle {
             let span = cell.planned_span().unwrap_or_default();
             idle(self.drives, cell, span, self.stop, &mut journal);
             Ok((RunOutcome::default(), None))
         } else {
-            execute(
-                self.drives,
-                cell,
-                &workloads,
-                self.stop,
-                &mut journal,
-                cell.until,
-            )
+            execute(self.drives, cell, &workloads, self.stop, &mut journal)
         };
         let (telemetry, host) = journal.end()?;
         let (outcome, stop_reason) = outcome?;
@@ -191,10 +164,7 @@ impl Runner<'_> {
         if is_idle {
             done.complete = !self.stop.load(Ordering::Relaxed);
             for &drive in &cell.plan.drives {
-                let mut result = CellResult {
-                    drive,
-                    ..CellResult::default()
-                };
+                let mut result = empty_result(drive);
                 telemetry.add_to(drive, &mut result);
                 done.results.push(result);
             }
@@ -212,17 +182,12 @@ impl Runner<'_> {
             {
                 values.insert(OFFERED_IOPS.to_owned(), iops.get() as f64);
             }
-            match stop_reason {
-                Some(StopReason::Steady) => {
-                    values.insert(SETTLED_S.to_owned(), job.totals.elapsed().as_secs_f64());
-                }
-                Some(StopReason::TemperatureLimit) => {
-                    values.insert(LIMIT_REACHED.to_owned(), 1.0);
-                }
-                None => {}
-            }
+            let stopped = stop_reason.map(|reason| match reason {
+                StopReason::Steady => (SETTLED_S, job.totals.elapsed().as_secs_f64()),
+                StopReason::TemperatureLimit => (LIMIT_REACHED, 1.0),
+            });
+            values.extend(stopped.map(|(name, value)| (name.to_owned(), value)));
             compare(cell, job.drive, earlier, &mut result);
-            done.bad_blocks += bad_blocks(job);
             if let Some(gave_up) = job.end.gave_up {
                 done.given_up.insert(job.drive, gave_up.errors);
             }
@@ -230,8 +195,7 @@ impl Runner<'_> {
                 done.unanswered.insert(job.drive, job.end.unanswered);
             }
             if let Some((last, end)) = telemetry.power_ended(job.drive) {
-                let warning = RunWarning::PowerEnded { last, end };
-                self.warn(&warning, Some(&cell.plan.id), Some(job.drive))?;
+                self.warn_cell(cell, job.drive, warn::power_ended(last, end))?;
             }
             self.warn_about(cell, job, &result, host)?;
             done.results.push(result);
@@ -247,28 +211,20 @@ impl Runner<'_> {
         for &drive in &cell.plan.drives {
             let span_bytes = cell.plan.workload.span_bytes;
             let result = inspect::inspect(&self.drives[drive], drive, span_bytes, self.plan.seed)?;
-            let ratio = result.values.get("zstd_ratio").copied().unwrap_or(1.0);
-            let zero_share_pct = result.values.get("zero_share_pct").copied().unwrap_or(0.0);
+            let value = |name: &str| result.values.get(name).copied();
+            let ratio = value("zstd_ratio").unwrap_or(1.0);
+            let zero_share_pct = value("zero_share_pct").unwrap_or(0.0);
             // Data overwritten by a later cell need no warning.
-            let retained = !self.plan.cells.iter().any(|c| {
-                c.plan.skipped.is_none()
-                    && c.plan.drives == [drive]
-                    && c.workloads.iter().any(Workload::writes)
-            });
+            let overwrites =
+                |c: &Cell| c.plan.skipped.is_none() && c.plan.drives == [drive] && c.writes();
+            let retained = !self.plan.cells.iter().any(overwrites);
             if retained && (ratio > COMPRESSIBLE_RATIO || zero_share_pct > 0.0) {
-                let warning = RunWarning::DataCompressible {
-                    ratio,
-                    zero_share_pct,
-                };
-                self.warn(&warning, Some(&cell.plan.id), Some(drive))?;
+                let warning = warn::data_compressible(ratio, zero_share_pct);
+                self.warn_cell(cell, drive, warning)?;
             }
             results.push(result);
         }
-        Ok(CellOutcome {
-            results,
-            complete: true,
-            ..CellOutcome::default()
-        })
+        Ok(CellOutcome::complete(results))
     }
 
     fn drop_caches(&mut self, cell: &Cell) -> Result<(), SuiteError> {
@@ -276,14 +232,17 @@ impl Runner<'_> {
             let open =
                 open_drive(self.drives[drive].info(), false, None).map_err(SessionError::from)?;
             if !open.drop_cached() {
-                self.warn(
-                    &RunWarning::CacheNotDropped,
-                    Some(&cell.plan.id),
-                    Some(drive),
-                )?;
+                self.warn_cell(cell, drive, warn::cache_not_dropped())?;
             }
         }
         Ok(())
+    }
+}
+
+fn empty_result(drive: usize) -> CellResult {
+    CellResult {
+        drive,
+        ..CellResult::default()
     }
 }
 
@@ -309,43 +268,35 @@ fn execute(
     workloads: &[Workload],
     stop: &AtomicBool,
     observer: &mut dyn RunObserver,
-    until: Option<StopRule>,
 ) -> Result<(RunOutcome, Option<StopReason>), SuiteError> {
     let mut targets: Vec<(usize, OpenTarget)> = Vec::new();
-    let mut refused = None;
+    let mut refused = Ok(());
     for (&drive, workload) in cell.plan.drives.iter().zip(workloads) {
         match drives[drive].acquire(workload.writes(), workload.direct) {
             Ok(target) => targets.push((drive, target)),
             Err(error) => {
-                refused = Some(error);
+                refused = Err(error.into());
                 break;
             }
         }
     }
-    let outcome = match refused {
-        Some(error) => Err(error.into()),
-        None => {
-            let mut jobs: Vec<DriveJob<'_>> = targets
-                .iter_mut()
-                .zip(workloads)
-                .map(|((drive, target), workload)| DriveJob {
-                    drive: *drive,
-                    workload,
-                    target,
-                })
-                .collect();
-            match until {
-                Some(_) => {
-                    let ended = AtomicBool::new(false);
-                    let mut early_stop = EarlyStop::new(until, observer, stop, &ended);
-                    let outcome = run_jobs(&mut jobs, &ended, &mut early_stop);
-                    outcome.map(|outcome| (outcome, early_stop.stop_reason()))
-                }
-                None => run_jobs(&mut jobs, stop, observer).map(|outcome| (outcome, None)),
-            }
-            .map_err(SuiteError::from)
-        }
-    };
+    let outcome = refused.and_then(|()| {
+        let jobs = targets.iter_mut().zip(workloads);
+        let mut jobs: Vec<DriveJob<'_>> = jobs
+            .map(|((drive, target), workload)| DriveJob {
+                drive: *drive,
+                workload,
+                target,
+            })
+            .collect();
+        let Some(rule) = cell.until else {
+            return Ok((run_jobs(&mut jobs, stop, observer)?, None));
+        };
+        let ended = AtomicBool::new(false);
+        let mut early_stop = EarlyStop::new(rule, observer, stop, &ended);
+        let outcome = run_jobs(&mut jobs, &ended, &mut early_stop)?;
+        Ok((outcome, early_stop.reason))
+    });
     for (drive, target) in targets {
         drives[drive].release(target);
     }

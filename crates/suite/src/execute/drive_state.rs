@@ -2,7 +2,6 @@
 
 use assay_store::model::CellKind;
 use assay_workload::access::Region;
-use assay_workload::plan::Workload;
 
 use super::cell::CellOutcome;
 use super::lost_drives::LostDrives;
@@ -11,7 +10,7 @@ use super::{Resume, Runner};
 use crate::SuiteError;
 use crate::drive_state_cache::{PreconditioningRecord, StateCacheError, StateValidity};
 use crate::expand::{Cell, Preconditioning};
-use crate::warn::RunWarning;
+use crate::warn;
 
 /// Largest share of the area written since for a drive state to count as unchanged, percent. One percent changes
 /// steady-state figures by less than their own variation.
@@ -54,9 +53,12 @@ impl Runner<'_> {
     ) -> Option<String> {
         let info = self.drives[drive].info();
         let area = area_of(cell);
-        let validity = match cell.plan.kind {
-            CellKind::Purge => self.drive_states.lookup_purge(info),
-            _ => self.drive_states.lookup(info, &state_key(leaves), area),
+        let (validity, allowed_pct) = match cell.plan.kind {
+            CellKind::Purge => (self.drive_states.lookup_purge(info), 0.0),
+            _ => (
+                self.drive_states.lookup(info, &state_key(leaves), area),
+                MAX_WRITTEN_SINCE_PCT,
+            ),
         };
         let StateValidity::Valid {
             since,
@@ -65,13 +67,8 @@ impl Runner<'_> {
         else {
             return None;
         };
-        let unchanged = match cell.plan.kind {
-            CellKind::Purge => written_since_bytes == 0,
-            _ => {
-                written_since_bytes as f64 * 100.0 <= area.size_bytes as f64 * MAX_WRITTEN_SINCE_PCT
-            }
-        };
-        unchanged.then_some(since)
+        let allowed = area.size_bytes as f64 * allowed_pct;
+        (written_since_bytes as f64 * 100.0 <= allowed).then_some(since)
     }
 
     /// Whether the preconditioning of a finished cell of a resumed run is still valid.
@@ -85,49 +82,41 @@ impl Runner<'_> {
         if info.simulated || cell.plan.kind == CellKind::Purge {
             return Ok(true);
         }
-        let (why, repeated) =
-            match self
-                .drive_states
-                .lookup(info, &state_key(leaves), area_of(cell))
-            {
-                StateValidity::Valid { .. } => return Ok(true),
-                StateValidity::Stale(why) => (why, true),
-                StateValidity::Unknown(why) => (why, false),
-            };
-        let warning = RunWarning::DriveStateUnknown { why, repeated };
-        self.warn(&warning, Some(&cell.plan.id), Some(drive))?;
-        Ok(!repeated)
+        let state = self
+            .drive_states
+            .lookup(info, &state_key(leaves), area_of(cell));
+        let (valid, warning) = match state {
+            StateValidity::Valid { .. } => return Ok(true),
+            StateValidity::Stale(why) => (false, warn::preconditioned_again(&why)),
+            StateValidity::Unknown(why) => (true, warn::state_in_doubt(&why)),
+        };
+        self.warn_cell(cell, drive, warning)?;
+        Ok(valid)
     }
 
     /// Attribute the writes of the interrupted cell to the run that is resumed.
     pub(super) fn claim_interrupted_writes(&mut self, resume: &Resume) {
         for drive in 0..self.drives.len() {
+            let (info, run) = (self.drives[drive].info(), self.writer.run_id());
             let writes_of = |cell: &str| resume.writes_of(cell, drive);
-            let info = self.drives[drive].info();
-            let claimed =
-                self.drive_states
-                    .claim_interrupted_writes(info, self.writer.run_id(), writes_of);
-            self.report_cache_error(claimed);
+            let states = &self.drive_states;
+            self.report_cache_error(states.claim_interrupted_writes(info, run, writes_of));
         }
     }
 
     /// Record the start of a purge.
     pub(super) fn record_purge_start(&mut self, drive: usize) {
         let info = self.drives[drive].info();
-        let recorded = self.drive_states.record_purge_start(info);
-        self.report_cache_error(recorded);
+        self.report_cache_error(self.drive_states.record_purge_start(info));
     }
 
     /// Record the start of a writing cell, so that its writes can be attributed if it is interrupted.
     pub(super) fn record_cell_start(&mut self, cell: &Cell) {
-        if !cell.workloads.iter().any(Workload::writes) {
-            return;
-        }
-        for &drive in &cell.plan.drives {
-            let info = self.drives[drive].info();
-            let recorded =
-                self.drive_states
-                    .record_cell_start(info, self.writer.run_id(), &cell.plan.id);
+        for &drive in cell.plan.drives.iter().filter(|_| cell.writes()) {
+            let (info, run) = (self.drives[drive].info(), self.writer.run_id());
+            let recorded = self
+                .drive_states
+                .record_cell_start(info, run, &cell.plan.id);
             self.report_cache_error(recorded);
         }
     }
@@ -142,10 +131,8 @@ impl Runner<'_> {
         for &drive in &cell.plan.drives {
             let written = done.written_bytes.get(&drive).copied().unwrap_or(0);
             if written > 0 && !lost.iter().any(|(gone, _)| *gone == drive) {
-                let recorded = self
-                    .drive_states
-                    .record_writes(self.drives[drive].info(), written);
-                self.report_cache_error(recorded);
+                let info = self.drives[drive].info();
+                self.report_cache_error(self.drive_states.record_writes(info, written));
             }
         }
     }

@@ -26,30 +26,18 @@ struct DriveSeries {
     temperatures: Vec<(Nanos, f64)>,
 }
 
-fn mean(values: impl Iterator<Item = f64>) -> Option<f64> {
-    let (sum, count) = values.fold((0.0, 0_u64), |(sum, count), v| (sum + v, count + 1));
-    (count > 0).then(|| sum / count as f64)
-}
-
 impl DriveSeries {
     /// I/Os per second of the intervals that end in `(from, to]`.
     fn rate(&self, from: Nanos, to: Nanos) -> Option<f64> {
-        let inside = self
-            .rates
-            .iter()
-            .filter(|(end, ..)| *end > from && *end <= to);
-        let (ios, span) = inside.fold((0, 0), |(ios, span), (_, length, more)| {
-            (ios + more, span + length.0)
-        });
+        let inside = self.rates.iter().filter(|r| r.0 > from && r.0 <= to);
+        let (ios, span) = inside.fold((0, 0), |(ios, span), r| (ios + r.2, span + r.1.0));
         (span > 0).then(|| ios as f64 * 1e9 / span as f64)
     }
 
     fn temperature(&self, from: Nanos, to: Nanos) -> Option<f64> {
-        let inside = self
-            .temperatures
-            .iter()
-            .filter(|(at, _)| *at > from && *at <= to);
-        mean(inside.map(|(_, celsius)| *celsius))
+        let inside = self.temperatures.iter().filter(|t| t.0 > from && t.0 <= to);
+        let (sum, count) = inside.fold((0.0, 0_u32), |(sum, count), t| (sum + t.1, count + 1));
+        (count > 0).then(|| sum / f64::from(count))
     }
 
     /// Whether the last two windows agree within the rule's limits.
@@ -65,14 +53,11 @@ impl DriveSeries {
         let (Some(before), Some(after)) = (self.rate(begin, middle), self.rate(middle, now)) else {
             return false;
         };
-        let warmed = match (
-            self.temperature(begin, middle),
-            self.temperature(middle, now),
-        ) {
-            (Some(before), Some(after)) => (after - before).abs(),
-            // A drive without a temperature sensor is evaluated by its rate alone.
-            _ => 0.0,
-        };
+        let temperatures = self
+            .temperature(begin, middle)
+            .zip(self.temperature(middle, now));
+        // A drive without a temperature sensor is evaluated by its rate alone.
+        let warmed = temperatures.map_or(0.0, |(before, after)| (after - before).abs());
         (after - before).abs() <= before.max(after) * rule.rate_pct / 100.0
             && warmed <= rule.celsius
     }
@@ -80,19 +65,20 @@ impl DriveSeries {
 
 /// Forwards events to another observer, and sets the stop flag when the rule holds on every drive.
 pub(super) struct EarlyStop<'a> {
-    rule: Option<StopRule>,
+    rule: StopRule,
     inner: &'a mut dyn RunObserver,
     /// Set by the user.
     stop: &'a AtomicBool,
     /// Read by the workers.
     ended: &'a AtomicBool,
     drives: BTreeMap<usize, DriveSeries>,
-    reason: Option<StopReason>,
+    /// Why the cell stopped early, if it did.
+    pub(super) reason: Option<StopReason>,
 }
 
 impl<'a> EarlyStop<'a> {
     pub(super) fn new(
-        rule: Option<StopRule>,
+        rule: StopRule,
         inner: &'a mut dyn RunObserver,
         stop: &'a AtomicBool,
         ended: &'a AtomicBool,
@@ -107,11 +93,6 @@ impl<'a> EarlyStop<'a> {
         }
     }
 
-    /// Why the cell stopped early, if it did.
-    pub(super) fn stop_reason(&self) -> Option<StopReason> {
-        self.reason
-    }
-
     fn end(&mut self, reason: StopReason) {
         self.reason.get_or_insert(reason);
         self.ended.store(true, Ordering::Relaxed);
@@ -124,9 +105,6 @@ impl RunObserver for EarlyStop<'_> {
         if self.stop.load(Ordering::Relaxed) {
             self.ended.store(true, Ordering::Relaxed);
         }
-        let Some(rule) = self.rule else {
-            return;
-        };
         if !interval.ramp {
             let ios = interval.ops.iter().map(|(_, counts)| counts.ios).sum();
             let series = self.drives.entry(drive).or_default();
@@ -139,16 +117,17 @@ impl RunObserver for EarlyStop<'_> {
                     .push((interval.end, interval.end - interval.start, ios)),
             }
         }
-        if !self.drives.is_empty() && self.drives.values().all(|drive| drive.is_steady(&rule)) {
+        let mut drives = self.drives.values();
+        if drives.len() > 0 && drives.all(|drive| drive.is_steady(&self.rule)) {
             self.end(StopReason::Steady);
         }
     }
 
     fn telemetry(&mut self, drive: usize, at: Nanos, telemetry: Telemetry) {
-        if let (Some(rule), Some(celsius)) = (self.rule, telemetry.temperature_c) {
+        if let Some(celsius) = telemetry.temperature_c {
             let series = self.drives.entry(drive).or_default();
             series.temperatures.push((at, celsius));
-            if celsius >= rule.limit_c {
+            if celsius >= self.rule.limit_c {
                 self.end(StopReason::TemperatureLimit);
             }
         }

@@ -13,7 +13,7 @@ use assay_workload::run::RunObserver;
 
 use super::Progress;
 use crate::expand::Cell;
-use crate::warn::RunWarning;
+use crate::warn;
 
 /// Shortest time without a power reading that counts as the meter's end.
 const METER_TIMEOUT: Nanos = Nanos::from_millis(10_000);
@@ -237,9 +237,8 @@ impl RunObserver for Journal<'_> {
         }));
         if !raised.is_empty() {
             // Recorded at once: the cell may hang.
-            let names = raised.join(", ");
-            let warning = RunWarning::CriticalWarningRaised { names, at };
-            let record = warning.record(Some(self.cell), Some(drive));
+            let warning = warn::critical_warning_raised(&raised.join(", "), at);
+            let record = warn::about(warning, Some(self.cell), Some(drive));
             self.progress.warned(&record);
             self.append(&Entry::Warning(record));
         }

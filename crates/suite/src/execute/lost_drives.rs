@@ -5,10 +5,11 @@ use assay_store::StoreError;
 use assay_store::model::CellResult;
 
 use super::cell::CellOutcome;
+use super::results::bad_blocks;
 use super::{RunState, Runner};
 use crate::SuiteError;
 use crate::expand::Cell;
-use crate::warn::RunWarning;
+use crate::warn;
 
 /// Lost drives, each with the evidence.
 pub(super) type LostDrives = Vec<(usize, String)>;
@@ -48,17 +49,15 @@ impl Runner<'_> {
         }
         let why = error.to_string();
         let of_cell = cell.plan.drives.iter().copied();
-        let silent: Vec<usize> = of_cell
-            .clone()
-            .filter(|&drive| !self.drives[drive].is_present())
-            .collect();
+        let absent = |drive: &usize| !self.drives[*drive].is_present();
+        let absent: Vec<usize> = of_cell.clone().filter(absent).collect();
         let not_opened = matches!(
             error,
             SuiteError::Session(SessionError::Open(_) | SessionError::Identity(_))
         );
-        let lost = match silent.is_empty() && not_opened {
+        let lost = match absent.is_empty() && not_opened {
             true => of_cell.collect(),
-            false => silent,
+            false => absent,
         };
         lost.into_iter().map(|drive| (drive, why.clone())).collect()
     }
@@ -81,8 +80,7 @@ impl Runner<'_> {
                 self.drives[drive].info().spec
             );
             self.progress.cell_failed(&cell.plan, &message);
-            let warning = RunWarning::DriveLost { why };
-            self.warn(&warning, Some(&cell.plan.id), Some(drive))?;
+            self.warn_cell(cell, drive, warn::drive_lost(&why))?;
             state.summary.lost_drives.insert(drive);
         }
         self.writer.sync()
@@ -95,7 +93,7 @@ impl Runner<'_> {
         let errors = errors.max(done.given_up.values().sum());
         let errors = errors + done.unanswered.values().sum::<u64>();
         state.summary.io_errors += errors;
-        state.summary.bad_blocks += done.bad_blocks;
+        state.summary.bad_blocks += done.results.iter().map(bad_blocks).sum::<u64>();
         errors
     }
 }

@@ -1,15 +1,16 @@
 //! Conversion of a job's outcome to the recorded cell result.
 
-use std::collections::BTreeMap;
 use std::hash::{BuildHasher, Hasher, RandomState};
 
+use assay_analysis::verified;
 use assay_stats::HostLoad;
-use assay_store::model::{CellKind, CellResult, ProcessLoad, VerifySummary};
+use assay_store::model::{CellKind, CellResult, VerifySummary};
 use assay_units::rng::mix;
 use assay_units::{Op, Rng};
 use assay_workload::plan::{Engine, Workload};
 use assay_workload::run::{DriveOutcome, RunOutcome};
 
+use super::cell::Finished;
 use crate::expand::Cell;
 
 /// Value of a cell that stopped early in steady state: its length, seconds.
@@ -20,8 +21,8 @@ pub(super) const LIMIT_REACHED: &str = "temperature_limit_reached";
 /// Verification findings quoted in the result.
 const EXAMPLES: usize = 5;
 
-/// Gives a cell's writes seeds that no other job has: no job writes what another has written, and blocks that an earlier one left do not pass for
-/// this one's. On a simulated drive, which begins empty, they follow from the run's seed; elsewhere from the system's entropy.
+/// Gives a cell's writes seeds that no other job has, so that blocks left by an earlier job do not pass for this one's. On a
+/// simulated drive, which begins empty, they follow from the run's seed; elsewhere from the system's entropy.
 pub(super) fn with_data_seeds(cell: &Cell, drive: usize, workload: &Workload) -> Workload {
     let mut workload = workload.clone();
     if !workload.writes() {
@@ -51,47 +52,32 @@ pub(super) fn result_of(
         read: part.totals.summary(Op::Read),
         write: part.totals.summary(Op::Write),
         host,
-        process: (!simulated).then_some(ProcessLoad {
-            cpu_user_pct: outcome.host.cpu_user_pct,
-            cpu_system_pct: outcome.host.cpu_system_pct,
-        }),
+        process: (!simulated).then_some(outcome.host),
         busiest_thread_pct: (!simulated).then_some(part.busiest_thread_pct),
         ..CellResult::default()
     };
     if let Some(report) = &part.verify {
         let found = report.counts.iter().map(|(class, &n)| (class.name(), n));
         let unreadable = ("unreadable", report.unreadable_blocks);
+        let found = found.chain(Some(unreadable).filter(|(_, n)| *n > 0));
+        let examples = report.first.iter().take(EXAMPLES);
         result.verify = Some(VerifySummary {
             blocks_checked: report.blocks_checked,
-            found: found
-                .chain(Some(unreadable).filter(|(_, n)| *n > 0))
-                .map(|(k, n)| (k.to_owned(), n))
-                .collect(),
-            examples: report
-                .first
-                .iter()
-                .take(EXAMPLES)
-                .map(ToString::to_string)
-                .collect(),
+            found: found.map(|(k, n)| (k.to_owned(), n)).collect(),
+            examples: examples.map(ToString::to_string).collect(),
             seed: report.seed,
         });
     }
     result
 }
 
-pub(super) fn bad_blocks(part: &DriveOutcome) -> u64 {
-    part.verify
-        .as_ref()
-        .map_or(0, |r| r.findings() + r.unreadable_blocks)
+/// Mismatched and unreadable blocks.
+pub(super) fn bad_blocks(result: &CellResult) -> u64 {
+    result.verify.as_ref().map_or(0, verified::bad_blocks)
 }
 
 /// Add the ratio to the cell it is compared with, and the rates of the drive measured alone.
-pub(super) fn compare(
-    cell: &Cell,
-    drive: usize,
-    earlier: &BTreeMap<String, Vec<CellResult>>,
-    result: &mut CellResult,
-) {
+pub(super) fn compare(cell: &Cell, drive: usize, earlier: &Finished, result: &mut CellResult) {
     let of = |id: &String| earlier.get(id)?.iter().find(|r| r.drive == drive);
     let rate = result.mib_per_s();
     if let Some(other) = cell.compare_with.as_ref().and_then(of)
@@ -103,10 +89,9 @@ pub(super) fn compare(
     if cell.plan.kind == CellKind::Concurrent
         && let Some(alone) = cell.alone.get(&drive).and_then(of)
     {
-        result
-            .values
-            .insert("mib_per_s_alone".to_owned(), alone.mib_per_s());
-        result.values.insert("iops_alone".to_owned(), alone.iops());
+        let values = &mut result.values;
+        values.insert("mib_per_s_alone".to_owned(), alone.mib_per_s());
+        values.insert("iops_alone".to_owned(), alone.iops());
     }
 }
 

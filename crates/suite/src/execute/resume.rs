@@ -3,10 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use assay_io::Nanos;
-use assay_store::model::{CellPlan, CellResult};
+use assay_store::model::CellPlan;
 use assay_store::read::{CellDrive, CellRecord, CellState, Run};
 use assay_units::Op;
 
+use super::cell::Finished;
 use super::preconditions::NOT_NEEDED;
 use crate::SuiteError;
 use crate::drive_state_cache::InterruptedWrites;
@@ -23,7 +24,7 @@ const OVERHEAD: Nanos = Nanos::from_secs(10);
 /// Cells finished and not finished by an interrupted run.
 #[derive(Debug, Default)]
 pub struct Resume {
-    pub(super) finished: BTreeMap<String, Vec<CellResult>>,
+    pub(super) finished: Finished,
     /// Preparations skipped because the drive was in that state already.
     not_needed: BTreeSet<String>,
     /// Cells still to be measured.
@@ -41,32 +42,28 @@ impl Resume {
         let before: Vec<&CellPlan> = run.cells.iter().map(|c| &c.plan).collect();
         let now: Vec<&CellPlan> = plan.cells.iter().map(|c| &c.plan).collect();
         if before != now {
-            let which = before.iter().zip(&now).find(|(b, n)| b != n).map_or_else(
-                || format!("it has {} cells, there would be {} now", before.len(), now.len()),
-                |(b, n)| {
-                    format!(
-                        "cell {} differs from the plan made then (is {} the same drive, with the same permission?)",
-                        n.id,
-                        if b.id == n.id { "it" } else { b.id.as_str() }
-                    )
-                },
-            );
-            return Err(SuiteError::NotTheSame {
-                run: run.path.display().to_string(),
-                why: which,
-            });
+            let why = match before.iter().zip(&now).find(|(b, n)| b != n) {
+                Some((b, n)) => format!(
+                    "cell {} differs from the plan made then (is {} the same drive, with the same permission?)",
+                    n.id,
+                    if b.id == n.id { "it" } else { b.id.as_str() }
+                ),
+                None => format!(
+                    "it has {} cells, there would be {} now",
+                    before.len(),
+                    now.len()
+                ),
+            };
+            let run = run.path.display().to_string();
+            return Err(SuiteError::NotTheSame { run, why });
         }
         let finished = run
             .cells
             .iter()
             .filter(|cell| cell.state == CellState::Finished)
             .map(|cell| {
-                let results = cell
-                    .drives
-                    .iter()
-                    .filter_map(|d| d.result.clone())
-                    .collect();
-                (cell.plan.id.clone(), results)
+                let results = cell.drives.iter().filter_map(|d| d.result.clone());
+                (cell.plan.id.clone(), results.collect())
             })
             .collect();
         let mut interrupted_writes = BTreeMap::new();
@@ -101,28 +98,24 @@ impl Resume {
         let Some(leaves) = &cell.leaves else {
             return false;
         };
-        let drives = &cell.plan.drives;
         let later = cells[index + 1..].iter();
-        for other in later.filter(|other| other.plan.drives == *drives) {
-            let wanted = other.wants.as_ref() == Some(&leaves.name);
-            if wanted && self.remaining.contains(&other.plan.id) {
-                return false;
-            }
-            let leaves_another = other.leaves.as_ref().is_some_and(|o| o.name != leaves.name);
-            if leaves_another && self.finished.contains_key(&other.plan.id) {
-                return true;
-            }
-        }
-        false
+        let mut decisive = later
+            .filter(|other| other.plan.drives == cell.plan.drives)
+            .filter_map(|other| {
+                let wanted = other.wants.as_ref() == Some(&leaves.name);
+                let replaced = other.leaves.as_ref().is_some_and(|o| o.name != leaves.name);
+                if wanted && self.remaining.contains(&other.plan.id) {
+                    return Some(false);
+                }
+                (replaced && self.finished.contains_key(&other.plan.id)).then_some(true)
+            });
+        decisive.next().unwrap_or(false)
     }
 
     /// Possible writes of a cell to a drive in its last attempt.
     pub(super) fn writes_of(&self, cell: &str, drive: usize) -> InterruptedWrites {
-        let key = (cell.to_owned(), drive);
-        self.interrupted_writes
-            .get(&key)
-            .copied()
-            .unwrap_or_default()
+        let writes = self.interrupted_writes.get(&(cell.to_owned(), drive));
+        writes.copied().unwrap_or_default()
     }
 }
 

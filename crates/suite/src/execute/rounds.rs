@@ -4,21 +4,22 @@ use std::collections::BTreeMap;
 
 use assay_store::model::{CellResult, SteadyRecord};
 
+use super::cell::Finished;
 use super::preconditions::NOT_NEEDED;
 use crate::expand::{Cell, RoundCriterion, RunPlan};
 use crate::schema::TrackingVariable;
 
 /// Step and drive that a round belongs to.
-type StepOnDrive = (String, usize);
+type RoundsKey = (String, usize);
 
 /// Rounds of a run so far.
 #[derive(Debug, Default)]
 pub(super) struct RoundTracker {
     /// Round in which steady state was reached.
-    steady_in: BTreeMap<StepOnDrive, u32>,
+    steady_in: BTreeMap<RoundsKey, u32>,
 }
 
-fn group(cell: &Cell) -> Option<(StepOnDrive, u32)> {
+fn group(cell: &Cell) -> Option<(RoundsKey, u32)> {
     let round = cell.plan.round.as_ref()?;
     let drive = *cell.plan.drives.first()?;
     Some(((cell.plan.step.clone(), drive), round.number))
@@ -46,7 +47,7 @@ impl RoundTracker {
         &mut self,
         plan: &RunPlan,
         index: usize,
-        results: &BTreeMap<String, Vec<CellResult>>,
+        results: &Finished,
     ) -> Vec<SteadyRecord> {
         let cell = &plan.cells[index];
         let (Some((group_of, number)), Some(rounds)) = (group(cell), &cell.rounds) else {

@@ -1,7 +1,5 @@
 //! Warnings about a run and its cells.
 
-use std::collections::BTreeMap;
-
 use assay_analysis::steady_state;
 use assay_device::identity::PcieLink;
 use assay_device::nvme::probe::Probe;
@@ -10,65 +8,56 @@ use assay_stats::HostLoad;
 use assay_stats::knee::chance_share;
 use assay_store::StoreError;
 use assay_store::model::warning::limit;
-use assay_store::model::{CellKind, CellResult, Entry, OFFERED_IOPS};
+use assay_store::model::{CellKind, CellResult, Entry, OFFERED_IOPS, Warning};
 use assay_store::read::Run;
 use assay_workload::run::DriveOutcome;
 
 use super::Runner;
+use super::cell::Finished;
 use super::journal::CriticalWarnings;
 use super::results::bad_blocks;
 use crate::expand::{Cell, UnsupportedBlockSize};
-use crate::warn::RunWarning;
+use crate::warn;
 
 impl Runner<'_> {
     pub(super) fn warn(
         &mut self,
-        warning: &RunWarning,
-        cell: Option<&str>,
+        warning: Warning,
         drive: Option<usize>,
     ) -> Result<(), StoreError> {
-        let record = warning.record(cell, drive);
-        self.progress.warned(&record);
-        self.writer.append(&Entry::Warning(record))
+        self.record_warning(warn::about(warning, None, drive))
+    }
+
+    pub(super) fn warn_cell(
+        &mut self,
+        cell: &Cell,
+        drive: usize,
+        warning: Warning,
+    ) -> Result<(), StoreError> {
+        self.record_warning(warn::about(warning, Some(&cell.plan.id), Some(drive)))
+    }
+
+    fn record_warning(&mut self, warning: Warning) -> Result<(), StoreError> {
+        self.progress.warned(&warning);
+        self.writer.append(&Entry::Warning(warning))
     }
 
     pub(super) fn warn_about_run(&mut self) -> Result<(), StoreError> {
         if self.plan.scale != 1.0 {
-            self.warn(
-                &RunWarning::Scaled {
-                    scale: self.plan.scale,
-                },
-                None,
-                None,
-            )?;
+            self.warn(warn::scaled(self.plan.scale), None)?;
         }
         // Times of a simulated drive do not come from this clock.
         let host_clock = self.drives.iter().any(|drive| !drive.info().simulated);
-        if host_clock && self.audit.clock_drift_ppm.abs() > limit::DRIFT_PPM {
-            self.warn(
-                &RunWarning::ClockDrift {
-                    ppm: self.audit.clock_drift_ppm,
-                },
-                None,
-                None,
-            )?;
+        let drift_ppm = self.audit.clock_drift_ppm;
+        if host_clock && drift_ppm.abs() > limit::DRIFT_PPM {
+            self.warn(warn::clock_drift(drift_ppm), None)?;
         }
-        for (step, drive, unsupported_block) in unsupported_mixes(&self.plan.cells) {
-            self.warn(
-                &RunWarning::BlockMixUnsupported {
-                    step,
-                    unsupported_block,
-                },
-                None,
-                Some(drive),
-            )?;
+        for (step, drive, unsupported) in unsupported_mixes(&self.plan.cells) {
+            self.warn(warn::block_mix_unsupported(step, unsupported), Some(drive))?;
         }
         for drive in 0..self.drives.len() {
-            if !self.drives[drive].info().direct_io {
-                self.warn(&RunWarning::Buffered, None, Some(drive))?;
-            }
             for warning in about_drive(&self.drives[drive]) {
-                self.warn(&warning, None, Some(drive))?;
+                self.warn(warning, Some(drive))?;
             }
         }
         Ok(())
@@ -77,34 +66,27 @@ impl Runner<'_> {
     /// Warn about drives on which every measuring cell was skipped: an empty report must be distinguishable from one without findings.
     pub(super) fn warn_nothing_measured(
         &mut self,
-        finished: &BTreeMap<String, Vec<CellResult>>,
+        finished: &Finished,
         failed_cells: usize,
     ) -> Result<(), StoreError> {
+        use CellKind::{Concurrent, Measure, Soak};
         for drive in 0..self.drives.len() {
-            let plan = self.plan;
             let measures = |cell: &&Cell| {
-                let kind = cell.plan.kind;
                 cell.plan.drives.contains(&drive)
-                    && matches!(
-                        kind,
-                        CellKind::Measure | CellKind::Soak | CellKind::Concurrent
-                    )
+                    && matches!(cell.plan.kind, Measure | Soak | Concurrent)
             };
-            let cells = || plan.cells.iter().filter(measures);
-            if cells().count() == 0 || cells().any(|c| finished.contains_key(&c.plan.id)) {
-                continue;
-            }
+            let cells: Vec<&Cell> = self.plan.cells.iter().filter(measures).collect();
             // Failed cells are reported already.
-            if failed_cells > 0 && !cells().all(|c| c.plan.skipped.is_some()) {
+            let failed = failed_cells > 0 && !cells.iter().all(|c| c.plan.skipped.is_some());
+            let measured = cells.iter().any(|c| finished.contains_key(&c.plan.id));
+            if cells.is_empty() || measured || failed {
                 continue;
             }
-            let reason = cells().find_map(|c| c.plan.skipped.clone());
+            let reason = cells.iter().find_map(|c| c.plan.skipped.as_ref());
             let reason = reason.map_or(String::new(), |reason| format!(": {reason}"));
-            let warning = RunWarning::NothingMeasured {
-                why: format!("all of its {} cells were skipped{reason}", cells().count()),
-                advice: "the verdict cannot evaluate it; read the reason of each skipped cell",
-            };
-            self.warn(&warning, None, Some(drive))?;
+            let why = format!("all of its {} cells were skipped{reason}", cells.len());
+            let advice = "the verdict cannot evaluate it; read the reason of each skipped cell";
+            self.warn(warn::nothing_measured(&why, advice), Some(drive))?;
         }
         Ok(())
     }
@@ -127,16 +109,12 @@ impl Runner<'_> {
         }
         self.writer.sync()?;
         let run = Run::open(self.writer.path())?;
-        let record = run.cells.iter().find(|c| c.plan.id == cell.plan.id);
+        let Some(record) = run.cells.iter().find(|c| c.plan.id == cell.plan.id) else {
+            return Ok(());
+        };
         for &drive in &cell.plan.drives {
-            if let Some(why) =
-                record.and_then(|record| steady_state::not_steady_reason(&run, record, drive))
-            {
-                self.warn(
-                    &RunWarning::NotSteady { why },
-                    Some(&cell.plan.id),
-                    Some(drive),
-                )?;
+            if let Some(why) = steady_state::not_steady_reason(&run, record, drive) {
+                self.warn_cell(cell, drive, warn::not_steady(&why))?;
             }
         }
         Ok(())
@@ -149,150 +127,126 @@ impl Runner<'_> {
         result: &CellResult,
         host: Option<HostLoad>,
     ) -> Result<(), StoreError> {
+        let workload = &cell.plan.workload;
         let simulated = self.drives[job.drive].info().simulated;
-        let null = cell.plan.workload.engine == "null";
-        let idle_pct = host.map(|h| h.idle_pct + h.iowait_pct);
         let mut warnings = Vec::new();
         if result.errors() > 0 {
             let mut causes = result.read.causes.clone();
             causes.merge(&result.write.causes);
-            warnings.push(RunWarning::IoErrors {
-                errors: result.errors(),
-                causes,
-            });
+            warnings.push(warn::io_errors(result.errors(), &causes));
         }
         if job.end.unanswered > 0 {
-            warnings.push(RunWarning::Unanswered {
-                ios: job.end.unanswered,
-            });
+            warnings.push(warn::unanswered(job.end.unanswered));
         }
         if let Some(gave_up) = job.end.gave_up {
-            warnings.push(RunWarning::GaveUp {
-                errors: gave_up.errors,
-                span_s: gave_up.span.as_secs_f64(),
-            });
+            warnings.push(warn::gave_up(gave_up.errors, gave_up.span));
         }
-        if !simulated && !null && cell.plan.kind != CellKind::Prepare {
-            let busy = job.busiest_thread_pct >= limit::BUSY_THREAD_PCT;
+        if !simulated && workload.engine != "null" && cell.plan.kind != CellKind::Prepare {
+            let busiest_pct = job.busiest_thread_pct;
+            let idle_pct = host.map(|h| h.idle_pct + h.iowait_pct);
+            let busy = busiest_pct >= limit::BUSY_THREAD_PCT;
             if busy || idle_pct.is_some_and(|idle| idle < limit::IDLE_HOST_PCT) {
-                warnings.push(RunWarning::HostLimited {
-                    busiest_thread_pct: job.busiest_thread_pct,
-                    idle_pct,
-                });
+                warnings.push(warn::host_limited(busiest_pct, idle_pct));
             }
-            let ceiling = self.audit.null_iops_per_thread * f64::from(cell.plan.workload.numjobs);
-            let share_pct = if ceiling > 0.0 {
-                result.iops() / ceiling * 100.0
-            } else {
-                0.0
-            };
-            if share_pct > limit::ENGINE_SHARE_PCT {
-                warnings.push(RunWarning::EngineLimited { share_pct });
+            let ceiling = self.audit.null_iops_per_thread * f64::from(workload.numjobs);
+            let share_pct = result.iops() / ceiling * 100.0;
+            if ceiling > 0.0 && share_pct > limit::ENGINE_SHARE_PCT {
+                warnings.push(warn::engine_limited(share_pct));
             }
         }
         let done = result.read.ios + result.write.ios;
-        let workload = &cell.plan.workload;
         let ends_itself = workload.runtime_ns == 0 && job.end.gave_up.is_none();
         if workload.ramp_ns > 0 && ends_itself && done == 0 && result.errors() == 0 {
-            warnings.push(RunWarning::NothingMeasured {
-                why: "the workload ended during the ramp".to_owned(),
-                advice: "give --runtime, or shorten --ramp_time",
-            });
+            let advice = "give --runtime, or shorten --ramp_time";
+            warnings.push(warn::nothing_measured(
+                "the workload ended during the ramp",
+                advice,
+            ));
         }
-        let offered_iops = result
-            .values
-            .get(OFFERED_IOPS)
-            .copied()
-            .unwrap_or(cell.plan.workload.rate_iops);
+        let offered = result.values.get(OFFERED_IOPS).copied();
+        let offered_iops = offered.unwrap_or(workload.rate_iops);
         let chance = chance_share(offered_iops, result.elapsed.as_secs_f64());
         if result.iops() < offered_iops * (limit::RATE_REACHED_PCT / 100.0 - chance) {
-            warnings.push(RunWarning::RateNotReached {
-                offered_iops,
-                done_iops: result.iops(),
-            });
+            warnings.push(warn::rate_not_reached(offered_iops, result.iops()));
         }
         let overflow = result.read.latency_ns.overflow + result.write.latency_ns.overflow;
         if overflow > 0 {
-            warnings.push(RunWarning::Overflow { values: overflow });
+            warnings.push(warn::overflow(overflow));
         }
-        let blocks = bad_blocks(job);
+        let blocks = bad_blocks(result);
         if blocks > 0 {
-            warnings.push(RunWarning::VerifyFailed { blocks });
+            warnings.push(warn::verify_failed(blocks));
         }
         for warning in warnings {
-            self.warn(&warning, Some(&cell.plan.id), Some(job.drive))?;
+            self.warn_cell(cell, job.drive, warning)?;
         }
         Ok(())
     }
 }
 
 /// Steps with an unsupported block mix, each once: (step, drive, size).
-fn unsupported_mixes(cells: &[Cell]) -> Vec<(String, usize, UnsupportedBlockSize)> {
-    let mut found: Vec<(String, usize, UnsupportedBlockSize)> = Vec::new();
+fn unsupported_mixes(cells: &[Cell]) -> Vec<(&str, usize, UnsupportedBlockSize)> {
+    let mut found: Vec<(&str, usize, UnsupportedBlockSize)> = Vec::new();
     for cell in cells {
-        let Some((unsupported_block, &drive)) =
-            cell.unsupported_block.zip(cell.plan.drives.first())
-        else {
-            continue;
-        };
-        let known = |(step, of, _): &(String, usize, UnsupportedBlockSize)| {
-            *step == cell.plan.step && *of == drive
-        };
-        if !found.iter().any(known) {
-            found.push((cell.plan.step.clone(), drive, unsupported_block));
+        let step = cell.plan.step.as_str();
+        if let Some((unsupported, &drive)) = cell.unsupported_block.zip(cell.plan.drives.first())
+            && !found
+                .iter()
+                .any(|known| (known.0, known.1) == (step, drive))
+        {
+            found.push((step, drive, unsupported));
         }
     }
     found
 }
 
-/// Link and controller settings that affect the figures.
-fn about_drive(session: &DriveSession) -> Vec<RunWarning> {
+/// Settings of drive, link and controller that affect the figures.
+fn about_drive(session: &DriveSession) -> Vec<Warning> {
     let info = session.info();
     let mut warnings = Vec::new();
-    if let (false, Some(link)) = (info.simulated, &info.pcie)
-        && let Some((now, possible)) = below_capability(link)
-    {
-        warnings.push(RunWarning::LinkBelow { now, possible });
+    if !info.direct_io {
+        warnings.push(warn::buffered());
     }
     // A simulated drive is configured on purpose.
-    if let (false, Some(Ok(probe))) = (info.simulated, session.probe()) {
-        about_probe(probe, &mut warnings);
+    if info.simulated {
+        return warnings;
+    }
+    if let Some((now, possible)) = info.pcie.as_ref().and_then(below_capability) {
+        warnings.push(warn::link_below(&now, &possible));
+    }
+    if let Some(Ok(probe)) = session.probe() {
+        warnings.extend(about_probe(probe));
     }
     warnings
 }
 
-fn about_probe(probe: &Probe, warnings: &mut Vec<RunWarning>) {
+fn about_probe(probe: &Probe) -> Vec<Warning> {
+    let mut warnings = Vec::new();
     let health = &probe.health;
     if !health.critical_warnings.is_empty() {
-        let names = health.critical_warnings.join(", ");
-        warnings.push(RunWarning::CriticalWarning { names });
+        warnings.push(warn::critical_warning(&health.critical_warnings.join(", ")));
     }
     if let Some(warning_c) = probe.thermal.warning_c
         && health.composite_c >= warning_c - limit::HOT_MARGIN_K
     {
-        warnings.push(RunWarning::HotBefore {
-            celsius: health.composite_c,
-            warning_c,
-        });
+        warnings.push(warn::hot_before(health.composite_c, warning_c));
     }
     if probe.write_cache_on == Some(false) {
-        warnings.push(RunWarning::WriteCacheOff);
+        warnings.push(warn::write_cache_off());
     }
-    if let Some(autonomous) = probe.autonomous_power.as_ref().filter(|a| a.enabled) {
-        let wake = |state: &u8| {
-            probe
-                .power_states
-                .iter()
-                .find(|p| p.state == *state)?
-                .exit_us
-        };
-        let slept = autonomous.transitions.iter().map(|(_, _, to)| to);
-        let wake_us = slept.filter_map(wake).max();
-        let after_ms = autonomous.transitions.iter().map(|(_, ms, _)| *ms).min();
-        if let Some(after_ms) = after_ms {
-            warnings.push(RunWarning::FallsAsleep { after_ms, wake_us });
-        }
+    if let Some(autonomous) = probe.autonomous_power.as_ref().filter(|a| a.enabled)
+        && let Some(after_ms) = autonomous.transitions.iter().map(|(_, ms, _)| *ms).min()
+    {
+        let states = &probe.power_states;
+        let wake = |to: u8| states.iter().find(|p| p.state == to)?.exit_us;
+        let wake_us = autonomous
+            .transitions
+            .iter()
+            .filter_map(|t| wake(t.2))
+            .max();
+        warnings.push(warn::falls_asleep(after_ms, wake_us));
     }
+    warnings
 }
 
 /// Current and supported link, if the current one is slower or narrower.

@@ -6,7 +6,7 @@ use assay_units::Nanos;
 use assay_workload::options::JobOptions;
 use assay_workload::plan::{Pacing, PlanError, Workload};
 
-use super::matrix::Combination;
+use super::matrix::{Combination, StepOnDrive};
 use super::{Cell, RunPlan, StopRule, UnsupportedBlockSize};
 use crate::SuiteError;
 use crate::schema::SuiteStep;
@@ -32,40 +32,33 @@ impl RunPlan {
         on: &[usize],
         drives: &[DriveSession],
         combination: &Combination,
-        skip: Option<String>,
+        mut skip: Option<String>,
         holds: &str,
     ) -> Result<Cell, SuiteError> {
-        let who = if on.len() == 1 {
-            self.labels[on[0]].as_str()
-        } else {
-            "together"
+        let on_drive = self.on(step, &drives[on[0]]);
+        let who = match on {
+            [drive] => self.labels[*drive].as_str(),
+            _ => "together",
         };
-        let mut axes: Vec<String> = combination
-            .axes
-            .iter()
-            .map(|(key, value)| format!("{key}={value}"))
-            .collect();
+        let axes = combination.axes.iter();
+        let mut axes: Vec<String> = axes.map(|(key, value)| format!("{key}={value}")).collect();
         let named = |step: &str, axes: &[String]| match axes {
             [] => format!("{who}/{step}"),
             axes => format!("{who}/{step}/{}", axes.join(",")),
         };
         let group = named(&step.id, &axes);
-        if let Some(round) = &combination.round {
-            axes.push(format!("round={}", round.number));
-        }
+        axes.extend((combination.round.as_ref()).map(|round| format!("round={}", round.number)));
         let id = |step: &str| named(step, &axes);
         let options = &combination.options;
         let mut workloads = Vec::new();
-        let mut skip = skip;
         let mut unsupported_block = None;
         for &drive in on {
             match Workload::plan(options, &drives[drive].target_properties()) {
                 Ok(workload) => workloads.push(workload),
                 Err(PlanError::BlockTooLarge { .. }) if skip.is_none() => {
-                    skip = Some(
-                        "the drive is too small for this number of threads or this block size"
-                            .to_owned(),
-                    );
+                    let why =
+                        "the drive is too small for this number of threads or this block size";
+                    skip = Some(why.to_owned());
                 }
                 Err(PlanError::Misaligned {
                     option: "bs",
@@ -83,18 +76,15 @@ impl RunPlan {
                 // A skipped cell needs no valid plan.
                 Err(_) if skip.is_some() => {}
                 Err(source) => {
-                    return Err(SuiteError::Cell {
-                        cell: id(&step.id),
-                        source,
-                    });
+                    let cell = id(&step.id);
+                    return Err(SuiteError::Cell { cell, source });
                 }
             }
         }
-        let mut workload = workloads
-            .first()
-            .map_or_else(model::WorkloadRecord::default, |w| {
-                describe(w, options, step.kind, holds)
-            });
+        let first = workloads.first();
+        let mut workload = first
+            .map(|w| describe(w, options, step.kind, holds))
+            .unwrap_or_default();
         workload.power_state = combination.power_state;
         if combination.load_percent.is_some() {
             workload.rate_iops = 0.0;
@@ -119,14 +109,9 @@ impl RunPlan {
                 steady: step.steady,
                 variant: step.variant.clone(),
                 round: combination.round.clone(),
-                load: step
-                    .load_of
-                    .as_ref()
+                load: (step.load_of.clone())
                     .zip(combination.load_percent)
-                    .map(|(of, percent)| OfferedLoad {
-                        of: of.clone(),
-                        percent,
-                    }),
+                    .map(|(of, percent)| OfferedLoad { of, percent }),
                 rest_ns: combination.idle_before.0,
                 skipped: skip,
             },
@@ -135,28 +120,24 @@ impl RunPlan {
             ratio_name: self.ratio_name(step, on[0]),
             compare_with: step.compare_with.as_deref().map(&id),
             group,
-            rounds: match &step.rounds {
-                Some(rounds) => Some(self.round_criterion(step, rounds, &drives[on[0]])?),
-                None => None,
-            },
-            until: self.stop_rule(step, drives, on)?,
+            rounds: (step.rounds.as_ref())
+                .map(|rounds| on_drive.round_criterion(rounds))
+                .transpose()?,
+            until: on_drive.stop_rule()?,
             wants: step.wants.clone(),
             unsupported_block,
             ..Cell::default()
         })
     }
+}
 
-    fn stop_rule(
-        &self,
-        step: &SuiteStep,
-        drives: &[DriveSession],
-        on: &[usize],
-    ) -> Result<Option<StopRule>, SuiteError> {
-        let Some(until) = &step.until else {
+impl StepOnDrive<'_> {
+    fn stop_rule(&self) -> Result<Option<StopRule>, SuiteError> {
+        let Some(until) = &self.step.until else {
             return Ok(None);
         };
         Ok(Some(StopRule {
-            window: self.duration(step, &until.settle_window, &drives[on[0]])?,
+            window: self.duration(&until.settle_window)?,
             rate_pct: until.rate_pct,
             celsius: until.celsius,
             limit_c: until.limit_c,

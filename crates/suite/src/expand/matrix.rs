@@ -1,6 +1,7 @@
 //! A step's matrix: one workload per combination of its lists.
 
 use std::collections::BTreeMap;
+use std::str::FromStr;
 
 use assay_device::session::DriveSession;
 use assay_store::model::Round;
@@ -44,7 +45,7 @@ fn threads_for_depth(depth: u32, most_threads: u32) -> u32 {
 /// Assigns consecutive areas to streams of different lengths, as in the sweep of the MLE NVMe Streamer brief: a stream that overwrote the
 /// previous one would be read from where the drive moved that data. At the end of the drive they restart at the first offset.
 fn lay_out_streams(combinations: &mut [Combination], capacity_bytes: u64) -> Result<(), String> {
-    let fits = |at: u64, bytes: u64| {
+    let fits = |at: u64, bytes| {
         at.checked_add(bytes)
             .is_some_and(|end| end <= capacity_bytes)
     };
@@ -81,118 +82,100 @@ pub(super) fn same_value(a: &str, b: &str) -> bool {
     a == b || parse_size(a).is_ok_and(|a| parse_size(b).is_ok_and(|b| a == b))
 }
 
-impl RunPlan {
+/// The value of a suite option, if the step has it.
+fn suite_option<T: FromStr>(
+    options: &BTreeMap<&str, String>,
+    key: &str,
+    valid: fn(&T) -> bool,
+    what: &str,
+) -> Result<Option<T>, String> {
+    let Some(text) = options.get(key) else {
+        return Ok(None);
+    };
+    let value = text.parse().ok().filter(valid).map(Some);
+    value.ok_or_else(|| format!("{key} = {text:?} is not {what}"))
+}
+
+/// A step of a plan on a drive.
+pub(super) struct StepOnDrive<'a> {
+    pub(super) plan: &'a RunPlan,
+    pub(super) step: &'a SuiteStep,
+    pub(super) drive: &'a DriveSession,
+}
+
+impl StepOnDrive<'_> {
     /// The step's workloads, one per combination of its lists.
-    pub(super) fn combinations(
-        &self,
-        step: &SuiteStep,
-        drive: &DriveSession,
-    ) -> Result<Vec<Combination>, SuiteError> {
-        let mut combinations: Vec<Vec<(&str, toml::Value)>> = vec![Vec::new()];
-        for (key, value) in &step.matrix {
-            let values = self.list(step, value, drive)?;
-            combinations = combinations
-                .into_iter()
-                .flat_map(|chosen| {
-                    values.iter().map(move |value| {
-                        let mut chosen = chosen.clone();
-                        chosen.push((key.as_str(), value.clone()));
-                        chosen
-                    })
-                })
-                .collect();
+    pub(super) fn combinations(&self) -> Result<Vec<Combination>, SuiteError> {
+        let mut choices: Vec<Vec<(&str, toml::Value)>> = vec![Vec::new()];
+        for (key, value) in &self.step.matrix {
+            let values = self.list(key, value)?;
+            let extended = choices.iter().flat_map(|chosen| {
+                let with = |value: &toml::Value| {
+                    [chosen.as_slice(), &[(key.as_str(), value.clone())]].concat()
+                };
+                values.iter().map(with)
+            });
+            choices = extended.collect();
         }
-        let mut combinations: Vec<Combination> = combinations
-            .into_iter()
-            .map(|chosen| self.combination(step, drive, &chosen))
-            .collect::<Result<_, _>>()?;
-        let capacity_bytes = drive.info().capacity_bytes;
-        lay_out_streams(&mut combinations, capacity_bytes)
-            .map_err(|why| self.step_failed(step, &why))?;
-        Ok(combinations)
+        let combinations = choices.iter().map(|chosen| self.combination(chosen));
+        combinations
+            .collect::<Result<Vec<_>, _>>()
+            .and_then(|mut combinations| {
+                lay_out_streams(&mut combinations, self.drive.info().capacity_bytes)?;
+                Ok(combinations)
+            })
+            .map_err(|why| self.failed(&why))
     }
 
-    fn combination(
-        &self,
-        step: &SuiteStep,
-        drive: &DriveSession,
-        chosen: &[(&str, toml::Value)],
-    ) -> Result<Combination, SuiteError> {
-        let failed = |message: String| self.step_failed(step, &message);
+    fn combination(&self, chosen: &[(&str, toml::Value)]) -> Result<Combination, String> {
         let mut table = toml::Table::new();
-        for (key, value) in &step.job {
-            table.insert(key.clone(), self.substituted(value, drive));
+        for (key, value) in &self.step.job {
+            table.insert(key.clone(), self.substituted(value));
         }
-        let axes: Vec<(String, String)> = chosen
-            .iter()
-            .map(|(key, value)| ((*key).to_owned(), toml_text(value)))
-            .collect();
+        let mut axes = Vec::new();
         for (key, value) in chosen {
+            axes.push(((*key).to_owned(), toml_text(value)));
             table.insert((*key).to_owned(), value.clone());
         }
         let own: BTreeMap<&str, String> = SUITE_OPTIONS
             .into_iter()
             .filter_map(|key| Some((key, toml_text(&table.remove(key)?))))
+            .filter(|(key, text)| (*key, text.as_str()) != ("power_state", AS_IT_IS))
             .collect();
         for (key, value) in &mut table {
-            *value = typed_option(key, value).map_err(&failed)?;
+            *value = typed_option(key, value)?;
         }
         let mut options: JobOptions = table
             .try_into()
-            .map_err(|e: toml::de::Error| failed(e.to_string()))?;
-        options.seed = options.seed.or(Some(self.seed));
-        let bad =
-            |key: &str, text: &str, what: &str| failed(format!("{key} = {text:?} is not {what}"));
-        if let Some(text) = own.get("queue_depth") {
-            let depth: u32 = text
-                .parse()
-                .ok()
-                .filter(|depth| *depth > 0)
-                .ok_or_else(|| bad("queue_depth", text, "a whole number above 0"))?;
-            let threads = threads_for_depth(depth, step.most_threads.unwrap_or(1));
+            .map_err(|e: toml::de::Error| e.to_string())?;
+        options.seed = options.seed.or(Some(self.plan.seed));
+        let above_0 = "a whole number above 0";
+        if let Some(depth) = suite_option(&own, "queue_depth", |&n: &u32| n > 0, above_0)? {
+            let threads = threads_for_depth(depth, self.step.most_threads.unwrap_or(1));
             (options.numjobs, options.iodepth) = (Some(threads), Some(depth / threads));
         }
         let mut stream_bytes = None;
-        if let Some(text) = own.get("chunks") {
-            let chunks: u64 = text
-                .parse()
-                .ok()
-                .filter(|chunks| *chunks > 0)
-                .ok_or_else(|| bad("chunks", text, "a whole number above 0"))?;
+        if let Some(chunks) = suite_option(&own, "chunks", |&n: &u64| n > 0, above_0)? {
             let block = options.bs.as_deref().unwrap_or_default();
-            let block_bytes = parse_size(block).map_err(|_| bad("bs", block, "one size"))?;
-            stream_bytes = Some(chunks.checked_mul(block_bytes).ok_or_else(|| {
-                failed(format!(
-                    "chunks = {text:?} of {block}: more than 2^64 bytes"
-                ))
+            let block_bytes =
+                parse_size(block).map_err(|_| format!("bs = {block:?} is not one size"))?;
+            let bytes = chunks.checked_mul(block_bytes);
+            stream_bytes = Some(bytes.ok_or_else(|| {
+                let text = &own["chunks"];
+                format!("chunks = {text:?} of {block}: more than 2^64 bytes")
             })?);
         }
-        let mut load_percent = None;
-        if let Some(text) = own.get("load_pct") {
-            let percent = text
-                .parse()
-                .ok()
-                .filter(|percent: &f64| *percent > 0.0 && *percent <= 1000.0)
-                .ok_or_else(|| bad("load_pct", text, "a share in percent, above 0"))?;
-            load_percent = Some(percent);
+        let (is_share, share) = (
+            |&p: &f64| p > 0.0 && p <= 1000.0,
+            "a share in percent, above 0",
+        );
+        let load_percent = suite_option(&own, "load_pct", is_share, share)?;
+        if load_percent.is_some() {
             // A placeholder until the saturated rate is measured.
             options.rate = Some("1".to_owned());
         }
-        let power_state = match own.get("power_state").map(String::as_str) {
-            None | Some(AS_IT_IS) => None,
-            Some(text) => Some(
-                text.parse()
-                    .ok()
-                    .filter(|state: &u8| *state < 32)
-                    .ok_or_else(|| {
-                        bad(
-                            "power_state",
-                            text,
-                            "an NVMe power state, 0 to 31, or as-it-is",
-                        )
-                    })?,
-            ),
-        };
+        let states = "an NVMe power state, 0 to 31, or as-it-is";
+        let power_state = suite_option(&own, "power_state", |&state: &u8| state < 32, states)?;
         Ok(Combination {
             axes,
             options,
@@ -205,133 +188,111 @@ impl RunPlan {
         })
     }
 
-    pub(super) fn step_failed(&self, step: &SuiteStep, message: &str) -> SuiteError {
+    pub(super) fn failed(&self, message: &str) -> SuiteError {
         SuiteError::Text {
-            name: self.suite.name.clone(),
-            message: format!("step {:?}: {message}", step.id),
+            name: self.plan.suite.name.clone(),
+            message: format!("step {:?}: {message}", self.step.id),
         }
     }
 
-    /// Repetitions of all cells of a step.
-    pub(super) fn repeats(
-        &self,
-        step: &SuiteStep,
-        drive: &DriveSession,
-    ) -> Result<u32, SuiteError> {
-        let Some(repeats) = &step.repeats else {
+    /// Repetitions of all cells of the step.
+    pub(super) fn repeats(&self) -> Result<u32, SuiteError> {
+        let Some(repeats) = &self.step.repeats else {
             return Ok(1);
         };
-        let text = self.resolve(repeats, drive);
+        let text = self.resolve(repeats);
         let repeats = text.parse().ok().filter(|n| (1..=MAX_ROUNDS).contains(n));
         repeats.ok_or_else(|| {
-            let message = format!("repeats = {text:?}: a whole number from 1 to {MAX_ROUNDS}");
-            self.step_failed(step, &message)
+            self.failed(&format!(
+                "repeats = {text:?}: a whole number from 1 to {MAX_ROUNDS}"
+            ))
         })
     }
 
     /// Idle time before a cell; `first`: of a repetition.
-    pub(super) fn idle_before(
-        &self,
-        step: &SuiteStep,
-        drive: &DriveSession,
-        first: bool,
-    ) -> Result<Nanos, SuiteError> {
-        let Some(idle) = &step.rest else {
+    pub(super) fn idle_before(&self, first: bool) -> Result<Nanos, SuiteError> {
+        let Some(idle) = &self.step.rest else {
             return Ok(Nanos::ZERO);
         };
         let text = idle.first.as_ref().filter(|_| first);
-        self.duration(step, text.unwrap_or(&idle.before), drive)
+        self.duration(text.unwrap_or(&idle.before))
     }
 
     /// A duration, scaled if it comes from a parameter.
-    pub(super) fn duration(
-        &self,
-        step: &SuiteStep,
-        text: &str,
-        drive: &DriveSession,
-    ) -> Result<Nanos, SuiteError> {
-        let text = self.resolve(&toml::Value::String(text.to_owned()), drive);
-        parse_duration(&text).map_err(|e| self.step_failed(step, &e.to_string()))
+    pub(super) fn duration(&self, text: &str) -> Result<Nanos, SuiteError> {
+        parse_duration(&self.substitute(text)).map_err(|e| self.failed(&e.to_string()))
     }
 
-    fn list(
-        &self,
-        step: &SuiteStep,
-        value: &toml::Value,
-        drive: &DriveSession,
-    ) -> Result<Vec<toml::Value>, SuiteError> {
-        let values = match value {
-            toml::Value::Array(values) => {
-                values.iter().map(|v| self.substituted(v, drive)).collect()
-            }
-            other => match self.substituted(other, drive) {
+    /// The values of a matrix option.
+    fn list(&self, key: &str, value: &toml::Value) -> Result<Vec<toml::Value>, SuiteError> {
+        let mut values = match value {
+            toml::Value::Array(values) => values.iter().map(|v| self.substituted(v)).collect(),
+            other => match self.substituted(other) {
                 toml::Value::String(text) => text
                     .split(',')
-                    .map(|part| toml::Value::String(part.trim().to_owned()))
-                    .filter(|part| part.as_str() != Some(""))
+                    .map(str::trim)
+                    .filter(|part| !part.is_empty())
+                    .map(|part| toml::Value::String(part.to_owned()))
                     .collect(),
                 single => vec![single],
             },
         };
-        let block = u64::from(drive.info().min_io_bytes);
-        // Sizes below the smallest I/O are dropped; invalid ones are reported by the plan.
-        let too_small =
-            |value: &toml::Value| parse_size(&toml_text(value)).is_ok_and(|size| size < block);
-        let is_bs = step
-            .matrix
-            .get("bs")
-            .is_some_and(|bs| std::ptr::eq(bs, value));
-        let values: Vec<toml::Value> = values
-            .into_iter()
-            .filter(|v| !is_bs || !too_small(v))
-            .collect();
+        let info = self.drive.info();
+        if key == "bs" {
+            // Sizes below the smallest I/O are dropped; invalid ones are reported by the plan.
+            let least = u64::from(info.min_io_bytes);
+            values.retain(|size| !parse_size(&toml_text(size)).is_ok_and(|size| size < least));
+        }
         if values.is_empty() {
-            let message = format!(
-                "a list in its matrix is empty (for drive {})",
-                drive.info().spec
-            );
-            return Err(self.step_failed(step, &message));
+            let drive = &info.spec;
+            return Err(self.failed(&format!(
+                "a list in its matrix is empty (for drive {drive})"
+            )));
         }
         Ok(values)
     }
 
     /// The text of a value, with its parameters replaced.
-    pub(super) fn resolve(&self, value: &toml::Value, drive: &DriveSession) -> String {
-        toml_text(&self.substituted(value, drive))
+    pub(super) fn resolve(&self, value: &toml::Value) -> String {
+        toml_text(&self.substituted(value))
+    }
+
+    fn substituted(&self, value: &toml::Value) -> toml::Value {
+        match value {
+            toml::Value::String(text) => toml::Value::String(self.substitute(text)),
+            other => other.clone(),
+        }
     }
 
     /// Replace `{parameter}` in a text.
-    pub(super) fn substituted(&self, value: &toml::Value, drive: &DriveSession) -> toml::Value {
-        let toml::Value::String(text) = value else {
-            return value.clone();
-        };
-        let mut text = text.clone();
-        for (key, raw) in &self.parameters {
+    pub(super) fn substitute(&self, text: &str) -> String {
+        let mut text = text.to_owned();
+        for (key, raw) in &self.plan.parameters {
             let pattern = format!("{{{key}}}");
             if text.contains(&pattern) {
-                let parameter = &self.suite.parameters[key];
-                text = text.replace(&pattern, &self.effective(parameter, raw, drive));
+                let parameter = &self.plan.suite.parameters[key];
+                text = text.replace(&pattern, &self.effective(parameter, raw));
             }
         }
-        toml::Value::String(text)
+        text
     }
 
-    /// A parameter's value on a drive: durations scaled, sizes limited to the capacity.
-    fn effective(&self, parameter: &SuiteParameter, raw: &str, drive: &DriveSession) -> String {
+    /// A parameter's value on the drive: durations scaled, sizes limited to the capacity.
+    fn effective(&self, parameter: &SuiteParameter, raw: &str) -> String {
         match parameter.kind {
             ParameterKind::Duration => {
                 let duration = parse_duration(raw).expect("parameters() checked every duration");
-                let ns = duration.0 as f64 * self.scale;
+                let ns = duration.0 as f64 * self.plan.scale;
                 // Whole milliseconds, at least one unless the duration is zero.
                 let ms = (ns / 1e6).round().max(if ns > 0.0 { 1.0 } else { 0.0 });
                 format!("{ms}ms")
             }
             ParameterKind::Size => {
-                let unit = u64::from(drive.info().min_io_bytes.max(4096));
-                let room = drive.info().capacity_bytes / unit * unit;
+                let info = self.drive.info();
+                let unit = u64::from(info.min_io_bytes.max(4096));
+                let room = info.capacity_bytes / unit * unit;
                 let bytes = parse_size(raw).expect("parameters() checked every size");
-                let bytes = bytes.min(room.max(unit));
-                text::compact_size(bytes)
+                text::compact_size(bytes.min(room.max(unit)))
             }
             ParameterKind::List | ParameterKind::Text => raw.to_owned(),
         }

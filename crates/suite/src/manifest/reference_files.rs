@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 
 use assay_store::model::Published;
 
+use super::single_thread;
+
 const LATENCIES: &str = include_str!("../../../../reference/latency_percentiles.csv");
 const CONSISTENCY: &str = include_str!("../../../../reference/consistency.csv");
 
@@ -14,9 +16,8 @@ const HOUR_DEPTH: u32 = 32;
 /// Published figures of the drive that a profile models.
 pub(super) fn of(profile: &str) -> Vec<Published> {
     let latencies = rows(LATENCIES, profile).filter_map(|row| latencies(&row));
-    latencies
-        .chain(rows(CONSISTENCY, profile).filter_map(|row| hour(&row)))
-        .collect()
+    let hours = rows(CONSISTENCY, profile).filter_map(|row| hour(&row));
+    latencies.chain(hours).collect()
 }
 
 type Row<'t> = BTreeMap<&'t str, &'t str>;
@@ -25,19 +26,19 @@ type Row<'t> = BTreeMap<&'t str, &'t str>;
 fn rows<'t>(text: &'t str, profile: &'t str) -> impl Iterator<Item = Row<'t>> {
     let mut lines = text.lines();
     let heading: Vec<&str> = lines.next().unwrap_or_default().split(',').collect();
-    lines
-        .map(move |line| {
-            heading
-                .iter()
-                .copied()
-                .zip(line.splitn(heading.len(), ','))
-                .collect()
-        })
-        .filter(move |row: &Row<'_>| row.get("drive") == Some(&profile))
+    let rows = lines.map(move |line| {
+        let fields = line.splitn(heading.len(), ',');
+        heading.iter().copied().zip(fields).collect::<Row<'_>>()
+    });
+    rows.filter(move |row| row.get("drive") == Some(&profile))
 }
 
 fn number(row: &Row<'_>, column: &str) -> Option<f64> {
     row.get(column)?.trim().parse().ok()
+}
+
+fn source(row: &Row<'_>) -> Option<String> {
+    Some(format!("AnandTech ({})", row.get("source")?.trim()))
 }
 
 fn rate(iops: f64, block_bytes: u64) -> f64 {
@@ -47,25 +48,22 @@ fn rate(iops: f64, block_bytes: u64) -> f64 {
 /// Random reads or writes by block size, threads and depth.
 fn latencies(row: &Row<'_>) -> Option<Published> {
     let bs_bytes = number(row, "block_bytes")? as u64;
-    let named = [
+    let rw = format!("rand{}", row.get("op")?.trim());
+    let mib_per_s = rate(number(row, "kiops").unwrap_or(0.0) * 1e3, bs_bytes);
+    let columns = [
         ("mean", "mean_us"),
         ("p50", "median_us"),
         ("p99", "p99_us"),
         ("p99.999", "p99999_us"),
     ];
+    let columns = columns.into_iter();
     Some(Published {
-        source: format!("AnandTech ({})", row.get("source")?.trim()),
-        rw: format!("rand{}", row.get("op")?.trim()),
-        bs_bytes,
         numjobs: number(row, "threads")? as u32,
         iodepth: number(row, "queue_depth")? as u32,
-        data: "incompressible".to_owned(),
-        stream_bytes: None,
-        mib_per_s: rate(number(row, "kiops").unwrap_or(0.0) * 1e3, bs_bytes),
-        latency_us: named
-            .into_iter()
+        latency_us: columns
             .filter_map(|(name, column)| Some((name.to_owned(), number(row, column)?)))
             .collect(),
+        ..single_thread(&source(row)?, &rw, bs_bytes, mib_per_s)
     })
 }
 
@@ -73,16 +71,10 @@ fn latencies(row: &Row<'_>) -> Option<Published> {
 fn hour(row: &Row<'_>) -> Option<Published> {
     let whole = number(row, "over_provisioning_percent") == Some(0.0);
     (whole && row.get("figure") == Some(&"mean_iops")).then_some(())?;
+    let mib_per_s = rate(number(row, "value")?, HOUR_BLOCK_BYTES);
     Some(Published {
-        source: format!("AnandTech ({})", row.get("source")?.trim()),
-        rw: "randwrite".to_owned(),
-        bs_bytes: HOUR_BLOCK_BYTES,
-        numjobs: 1,
         iodepth: HOUR_DEPTH,
-        data: "incompressible".to_owned(),
-        stream_bytes: None,
-        mib_per_s: rate(number(row, "value")?, HOUR_BLOCK_BYTES),
-        latency_us: BTreeMap::new(),
+        ..single_thread(&source(row)?, "randwrite", HOUR_BLOCK_BYTES, mib_per_s)
     })
 }
 

@@ -1,5 +1,6 @@
 //! Procedure keys of a step: rounds, idle time, early stop.
 
+use assay_stats::steady::SteadyRule;
 use serde::Deserialize;
 
 /// Rounds: the step's cells are repeated until the tracking variables reach steady state (SNIA PTS).
@@ -29,6 +30,28 @@ pub struct RoundsSpec {
     /// Tracking variable of SNIA's rule.
     #[serde(default)]
     pub figure: TrackingVariable,
+}
+
+impl RoundsSpec {
+    /// Check the keys against each other and the step's matrix.
+    pub(super) fn check(&self, matrix: &toml::Table) -> Result<(), String> {
+        if self.window < 2 {
+            return Err("a window has at least 2 rounds".to_owned());
+        }
+        // A parameter's value is checked in the plan.
+        let rule = self.rule.as_str();
+        if rule != SNIA && !rule.contains('{') {
+            SteadyRule::from_fio(rule, self.window as usize)
+                .map_err(|e| format!("{e}; or `{SNIA}` for SNIA's rule"))?;
+        }
+        if !(self.range_pct > 0.0 && self.excursion_pct > 0.0) {
+            return Err("range_pct and excursion_pct must be above 0".to_owned());
+        }
+        match self.track.keys().find(|key| !matrix.contains_key(*key)) {
+            Some(key) => Err(format!("tracks {key:?}, which is not in its matrix")),
+            None => Ok(()),
+        }
+    }
 }
 
 /// Name of SNIA's rule.
@@ -89,7 +112,6 @@ pub struct IdleSpec {
     /// A duration, before each cell. Scaled where it is a parameter.
     pub before: String,
     /// Before the first cell of each repetition; absent: as `before`.
-    #[serde(default)]
     pub first: Option<String>,
 }
 

@@ -11,6 +11,7 @@ use std::sync::atomic::AtomicBool;
 use assay_device::session::{DriveSession, SessionOptions};
 use assay_device::spec::DriveSpec;
 use assay_io::Nanos;
+use assay_stats::HostAudit;
 use assay_stats::Interval;
 use assay_store::model::{BuildRecord, CellPlan, CellResult, Warning};
 use assay_store::read::Run;
@@ -21,7 +22,6 @@ use assay_suite::expand::{Cell, RunPlan, RunSettings, expand};
 use assay_suite::manifest::manifest;
 use assay_suite::schema::Suite;
 use assay_suite::{SuiteError, catalogue};
-use assay_workload::audit::HostAudit;
 
 pub fn drives(specs: &[&str]) -> Vec<DriveSession> {
     specs

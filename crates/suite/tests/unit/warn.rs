@@ -6,7 +6,7 @@ fn io_errors_are_listed_by_cause() {
         let mut causes = ErrorCauses::default();
         results.iter().for_each(|&result| causes.count(result));
         let errors = 3;
-        let record = RunWarning::IoErrors { errors, causes }.record(None, None);
+        let record = io_errors(errors, &causes);
         assert_eq!(record.code, "io-errors");
         record.message
     };
@@ -20,10 +20,8 @@ fn io_errors_are_listed_by_cause() {
 #[test]
 fn a_raised_critical_warning_states_time_and_advice() {
     let advice = |names: &str| {
-        let names = names.to_owned();
-        let at = Nanos::from_secs(73);
-        let raised = RunWarning::CriticalWarningRaised { names, at };
-        let record = raised.record(Some("reads"), Some(1));
+        let raised = critical_warning_raised(names, Nanos::from_secs(73));
+        let record = about(raised, Some("reads"), Some(1));
         assert_eq!(record.code, "critical-warning-raised");
         assert_eq!(
             (record.cell.as_deref(), record.drive),

@@ -1,8 +1,8 @@
-use assay_stats::LatencySummary;
+use assay_stats::{LatencySummary, ProcessLoad};
 use assay_store::model::warning::code;
 use assay_store::model::{
-    Audit, BuildRecord, CellPlan, CellResult, DriveRecord, HostRecord, Manifest, ProcessLoad,
-    SuiteRecord, Warning, WorkloadRecord,
+    BuildRecord, CellPlan, CellResult, DriveRecord, HostRecord, Manifest, SuiteRecord, Warning,
+    WorkloadRecord,
 };
 use assay_store::series::OpSample;
 use assay_units::Nanos;
@@ -87,7 +87,7 @@ fn run(cells: Vec<CellRecord>) -> Run {
             }],
             cells: Vec::new(),
         },
-        audit: None::<Audit>,
+        audit: None,
         cells,
         warnings: Vec::new(),
         steady: Vec::new(),

@@ -54,6 +54,12 @@ fn the_throttling_loss_is_relative_to_the_preceding_phase() {
     let recovery = hot.recovery.unwrap();
     assert_eq!((recovery.to_s, recovery.mib_per_s), (840.0, 1000.0));
     // And it equals the value of the phases.
+    let duty_and_period = |phase: &RatePhase| match phase.cause {
+        Cause::ThermalThrottling {
+            duty_pct, period_s, ..
+        } => Some((duty_pct, period_s)),
+        _ => None,
+    };
     let thermal: Vec<&RatePhase> = phases
         .iter()
         .filter(|p| duty_and_period(p).is_some())

@@ -15,7 +15,7 @@ const RULE: StopRule = StopRule {
 fn feed(seconds: impl Iterator<Item = (u64, Option<f64>)>) -> Option<(u64, StopReason)> {
     let (stop, ended) = (AtomicBool::new(false), AtomicBool::new(false));
     let mut ignore = Ignore;
-    let mut early_stop = EarlyStop::new(Some(RULE), &mut ignore, &stop, &ended);
+    let mut early_stop = EarlyStop::new(RULE, &mut ignore, &stop, &ended);
     for (second, (ios, celsius)) in seconds.enumerate() {
         let second = second as u64;
         let counts = OpInterval {
@@ -42,7 +42,7 @@ fn feed(seconds: impl Iterator<Item = (u64, Option<f64>)>) -> Option<(u64, StopR
             },
         );
         if ended.load(Ordering::Relaxed) {
-            return early_stop.stop_reason().map(|by| (second + 1, by));
+            return early_stop.reason.map(|by| (second + 1, by));
         }
     }
     None
@@ -82,7 +82,7 @@ fn a_cell_ends_at_the_limit() {
 fn a_share_that_comes_two_intervals_late_counts_its_span_once() {
     let (stop, ended) = (AtomicBool::new(false), AtomicBool::new(false));
     let mut ignore = Ignore;
-    let mut early_stop = EarlyStop::new(Some(RULE), &mut ignore, &stop, &ended);
+    let mut early_stop = EarlyStop::new(RULE, &mut ignore, &stop, &ended);
     for (second, ios) in [(0, 600), (1, 1000), (2, 1000), (0, 400)] {
         let counts = OpInterval {
             ios,

@@ -25,9 +25,7 @@ fn a_link_is_below_its_capability_when_slower_or_narrower() {
 }
 
 fn codes(probe: &Probe) -> Vec<String> {
-    let mut warnings = Vec::new();
-    about_probe(probe, &mut warnings);
-    warnings.iter().map(|w| w.record(None, None).code).collect()
+    about_probe(probe).into_iter().map(|w| w.code).collect()
 }
 
 #[test]
@@ -61,11 +59,7 @@ fn warnings_follow_from_the_probe() {
         Some("falls-asleep")
     );
     // The warning appears with and without a reported exit latency.
-    let last_message = |probe: &Probe| {
-        let mut warnings = Vec::new();
-        about_probe(probe, &mut warnings);
-        warnings.last().unwrap().record(None, None).message
-    };
+    let last_message = |probe: &Probe| about_probe(probe).pop().unwrap().message;
     assert!(last_message(&probe).contains("takes up to 8.0 ms to wake"));
     for exit_unknown in [true, false] {
         if exit_unknown {
