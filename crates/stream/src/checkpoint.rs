@@ -4,8 +4,8 @@ use std::collections::VecDeque;
 
 use assay_io::{Nanos, Op};
 
-use crate::index::{BLOCK_BYTES, ChunkEntry, IndexWriter};
-use crate::queue::{EndedIo, IoPurpose, StreamQueue};
+use crate::index::{BlockWrite, ChunkEntry, IndexError, IndexWriter};
+use crate::queue::{EndedIo, StreamQueue, busy_queue};
 use crate::status::StreamError;
 
 /// State of the checkpoint.
@@ -18,8 +18,8 @@ enum CheckpointStep {
     Flush,
 }
 
-/// An index block waiting for a slot: queue, address, bytes.
-type Queued = (usize, u64, Box<[u8; BLOCK_BYTES as usize]>);
+/// A write waiting for a slot: queue, and address and bytes of an index block; `None`: a flush.
+type Queued = (usize, Option<BlockWrite>);
 
 /// Checkpoints of a recording, one at a time.
 #[derive(Debug)]
@@ -36,7 +36,6 @@ pub(crate) struct Checkpoints {
     indexed: u64,
     durable: u64,
     queued: VecDeque<Queued>,
-    to_flush: VecDeque<usize>,
     in_flight: usize,
     requested: bool,
     /// False: the last checkpoint omits the flush.
@@ -65,7 +64,6 @@ impl Checkpoints {
             indexed: 0,
             durable: 0,
             queued: VecDeque::new(),
-            to_flush: VecDeque::new(),
             in_flight: 0,
             requested: false,
             flush: true,
@@ -100,35 +98,23 @@ impl Checkpoints {
         self.is_indexed() && !self.broken && next - self.indexed >= self.window_chunks
     }
 
-    /// A queue with I/Os in flight, to wait for.
-    pub fn busy_queue(&self, queues: &[StreamQueue<'_>]) -> Option<usize> {
-        (0..queues.len()).find(|&queue| queues[queue].in_flight() > 0)
-    }
-
     /// Write the header and wait for it, before the first chunk.
     pub fn begin(&mut self, queues: &mut [StreamQueue<'_>], now: Nanos) -> Result<(), StreamError> {
         if !self.is_indexed() {
             return Ok(());
         }
-        for (queue, writer) in self.writers.iter_mut().enumerate() {
-            let writes = writer.begin().into_iter();
-            self.queued
-                .extend(writes.map(|(address, block)| (queue, address, block)));
-        }
-        self.to_flush.extend(0..queues.len());
-        self.step = CheckpointStep::Index;
+        self.queue_blocks(|_, writer| writer.begin());
         let mut ended: Vec<EndedIo> = Vec::new();
         self.advance(queues, 0, now)?;
-        while self.step != CheckpointStep::Idle {
-            let Some(queue) = self.busy_queue(queues) else {
-                break;
-            };
+        while self.step != CheckpointStep::Idle
+            && let Some(queue) = busy_queue(queues)
+        {
             queues[queue].reap(1, Nanos::MAX, &mut ended)?;
             for ended in ended.drain(..) {
                 if let Some(failure) = ended.failure {
-                    return Err(crate::index::IndexError::Device(failure).into());
+                    return Err(IndexError::Device(failure).into());
                 }
-                self.ended(ended.purpose);
+                self.ended();
             }
             self.advance(queues, 0, now)?;
         }
@@ -140,19 +126,18 @@ impl Checkpoints {
     }
 
     /// An I/O of the checkpoint completed.
-    pub fn ended(&mut self, purpose: IoPurpose) {
-        debug_assert!(!matches!(purpose, IoPurpose::Chunk(_)));
+    pub fn ended(&mut self) {
         let left = self.in_flight.checked_sub(1);
         self.in_flight = left.expect("every I/O of a checkpoint completes once");
     }
 
-    /// An I/O failed.
-    pub fn failed(&mut self, purpose: IoPurpose) {
-        if matches!(purpose, IoPurpose::Chunk(_)) {
+    /// An I/O failed; `is_chunk`: of the stream, not of the checkpoint.
+    pub fn failed(&mut self, is_chunk: bool) {
+        if is_chunk {
             self.durability_unknown = true;
         } else {
             self.broken = true;
-            self.ended(purpose);
+            self.ended();
         }
     }
 
@@ -165,14 +150,12 @@ impl Checkpoints {
     ) -> Result<(), StreamError> {
         if self.broken {
             self.queued.clear();
-            self.to_flush.clear();
             self.step = CheckpointStep::Idle;
             return Ok(());
         }
         if self.step == CheckpointStep::Idle {
-            let due = self
-                .every_chunks
-                .is_some_and(|every| contiguous_chunks >= self.covers + every);
+            let every = self.every_chunks;
+            let due = every.is_some_and(|every| contiguous_chunks >= self.covers + every);
             let requested = self.requested && contiguous_chunks > self.durable;
             if !due && !requested {
                 return Ok(());
@@ -209,82 +192,64 @@ impl Checkpoints {
     fn start(&mut self, queues: usize, contiguous_chunks: u64, stream_bytes: Option<u64>) {
         self.requested = false;
         self.covers = contiguous_chunks;
+        self.queue_blocks(|queue, writer| {
+            let finished = of_drive(contiguous_chunks, queue, queues);
+            writer.checkpoint(finished, stream_bytes)
+        });
+    }
+
+    /// Begin a checkpoint with these blocks of each drive.
+    fn queue_blocks(&mut self, blocks: impl Fn(usize, &mut IndexWriter) -> Vec<BlockWrite>) {
         self.step = CheckpointStep::Index;
         for (queue, writer) in self.writers.iter_mut().enumerate() {
-            let finished = of_drive(contiguous_chunks, queue, queues);
-            let writes = writer.checkpoint(finished, stream_bytes).into_iter();
-            self.queued
-                .extend(writes.map(|(address, block)| (queue, address, block)));
+            let writes = blocks(queue, writer).into_iter();
+            self.queued.extend(writes.map(|write| (queue, Some(write))));
         }
-        self.to_flush.extend(0..queues);
     }
 
     fn push(&mut self, queues: &mut [StreamQueue<'_>], now: Nanos) -> Result<(), StreamError> {
-        loop {
-            match self.step {
-                CheckpointStep::Idle => return Ok(()),
-                CheckpointStep::Index => {
-                    while let Some((queue, address, block)) = self.queued.pop_front() {
-                        let Some(slot) = queues[queue].take_slot() else {
-                            self.queued.push_front((queue, address, block));
-                            return Ok(());
-                        };
-                        advance_clock(&mut queues[queue], now)?;
-                        queues[queue].buffer(slot)[..block.len()].copy_from_slice(&block[..]);
-                        let len_bytes = block.len() as u32;
-                        queues[queue].submit(
-                            slot,
-                            IoPurpose::Index,
-                            Op::Write,
-                            address,
-                            len_bytes,
-                        )?;
-                        self.in_flight += 1;
+        while self.step != CheckpointStep::Idle {
+            while let Some((at, write)) = self.queued.pop_front() {
+                let queue = &mut queues[at];
+                let Some(slot) = queue.take_slot() else {
+                    self.queued.push_front((at, write));
+                    return Ok(());
+                };
+                advance_clock(queue, now)?;
+                match write {
+                    Some((address, block)) => {
+                        queue.buffer(slot)[..block.len()].copy_from_slice(&block[..]);
+                        queue.submit(slot, None, Op::Write, address, block.len() as u32)?;
                     }
-                    if self.in_flight > 0 {
-                        return Ok(());
-                    }
-                    if !self.ring {
-                        self.indexed = self.covers;
-                    }
-                    self.step = CheckpointStep::Flush;
-                    if !self.flush {
-                        self.to_flush.clear();
-                        self.step = CheckpointStep::Idle;
-                    }
+                    None => queue.submit(slot, None, Op::Flush, 0, 0)?,
                 }
-                CheckpointStep::Flush => {
-                    while let Some(queue) = self.to_flush.pop_front() {
-                        let Some(slot) = queues[queue].take_slot() else {
-                            self.to_flush.push_front(queue);
-                            return Ok(());
-                        };
-                        advance_clock(&mut queues[queue], now)?;
-                        queues[queue].submit(
-                            slot,
-                            IoPurpose::Flush(self.covers),
-                            Op::Flush,
-                            0,
-                            0,
-                        )?;
-                        self.in_flight += 1;
-                    }
-                    if self.in_flight > 0 {
-                        return Ok(());
-                    }
-                    self.step = CheckpointStep::Idle;
+                self.in_flight += 1;
+            }
+            if self.in_flight > 0 {
+                return Ok(());
+            }
+            if self.step == CheckpointStep::Index {
+                if !self.ring {
                     self.indexed = self.covers;
-                    if self.durability_unknown {
-                        return Ok(());
-                    }
-                    self.durable = self.durable.max(self.covers);
-                    for (queue, writer) in self.writers.iter_mut().enumerate() {
-                        // The second copies may be written from now on.
-                        writer.durable(of_drive(self.covers, queue, queues.len()));
-                    }
+                }
+                self.step = CheckpointStep::Idle;
+                if self.flush {
+                    self.step = CheckpointStep::Flush;
+                    self.queued.extend((0..queues.len()).map(|at| (at, None)));
+                }
+                continue;
+            }
+            self.step = CheckpointStep::Idle;
+            self.indexed = self.covers;
+            if !self.durability_unknown {
+                self.durable = self.durable.max(self.covers);
+                for (queue, writer) in self.writers.iter_mut().enumerate() {
+                    // The second copies may be written from now on.
+                    writer.durable(of_drive(self.covers, queue, queues.len()));
                 }
             }
         }
+        Ok(())
     }
 }
 

@@ -1,8 +1,7 @@
 //! Opening the drives of a stream.
 
 use assay_device::identity::DriveInfo;
-use assay_device::session::OpenTarget;
-use assay_device::session::{DriveSession, SessionError};
+use assay_device::session::{DriveSession, OpenTarget, SessionError};
 use assay_io::Target;
 use assay_io::null::NullTarget;
 use assay_io::sync::SyncTarget;
@@ -111,12 +110,8 @@ impl<'s> Drives<'s> {
         let options = self.options;
         let spare = between.spare_slots();
         let mut queues = Vec::new();
-        for (at, (open, session)) in self
-            .targets
-            .iter_mut()
-            .zip(self.sessions.iter())
-            .enumerate()
-        {
+        let open = self.targets.iter_mut().zip(&*self.sessions);
+        for (at, (open, session)) in open.enumerate() {
             let info = session.info();
             let blocking = options.calls.block_on(info) && matches!(open, OpenTarget::Real { .. });
             let depth = if blocking { 1 } else { options.depth.max(1) };
@@ -133,30 +128,26 @@ impl<'s> Drives<'s> {
 /// A layer between queues and targets, for example for fault injection.
 pub trait TargetLayer {
     /// Slots it needs on each target, each with a buffer of a chunk.
-    fn spare_slots(&self) -> u32;
+    fn spare_slots(&self) -> u32 {
+        0
+    }
 
     /// Wrap this drive's target; slots from `first_spare` on belong to the layer.
     fn wrap<'t>(
         &mut self,
-        drive: usize,
+        _drive: usize,
         target: Box<dyn Target + 't>,
-        first_spare: u32,
-    ) -> Box<dyn Target + 't>;
+        _first_spare: u32,
+    ) -> Box<dyn Target + 't> {
+        target
+    }
 }
 
 /// No layer.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct PassThrough;
 
-impl TargetLayer for PassThrough {
-    fn spare_slots(&self) -> u32 {
-        0
-    }
-
-    fn wrap<'t>(&mut self, _: usize, target: Box<dyn Target + 't>, _: u32) -> Box<dyn Target + 't> {
-        target
-    }
-}
+impl TargetLayer for PassThrough {}
 
 fn target<'b>(
     target: &'b mut OpenTarget,

@@ -65,27 +65,25 @@ impl Endpoint {
     /// # Errors
     /// When it is invalid.
     pub fn parse(text: &str) -> Result<Endpoint, EndpointError> {
-        let name = || EndpointError::Name {
-            text: text.to_owned(),
-        };
-        let known = ["unix-listen", "tcp-listen", "unix", "tcp"];
-        let split = text
-            .split_once(':')
-            .filter(|(scheme, _)| known.contains(scheme));
-        let host_port = |rest: &str| {
+        let is_host_port = |rest: &str| {
             let port = rest.rsplit_once(':').map(|(_, port)| port);
             port.is_some_and(|port| port.parse::<u16>().is_ok())
         };
-        match split {
-            None if text == "-" => Ok(Endpoint::Standard),
-            None if text.is_empty() => Err(name()),
-            None => Ok(Endpoint::File(text.into())),
-            Some((_, "")) => Err(name()),
-            Some(("unix", path)) => Ok(Endpoint::Unix(path.into())),
-            Some(("unix-listen", path)) => Ok(Endpoint::UnixListen(path.into())),
-            Some((_, rest)) if !host_port(rest) => Err(name()),
-            Some(("tcp", rest)) => Ok(Endpoint::Tcp(rest.to_owned())),
-            Some((_, rest)) => Ok(Endpoint::TcpListen(rest.to_owned())),
+        let (scheme, rest) = text.split_once(':').unwrap_or(("", text));
+        match scheme {
+            "unix" if !rest.is_empty() => Ok(Endpoint::Unix(rest.into())),
+            "unix-listen" if !rest.is_empty() => Ok(Endpoint::UnixListen(rest.into())),
+            "tcp" if is_host_port(rest) => Ok(Endpoint::Tcp(rest.to_owned())),
+            "tcp-listen" if is_host_port(rest) => Ok(Endpoint::TcpListen(rest.to_owned())),
+            _ if text == "-" => Ok(Endpoint::Standard),
+            _ if text.is_empty()
+                || ["unix", "unix-listen", "tcp", "tcp-listen"].contains(&scheme) =>
+            {
+                Err(EndpointError::Name {
+                    text: text.to_owned(),
+                })
+            }
+            _ => Ok(Endpoint::File(text.into())),
         }
     }
 
@@ -107,8 +105,7 @@ impl Endpoint {
     /// # Errors
     /// When a system call fails.
     pub fn open_source(&self) -> Result<OwnedFd, EndpointError> {
-        let open = |path: &PathBuf| File::open(path);
-        self.open(false, open)
+        self.open(false, |path| File::open(path))
     }
 
     /// Open for writing: a file must be new.
@@ -119,15 +116,14 @@ impl Endpoint {
         if *self == Endpoint::Standard && io::IsTerminal::is_terminal(&io::stdout()) {
             return Err(EndpointError::Terminal);
         }
-        let open = |path: &PathBuf| {
+        self.open(true, |path| {
             // Existing pipes and devices are opened; existing files are refused.
             let special = std::fs::metadata(path).is_ok_and(|m| !m.is_file());
             OpenOptions::new()
                 .write(true)
                 .create_new(!special)
                 .open(path)
-        };
-        self.open(true, open)
+        })
     }
 
     fn open(
@@ -142,20 +138,19 @@ impl Endpoint {
                 _ => EndpointError::System { what, name, source },
             }
         };
+        let connect = "connect to";
         Ok(match self {
-            Endpoint::Standard if writes => {
-                rustix::io::dup(io::stdout()).map_err(|e| failed("open")(e.into()))?
-            }
             Endpoint::Standard => {
-                rustix::io::dup(io::stdin()).map_err(|e| failed("open")(e.into()))?
+                let copy = if writes {
+                    rustix::io::dup(io::stdout())
+                } else {
+                    rustix::io::dup(io::stdin())
+                };
+                copy.map_err(|e| failed("open")(e.into()))?
             }
             Endpoint::File(path) => file(path).map_err(failed("open"))?.into(),
-            Endpoint::Unix(path) => UnixStream::connect(path)
-                .map_err(failed("connect to"))?
-                .into(),
-            Endpoint::Tcp(address) => TcpStream::connect(address)
-                .map_err(failed("connect to"))?
-                .into(),
+            Endpoint::Unix(path) => UnixStream::connect(path).map_err(failed(connect))?.into(),
+            Endpoint::Tcp(address) => TcpStream::connect(address).map_err(failed(connect))?.into(),
             Endpoint::UnixListen(path) => {
                 let listener = bind(path).map_err(failed("listen at"))?;
                 let accepted = listener.accept().map_err(failed("wait at"));

@@ -1,50 +1,10 @@
-//! The LFSR pattern as a stream source, and its checker as a sink.
+//! The checker of the LFSR pattern as a stream sink.
 
 use std::io;
 
 use crate::registers::Registers;
-use crate::source::{FillResult, StreamSink, StreamSource};
-use assay_integrity::pattern::{
-    ExpectedLayout, Pattern, PatternRegister, StreamFindings, StreamVerifier,
-};
-
-/// A stream of the pattern, generated in the ring.
-#[derive(Clone, Debug)]
-pub struct PatternSource {
-    generator: PatternRegister,
-    left_bytes: u64,
-}
-
-impl PatternSource {
-    /// The first `bytes` of the stream of this seed.
-    pub fn new(pattern: Pattern, bytes: u64) -> PatternSource {
-        PatternSource {
-            generator: pattern.at(0),
-            left_bytes: bytes,
-        }
-    }
-}
-
-impl StreamSource for PatternSource {
-    fn name(&self) -> String {
-        format!("the pattern of seed {:#x}", self.generator.pattern().seed())
-    }
-
-    fn fill(&mut self, chunk: &mut [u8], _: &Registers) -> io::Result<FillResult> {
-        let bytes =
-            usize::try_from(self.left_bytes).map_or(chunk.len(), |left| left.min(chunk.len()));
-        self.generator.fill(&mut chunk[..bytes]);
-        self.left_bytes -= bytes as u64;
-        Ok(FillResult {
-            bytes,
-            last: self.left_bytes == 0,
-        })
-    }
-
-    fn has_more(&mut self, _: bool, _: &Registers) -> io::Result<Option<bool>> {
-        Ok(Some(self.left_bytes > 0))
-    }
-}
+use crate::source::StreamSink;
+use assay_integrity::pattern::{ExpectedLayout, Pattern, StreamFindings, StreamVerifier};
 
 /// Verifies a stream against the pattern.
 #[derive(Debug)]
@@ -59,13 +19,12 @@ impl PatternSink {
     /// Against this pattern, from its first beat unless [`StreamSink::begin`] gives another position. `chunk_bytes`
     /// and `chunks` of the range or recording are for the diagnosis.
     pub fn new(pattern: Pattern, chunk_bytes: u32, chunks: u64) -> PatternSink {
-        let layout = ExpectedLayout::stream(pattern.seed(), u64::MAX);
         let chunk_bytes = u64::from(chunk_bytes);
         PatternSink {
             pattern,
             chunk_bytes,
             chunks,
-            verifier: StreamVerifier::new(layout, chunk_bytes, chunks),
+            verifier: verifier(pattern, 0, chunk_bytes, chunks),
         }
     }
 
@@ -81,15 +40,19 @@ impl StreamSink for PatternSink {
     }
 
     fn begin(&mut self, first_byte: u64) {
-        let layout = ExpectedLayout::stream(self.pattern.seed(), u64::MAX);
-        let layout = layout.part(first_byte, u64::MAX - first_byte);
-        self.verifier = StreamVerifier::new(layout, self.chunk_bytes, self.chunks);
+        self.verifier = verifier(self.pattern, first_byte, self.chunk_bytes, self.chunks);
     }
 
     fn put(&mut self, bytes: &[u8], _: &Registers) -> io::Result<()> {
         self.verifier.check(bytes);
         Ok(())
     }
+}
+
+fn verifier(pattern: Pattern, first_byte: u64, chunk_bytes: u64, chunks: u64) -> StreamVerifier {
+    let layout = ExpectedLayout::stream(pattern.seed(), u64::MAX);
+    let layout = layout.part(first_byte, u64::MAX - first_byte);
+    StreamVerifier::new(layout, chunk_bytes, chunks)
 }
 
 #[cfg(test)]

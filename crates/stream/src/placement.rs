@@ -23,10 +23,8 @@ impl ChunkPlacement {
             ChunkPlacement::Plain(range) => range.locate(chunk),
             ChunkPlacement::Indexed(layout, drives) => {
                 let drives = u64::from(*drives);
-                (
-                    (chunk % drives) as usize,
-                    layout.chunk_address(chunk / drives),
-                )
+                let address = layout.chunk_address(chunk / drives);
+                ((chunk % drives) as usize, address)
             }
         }
     }

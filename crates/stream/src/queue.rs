@@ -12,15 +12,27 @@ const MAX_DEFERRED_IOS: usize = 4;
 
 /// Stream time: the clock of the drive that is furthest ahead.
 pub(crate) fn latest(queues: &mut [StreamQueue<'_>]) -> Nanos {
-    queues
-        .iter_mut()
-        .map(StreamQueue::now)
-        .max()
-        .unwrap_or(Nanos::ZERO)
+    let clocks = queues.iter_mut().map(StreamQueue::now);
+    clocks.max().unwrap_or(Nanos::ZERO)
 }
 
-/// Check that a slot holds a chunk.
-pub(crate) fn fits(queues: &[StreamQueue<'_>], chunk_bytes: u32) -> Result<(), StreamError> {
+/// A queue with I/Os in flight, to wait for.
+pub(crate) fn busy_queue(queues: &[StreamQueue<'_>]) -> Option<usize> {
+    queues.iter().position(|queue| queue.in_flight > 0)
+}
+
+/// Check that there is a queue with at least two slots (one is for the index) for each of `drives`, and that a slot
+/// holds a chunk.
+pub(crate) fn check_queues(
+    queues: &[StreamQueue<'_>],
+    drives: usize,
+    chunk_bytes: u32,
+) -> Result<(), StreamError> {
+    const NEEDED: usize = 2;
+    let few = queues.iter().any(|queue| queue.slots() < NEEDED);
+    if queues.is_empty() || queues.len() != drives || few {
+        return Err(StreamError::NoSlots { needed: NEEDED });
+    }
     match queues.iter().find(|queue| queue.slot_bytes < chunk_bytes) {
         None => Ok(()),
         Some(queue) => Err(StreamError::SmallSlots {
@@ -31,31 +43,13 @@ pub(crate) fn fits(queues: &[StreamQueue<'_>], chunk_bytes: u32) -> Result<(), S
     }
 }
 
-/// Purpose of an I/O in flight.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum IoPurpose {
-    /// A chunk of the stream, by number.
-    Chunk(u64),
-    /// A flush, with the caller's number.
-    Flush(u64),
-    /// Part of the index.
-    Index,
-}
-
 /// A completed I/O.
 #[derive(Debug)]
 pub(crate) struct EndedIo {
-    pub purpose: IoPurpose,
+    /// Number of the chunk; `None` for flushes and the index.
+    pub chunk: Option<u64>,
     pub slot: u32,
     pub failure: Option<DeviceFailure>,
-}
-
-#[derive(Clone, Copy)]
-struct StartedIo {
-    purpose: IoPurpose,
-    len_bytes: u32,
-    address: u64,
-    op: Op,
 }
 
 /// A target with its free and used slots.
@@ -66,7 +60,8 @@ pub struct StreamQueue<'t> {
     name: String,
     target: Box<dyn Target + 't>,
     free: Vec<u32>,
-    started: Vec<Option<StartedIo>>,
+    /// The I/O of each slot in flight, and its chunk.
+    started: Vec<Option<(Io, Option<u64>)>>,
     in_flight: usize,
     /// I/Os submitted since the last reap, which may not have started.
     unstarted: usize,
@@ -158,12 +153,13 @@ impl<'t> StreamQueue<'t> {
         &mut buffer[..bytes]
     }
 
+    /// Submit an I/O of a chunk, or `None`: a flush or part of the index.
     pub(crate) fn submit(
         &mut self,
         slot: u32,
-        purpose: IoPurpose,
+        chunk: Option<u64>,
         op: Op,
-        address: u64,
+        offset_bytes: u64,
         len_bytes: u32,
     ) -> Result<(), TargetError> {
         // A header read from a drive may claim any length.
@@ -174,19 +170,15 @@ impl<'t> StreamQueue<'t> {
                 source: std::io::ErrorKind::InvalidInput.into(),
             });
         }
-        self.target.submit(&[Io {
+        let io = Io {
             op,
             data: DataClass::Incompressible,
             slot,
             len_bytes,
-            offset_bytes: address,
-        }])?;
-        self.started[slot as usize] = Some(StartedIo {
-            purpose,
-            len_bytes,
-            address,
-            op,
-        });
+            offset_bytes,
+        };
+        self.target.submit(&[io])?;
+        self.started[slot as usize] = Some((io, chunk));
         self.in_flight += 1;
         self.unstarted += 1;
         Ok(())
@@ -204,26 +196,26 @@ impl<'t> StreamQueue<'t> {
         self.target
             .reap(min.min(self.in_flight), until, &mut self.completions)?;
         for completion in &self.completions {
-            let Some(started) = self.started[completion.slot as usize].take() else {
+            let Some((io, chunk)) = self.started[completion.slot as usize].take() else {
                 continue;
             };
             self.in_flight -= 1;
-            let expected = match started.op {
+            let expected = match io.op {
                 Op::Flush => completion.result >= 0,
-                _ => completion.moved(started.len_bytes),
+                _ => completion.moved(io.len_bytes),
             };
             let failure = (!expected).then(|| DeviceFailure {
                 drive: self.name.clone(),
-                op: started.op.name(),
-                address: started.address,
+                op: io.op.name(),
+                address: io.offset_bytes,
                 result: completion.result,
             });
-            if started.op != Op::Read {
-                self.free.push(completion.slot);
+            if io.op != Op::Read {
+                self.free.push(io.slot);
             }
             ended.push(EndedIo {
-                purpose: started.purpose,
-                slot: completion.slot,
+                chunk,
+                slot: io.slot,
                 failure,
             });
         }

@@ -194,10 +194,8 @@ impl StreamRange {
     pub fn locate(&self, chunk: u64) -> (usize, u64) {
         let drives = u64::from(self.drives);
         let local = (chunk / drives) % self.chunks_per_drive();
-        (
-            (chunk % drives) as usize,
-            self.first + local * u64::from(self.chunk_bytes),
-        )
+        let address = self.first + local * u64::from(self.chunk_bytes);
+        ((chunk % drives) as usize, address)
     }
 }
 

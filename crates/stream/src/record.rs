@@ -20,7 +20,7 @@ use crate::checkpoint::Checkpoints;
 use crate::index::{ChunkEntry, IndexOptions, IndexWriter};
 use crate::pacing::{ChunkTimes, StallAccounting};
 use crate::placement::{ChunkPlacement, indexed};
-use crate::queue::{EndedIo, IoPurpose, POLL_INTERVAL, StreamQueue, fits, latest};
+use crate::queue::{EndedIo, POLL_INTERVAL, StreamQueue, busy_queue, check_queues, latest};
 use crate::range::StreamRange;
 use crate::registers::{ControlBits, Registers, StatusBits};
 use crate::source::{FillResult, StreamSource};
@@ -61,9 +61,6 @@ pub struct RecordOutcome {
 
 /// Default checkpoint interval with an index, bytes.
 pub const DEFAULT_CHECKPOINT_BYTES: u64 = 64 << 20;
-
-/// One slot for the stream and one for the index.
-const MIN_SLOTS: usize = 2;
 
 /// Record a stream on queues, one per drive of the range. A failed command ends it with `DEVICE_ERROR`; chunks before
 /// it stay.
@@ -111,49 +108,38 @@ impl<'a, 't> Recorder<'a, 't> {
         options: &'a RecordOptions,
         registers: &'a Registers,
     ) -> Result<Recorder<'a, 't>, StreamError> {
-        if queues.is_empty()
-            || queues.len() != range.drives as usize
-            || queues.iter().any(|queue| queue.slots() < MIN_SLOTS)
-        {
-            return Err(StreamError::NoSlots { needed: MIN_SLOTS });
-        }
-        fits(queues, range.chunk_bytes)?;
-        let every = options.checkpoint_bytes.or_else(|| {
-            let indexed = options.index.is_some();
-            indexed.then_some(DEFAULT_CHECKPOINT_BYTES)
-        });
-        let mut every_chunks = every.map(|bytes| (bytes / u64::from(range.chunk_bytes)).max(1));
+        check_queues(queues, range.drives as usize, range.chunk_bytes)?;
+        let chunk_bytes = u64::from(range.chunk_bytes);
+        let indexed_by_default = options.index.as_ref().map(|_| DEFAULT_CHECKPOINT_BYTES);
+        let every = options.checkpoint_bytes.or(indexed_by_default);
+        let mut every_chunks = every.map(|bytes| (bytes / chunk_bytes).max(1));
         let slots: u64 = queues.iter().map(|queue| queue.slots() as u64).sum();
-        let (placement, writers, window) = match &options.index {
-            None => (ChunkPlacement::Plain(*range), Vec::new(), u64::MAX),
-            Some(index) => {
-                let layout = indexed(range, options.ring, queues[0].name())?;
-                // How far the stream may run ahead of the index: the checkpoint in progress, the next one, and the
-                // slots.
-                let mut every = every_chunks.unwrap_or(1);
-                let mut window = 2 * every + slots;
-                if options.ring {
-                    // A crash must leave at least half of a ring.
-                    let half = (layout.chunks * u64::from(range.drives) / 2).max(1);
-                    every = every.min(half.div_ceil(2));
-                    window = (2 * every + slots).min(half);
-                }
-                every_chunks = Some(every);
-                let writers = (0..range.drives)
-                    .map(|queue| {
-                        let drive = (queue, range.drives);
-                        IndexWriter::new(index, layout, drive, options.ring, window)
-                    })
-                    .collect();
-                (
-                    ChunkPlacement::Indexed(layout, range.drives),
-                    writers,
-                    window,
-                )
+        let (mut placement, mut writers) = (ChunkPlacement::Plain(*range), Vec::new());
+        let mut window = u64::MAX;
+        if let Some(index) = &options.index {
+            let layout = indexed(range, options.ring, queues[0].name())?;
+            // How far the stream may run ahead of the index: the checkpoint in progress, the next one, and the slots.
+            let mut every = every_chunks.unwrap_or(1);
+            window = 2 * every + slots;
+            if options.ring {
+                // A crash must leave at least half of a ring.
+                let half = (layout.chunks * u64::from(range.drives) / 2).max(1);
+                every = every.min(half.div_ceil(2));
+                window = (2 * every + slots).min(half);
             }
-        };
+            every_chunks = Some(every);
+            let writer = |queue| {
+                let drive = (queue, range.drives);
+                IndexWriter::new(index, layout, drive, options.ring, window)
+            };
+            writers = (0..range.drives).map(writer).collect();
+            placement = ChunkPlacement::Indexed(layout, range.drives);
+        }
+        registers.begin();
+        let mut checkpoints = Checkpoints::new(writers, every_chunks, window, options.ring);
+        let now = latest(queues);
+        checkpoints.begin(queues, now)?;
         let began = latest(queues);
-        registers.begin(range.first, range.last, range.chunk_bytes);
         let tables = options.buffer_table || options.source_rate.is_some();
         Ok(Recorder {
             queues,
@@ -161,30 +147,23 @@ impl<'a, 't> Recorder<'a, 't> {
             placement,
             options,
             registers,
-            chunk_bytes: u64::from(range.chunk_bytes),
+            chunk_bytes,
             began,
             next: 0,
             filling: None,
             contiguous_chunks: 0,
             done: VecDeque::new(),
             last_bytes: None,
-            checkpoints: Checkpoints::new(writers, every_chunks, window, options.ring),
+            checkpoints,
             ended: Vec::new(),
-            pacing: StallAccounting::new(options.source_rate, began, u64::from(range.chunk_bytes)),
+            pacing: StallAccounting::new(options.source_rate, began, chunk_bytes),
             buffer_table: tables.then(|| BufferTable::new(began)),
             failure: None,
         })
     }
 
     fn run(mut self, source: &mut dyn StreamSource) -> Result<RecordOutcome, StreamError> {
-        self.checkpoints.begin(self.queues, self.began)?;
-        self.began = self.now();
-        self.pacing = StallAccounting::new(self.options.source_rate, self.began, self.chunk_bytes);
-        if let Some(buffer_table) = &mut self.buffer_table {
-            *buffer_table = BufferTable::new(self.began);
-        }
-        let taken = self.take_all(source);
-        let mut status = match taken {
+        let mut status = match self.take_all(source) {
             Ok(status) => status,
             Err(error @ StreamError::Target(_)) => return Err(error),
             Err(error) => {
@@ -193,21 +172,17 @@ impl<'a, 't> Recorder<'a, 't> {
                 return Err(error);
             }
         };
-        let stopped = status.has(StatusBits::STOPPED);
-        self.finish(stopped)?;
+        self.finish(status.has(StatusBits::STOPPED))?;
         if self.failure.is_some() {
-            status = status
-                .without(StatusBits::FINISHED)
-                .with(StatusBits::DEVICE_ERROR);
+            status = status.failed();
         }
-        let more = match (self.is_full(), self.options.ring) {
-            (true, false) if !status.has(StatusBits::EARLY_LAST) && self.failure.is_none() => {
-                let wait = self.options.ask_for_more && !self.registers.stop_requested();
-                source
-                    .has_more(wait, self.registers)
-                    .map_err(|e| self.source_failed(source, 0, e))?
-            }
-            _ => Some(false),
+        let was_full = self.is_full() && !self.options.ring && self.failure.is_none();
+        let more = if was_full && !status.has(StatusBits::EARLY_LAST) {
+            let wait = self.options.ask_for_more && !self.registers.stop_requested();
+            let more = source.has_more(wait, self.registers);
+            more.map_err(|e| self.source_failed(source, 0, e))?
+        } else {
+            Some(false)
         };
         Ok(self.outcome(status, more))
     }
@@ -223,12 +198,7 @@ impl<'a, 't> Recorder<'a, 't> {
                 if let Some((queue, slot, bytes)) = self.filling.take() {
                     self.submit(queue, slot, bytes)?;
                 }
-                let aborted = self.registers.commanded(ControlBits::ABORT);
-                return Ok(if aborted {
-                    StatusBits::ABORTED
-                } else {
-                    StatusBits::STOPPED
-                });
+                return Ok(self.registers.stop_status());
             }
             if self.registers.acknowledge(ControlBits::FLUSH_NOW) {
                 self.checkpoints.request();
@@ -270,12 +240,7 @@ impl<'a, 't> Recorder<'a, 't> {
                 self.collect(queue, 0)?;
             }
             if last {
-                let bits = if early {
-                    StatusBits::EARLY_LAST
-                } else {
-                    StatusBits::default()
-                };
-                return Ok(StatusBits::FINISHED.with(bits));
+                return Ok(StatusBits::FINISHED.with_if(early, StatusBits::EARLY_LAST));
             }
         }
     }
@@ -300,8 +265,8 @@ impl<'a, 't> Recorder<'a, 't> {
             self.checkpoints.add_entry(queue, entry);
         }
         let (_, address) = self.placement.locate(self.next);
-        let purpose = IoPurpose::Chunk(self.next);
-        self.queues[queue].submit(slot, purpose, Op::Write, address, len_bytes as u32)?;
+        let len_bytes = len_bytes as u32;
+        self.queues[queue].submit(slot, Some(self.next), Op::Write, address, len_bytes)?;
         if early {
             self.last_bytes = Some(bytes as u64);
         }
@@ -345,7 +310,7 @@ impl<'a, 't> Recorder<'a, 't> {
             }
             waited = true;
             let at = if blocked {
-                self.checkpoints.busy_queue(self.queues).unwrap_or(queue)
+                busy_queue(self.queues).unwrap_or(queue)
             } else {
                 queue
             };
@@ -405,18 +370,17 @@ impl<'a, 't> Recorder<'a, 't> {
         for ended in self.ended.drain(..) {
             if let Some(failure) = ended.failure {
                 self.failure.get_or_insert(failure);
-                self.checkpoints.failed(ended.purpose);
+                self.checkpoints.failed(ended.chunk.is_some());
                 continue;
             }
-            match ended.purpose {
-                IoPurpose::Chunk(chunk) => {
-                    let index = chunk.checked_sub(self.contiguous_chunks);
-                    if let Some(done) = index.and_then(|at| self.done.get_mut(at as usize)) {
-                        *done = true;
-                        chunks += 1;
-                    }
-                }
-                other => self.checkpoints.ended(other),
+            let Some(chunk) = ended.chunk else {
+                self.checkpoints.ended();
+                continue;
+            };
+            let index = chunk.checked_sub(self.contiguous_chunks);
+            if let Some(done) = index.and_then(|at| self.done.get_mut(at as usize)) {
+                *done = true;
+                chunks += 1;
             }
         }
         let before = self.contiguous_chunks;

@@ -7,6 +7,7 @@
 //!
 //! # Register map
 //! Offsets for a memory-mapped core, little-endian. 64-bit registers may be read as two 32-bit halves, low half first.
+//! [`Registers`] holds those that act on a software stream or change while it runs.
 //!
 //! | offset | name | bits | content |
 //! |---|---|---|---|
@@ -52,18 +53,18 @@ impl ControlBits {
 #[derive(Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub struct StatusBits(u32);
 
-/// Names of the bits, in order.
-const NAMES: [(StatusBits, &str); 10] = [
-    (StatusBits::RUNNING, "running"),
-    (StatusBits::FINISHED, "finished"),
-    (StatusBits::EARLY_LAST, "early_last"),
-    (StatusBits::STOPPED, "stopped"),
-    (StatusBits::ABORTED, "aborted"),
-    (StatusBits::FIRST_AFTER_LAST, "first_after_last"),
-    (StatusBits::UNALIGNED, "unaligned"),
-    (StatusBits::OUT_OF_RANGE, "out_of_range"),
-    (StatusBits::DEVICE_ERROR, "device_error"),
-    (StatusBits::LAST_VALID, "last_valid"),
+/// Names of the bits, lowest first.
+const NAMES: [&str; 10] = [
+    "running",
+    "finished",
+    "early_last",
+    "stopped",
+    "aborted",
+    "first_after_last",
+    "unaligned",
+    "out_of_range",
+    "device_error",
+    "last_valid",
 ];
 
 impl StatusBits {
@@ -99,21 +100,23 @@ impl StatusBits {
         StatusBits(self.0 | bits.0)
     }
 
-    /// Without these bits.
+    /// With these bits set if `condition` holds.
     #[must_use]
-    pub fn without(self, bits: StatusBits) -> StatusBits {
-        StatusBits(self.0 & !bits.0)
+    pub fn with_if(self, condition: bool, bits: StatusBits) -> StatusBits {
+        if condition { self.with(bits) } else { self }
     }
 
-    /// The register's value.
-    pub fn raw(self) -> u32 {
-        self.0
+    /// The end status after a failed command: `DEVICE_ERROR`, and not `FINISHED`.
+    #[must_use]
+    pub(crate) fn failed(self) -> StatusBits {
+        StatusBits(self.0 & !StatusBits::FINISHED.0).with(StatusBits::DEVICE_ERROR)
     }
 
     /// Names of the bits that are set, lowest first.
     pub fn names(self) -> Vec<&'static str> {
-        let set = NAMES.iter().filter(|(bit, _)| self.has(*bit));
-        set.map(|&(_, name)| name).collect()
+        let bits = NAMES.iter().enumerate();
+        let set = bits.filter(|(bit, _)| self.0 >> bit & 1 == 1);
+        set.map(|(_, name)| *name).collect()
     }
 }
 
@@ -134,9 +137,6 @@ impl serde::Serialize for StatusBits {
 pub struct Registers {
     control: AtomicU32,
     status: AtomicU32,
-    first_address: AtomicU64,
-    last_address: AtomicU64,
-    chunk_bytes: AtomicU32,
     last_address_written: AtomicU64,
     bytes: AtomicU64,
     stalls: AtomicU64,
@@ -163,6 +163,15 @@ impl Registers {
         self.commanded(ControlBits(ControlBits::STOP.0 | ControlBits::ABORT.0))
     }
 
+    /// The end status of a stop request: `ABORTED` or `STOPPED`.
+    pub(crate) fn stop_status(&self) -> StatusBits {
+        if self.commanded(ControlBits::ABORT) {
+            StatusBits::ABORTED
+        } else {
+            StatusBits::STOPPED
+        }
+    }
+
     /// Clear a bit of `CONTROL`; true if it was set.
     pub(crate) fn acknowledge(&self, control: ControlBits) -> bool {
         self.control.fetch_and(!control.0, Ordering::SeqCst) & control.0 != 0
@@ -177,35 +186,15 @@ impl Registers {
         self.status.store(status.0, Ordering::SeqCst);
     }
 
-    /// `FIRST_ADDRESS`, bytes.
-    pub fn first_address(&self) -> u64 {
-        self.first_address.load(Ordering::Relaxed)
-    }
-
-    /// `LAST_ADDRESS`, bytes.
-    pub fn last_address(&self) -> u64 {
-        self.last_address.load(Ordering::Relaxed)
-    }
-
-    /// `CHUNK_BYTES`.
-    pub fn chunk_bytes(&self) -> u32 {
-        self.chunk_bytes.load(Ordering::Relaxed)
-    }
-
     /// `LAST_ADDRESS_WRITTEN` (of a replay: read), bytes; `None` before the first completed chunk.
     pub fn last_address_written(&self) -> Option<u64> {
         let valid = self.status().has(StatusBits::LAST_VALID);
         valid.then(|| self.last_address_written.load(Ordering::SeqCst))
     }
 
-    /// `BYTES`.
+    /// `BYTES`; `BEATS` is the same in beats of 16 bytes, rounded up.
     pub fn bytes(&self) -> u64 {
         self.bytes.load(Ordering::Relaxed)
-    }
-
-    /// `BEATS`.
-    pub fn beats(&self) -> u64 {
-        self.bytes().div_ceil(BEAT_BYTES)
     }
 
     /// `STALLS`.
@@ -227,13 +216,11 @@ impl Registers {
         self.durable_bytes.store(bytes, Ordering::SeqCst);
     }
 
-    pub(crate) fn begin(&self, first_address: u64, last_address: u64, chunk_bytes: u32) {
-        self.first_address.store(first_address, Ordering::Relaxed);
-        self.last_address.store(last_address, Ordering::Relaxed);
-        self.chunk_bytes.store(chunk_bytes, Ordering::Relaxed);
-        self.bytes.store(0, Ordering::Relaxed);
-        self.stalls.store(0, Ordering::Relaxed);
-        self.stall_time_ns.store(0, Ordering::Relaxed);
+    /// A stream begins.
+    pub(crate) fn begin(&self) {
+        for register in [&self.bytes, &self.stalls, &self.stall_time_ns] {
+            register.store(0, Ordering::Relaxed);
+        }
         self.durable(0);
         self.set_status(StatusBits::RUNNING);
     }

@@ -1,13 +1,14 @@
 //! Replay: reads a stream from drives and delivers it in order.
 
+use std::collections::VecDeque;
 use std::io;
 
 use assay_io::{Nanos, Op};
 
 use crate::index::Recording;
-use crate::queue::{EndedIo, IoPurpose, POLL_INTERVAL, StreamQueue, fits, latest};
+use crate::queue::{EndedIo, POLL_INTERVAL, StreamQueue, busy_queue, check_queues, latest};
 use crate::range::StreamRange;
-use crate::registers::{ControlBits, Registers, StatusBits};
+use crate::registers::{Registers, StatusBits};
 use crate::source::StreamSink;
 use crate::status::{DeviceFailure, Stall, StreamError, StreamStatus};
 
@@ -41,7 +42,7 @@ pub struct BadChunk {
 }
 
 /// Result of a replay.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct ReplayOutcome {
     /// Registers and counts; `bytes` were delivered.
     pub status: StreamStatus,
@@ -78,30 +79,21 @@ pub fn replay(
     options: ReplayOptions,
     registers: &Registers,
 ) -> Result<ReplayOutcome, StreamError> {
-    let needed = match &what {
-        ReplaySource::Raw(range, _) => range.drives as usize,
-        ReplaySource::Recording(recording) => recording.parts.len(),
-    };
-    if queues.is_empty() || queues.len() != needed || queues.iter().any(|queue| queue.slots() < 2) {
-        return Err(StreamError::NoSlots { needed: 2 });
-    }
-    let chunk_bytes = match &what {
-        ReplaySource::Raw(range, _) => range.chunk_bytes,
+    let (drives, chunk_bytes) = match &what {
+        ReplaySource::Raw(range, _) => (range.drives as usize, range.chunk_bytes),
         ReplaySource::Recording(recording) => {
-            recording.header().map_or(1, |h| h.layout.chunk_bytes)
+            let chunk_bytes = recording.header().map_or(1, |h| h.layout.chunk_bytes);
+            (recording.parts.len(), chunk_bytes)
         }
     };
-    fits(queues, chunk_bytes)?;
-    let (mut partially_overwritten_chunks, mut missing_chunks) = (0, 0);
+    check_queues(queues, drives, chunk_bytes)?;
+    let mut out = ReplayOutcome::default();
     if let ReplaySource::Recording(recording) = &mut what {
-        missing_chunks = recording.missing;
-        partially_overwritten_chunks = recording.trim(queues)?;
+        out.missing_chunks = recording.missing;
+        out.partially_overwritten_chunks = recording.trim(queues)?;
         sink.begin(recording.first_byte());
     }
-    let mut replayed = Replayer::new(queues, what, options, registers).run(sink)?;
-    replayed.partially_overwritten_chunks = partially_overwritten_chunks;
-    replayed.missing_chunks = missing_chunks;
-    Ok(replayed)
+    Replayer::new(queues, what, options, registers, out).run(sink)
 }
 
 /// A chunk being read, or waiting for those before it.
@@ -137,7 +129,7 @@ struct Replayer<'a, 't, 'r> {
     /// Bytes in the last of them.
     last_bytes: u64,
     next: u64,
-    reading: std::collections::VecDeque<PendingRead>,
+    reading: VecDeque<PendingRead>,
     ended: Vec<EndedIo>,
     began: Nanos,
     out: ReplayOutcome,
@@ -150,73 +142,45 @@ impl<'a, 't, 'r> Replayer<'a, 't, 'r> {
         what: ReplaySource<'r>,
         options: ReplayOptions,
         registers: &'a Registers,
+        mut out: ReplayOutcome,
     ) -> Replayer<'a, 't, 'r> {
-        let (chunk_bytes, from, to, last_bytes, first, last) = match &what {
+        let status = &mut out.status;
+        status.drives = queues.len() as u32;
+        let (from, to, last_bytes) = match &what {
             ReplaySource::Raw(range, bytes) => {
+                (status.first_address, status.last_address) = (range.first, range.last);
+                status.chunk_bytes = range.chunk_bytes;
                 let chunk = u64::from(range.chunk_bytes);
                 let bytes = bytes.map_or(range.bytes(), |bytes| bytes.min(range.bytes()));
                 let chunks = bytes.div_ceil(chunk);
-                let last_bytes = match bytes % chunk {
-                    0 => chunk.min(bytes),
-                    part => part,
-                };
-                (
-                    range.chunk_bytes,
-                    0,
-                    chunks,
-                    last_bytes,
-                    range.first,
-                    range.last,
-                )
+                (0, chunks, bytes - chunks.saturating_sub(1) * chunk)
             }
             ReplaySource::Recording(recording) => {
-                let layout = recording.header().map(|h| h.layout);
-                let chunk_bytes = layout.map_or(1, |l| l.chunk_bytes);
-                let first = layout.map_or(0, |l| l.data_first);
-                let last = layout.map_or(0, |l| l.chunk_address(l.chunks - 1));
+                status.chunk_bytes = 1;
+                if let Some(layout) = recording.header().map(|h| h.layout) {
+                    status.first_address = layout.data_first;
+                    status.last_address = layout.chunk_address(layout.chunks - 1);
+                    status.chunk_bytes = layout.chunk_bytes;
+                }
                 // The index holds the length of each chunk.
-                let whole = u64::from(chunk_bytes);
-                (
-                    chunk_bytes,
-                    recording.from,
-                    recording.to,
-                    whole,
-                    first,
-                    last,
-                )
+                (recording.from, recording.to, u64::from(status.chunk_bytes))
             }
         };
-        registers.begin(first, last, chunk_bytes);
-        let began = latest(queues);
-        let status = StreamStatus {
-            first_address: first,
-            last_address: last,
-            chunk_bytes,
-            drives: queues.len() as u32,
-            ..StreamStatus::default()
-        };
+        registers.begin();
         Replayer {
+            began: latest(queues),
             queues,
             what,
             options,
             registers,
-            chunk_bytes: u64::from(chunk_bytes),
+            chunk_bytes: u64::from(out.status.chunk_bytes),
             from,
             to,
             last_bytes,
             next: from,
-            reading: std::collections::VecDeque::new(),
+            reading: VecDeque::new(),
             ended: Vec::new(),
-            began,
-            out: ReplayOutcome {
-                status,
-                checked_chunks: 0,
-                bad_chunks: 0,
-                first_bad: None,
-                missing_chunks: 0,
-                not_durable_chunks: 0,
-                partially_overwritten_chunks: 0,
-            },
+            out,
             bytes: 0,
         }
     }
@@ -226,56 +190,39 @@ impl<'a, 't, 'r> Replayer<'a, 't, 'r> {
         // Buffers must not be freed with I/Os in flight.
         self.drain()?;
         let mut status = ending?;
-        if self.out.status.failure.is_some() {
-            status = status
-                .without(StatusBits::FINISHED)
-                .with(StatusBits::DEVICE_ERROR);
+        let out = &mut self.out.status;
+        if out.failure.is_some() {
+            status = status.failed();
         }
-        if let Some(address) = self.out.status.last_address_written {
+        if let Some(address) = out.last_address_written {
             status = status.with(StatusBits::LAST_VALID);
             self.registers.progress(address, self.bytes);
         }
         self.registers.set_status(status);
-        let end = latest(self.queues);
-        let out = &mut self.out.status;
         out.status = status;
         out.bytes = self.bytes;
         out.beats = self.bytes.div_ceil(crate::registers::BEAT_BYTES);
-        out.elapsed_ns = end.0 - self.began.0;
+        out.elapsed_ns = latest(self.queues).0 - self.began.0;
         Ok(self.out)
     }
 
     fn all(&mut self, sink: &mut dyn StreamSink) -> Result<StatusBits, StreamError> {
         for chunk in self.from..self.to {
             if self.registers.stop_requested() {
-                return Ok(self.stop_status());
+                return Ok(self.registers.stop_status());
             }
             self.read_ahead()?;
             if !self.wait_for(chunk)? {
-                return Ok(self.stop_status());
+                return Ok(self.registers.stop_status());
             }
             match self.deliver(sink)? {
                 ChunkDelivery::On => {}
                 ChunkDelivery::End => break,
-                ChunkDelivery::Cut => return Ok(self.stop_status()),
+                ChunkDelivery::Cut => return Ok(self.registers.stop_status()),
             }
         }
         let early = !self.bytes.is_multiple_of(self.chunk_bytes);
-        let early = if early {
-            StatusBits::EARLY_LAST
-        } else {
-            StatusBits::default()
-        };
-        Ok(StatusBits::FINISHED.with(early))
-    }
-
-    /// `ABORTED` or `STOPPED`.
-    fn stop_status(&self) -> StatusBits {
-        if self.registers.commanded(ControlBits::ABORT) {
-            StatusBits::ABORTED
-        } else {
-            StatusBits::STOPPED
-        }
+        Ok(StatusBits::FINISHED.with_if(early, StatusBits::EARLY_LAST))
     }
 
     /// Submit reads while slots are free; one per queue is reserved for the index.
@@ -289,8 +236,7 @@ impl<'a, 't, 'r> Replayer<'a, 't, 'r> {
                 break;
             };
             let len_bytes = self.read_len(self.next);
-            let purpose = IoPurpose::Chunk(self.next);
-            self.queues[queue].submit(slot, purpose, Op::Read, address, len_bytes)?;
+            self.queues[queue].submit(slot, Some(self.next), Op::Read, address, len_bytes)?;
             self.reading.push_back(PendingRead {
                 chunk: self.next,
                 queue,
@@ -357,14 +303,11 @@ impl<'a, 't, 'r> Replayer<'a, 't, 'r> {
     }
 
     fn process_completions(&mut self) {
+        let front = self.reading.front().map(|front| front.chunk);
         for ended in self.ended.drain(..) {
-            let IoPurpose::Chunk(chunk) = ended.purpose else {
-                continue;
-            };
-            let Some(front) = self.reading.front().map(|front| front.chunk) else {
-                continue;
-            };
-            if let Some(reading) = self.reading.get_mut((chunk - front) as usize) {
+            if let (Some(chunk), Some(front)) = (ended.chunk, front)
+                && let Some(reading) = self.reading.get_mut((chunk - front) as usize)
+            {
                 (reading.done, reading.failure) = (true, ended.failure);
             }
         }
@@ -449,16 +392,9 @@ impl<'a, 't, 'r> Replayer<'a, 't, 'r> {
     }
 
     fn drain(&mut self) -> Result<(), StreamError> {
-        while let Some(queue) = self.queues.iter_mut().find(|queue| queue.in_flight() > 0) {
-            let until = queue.now() + POLL_INTERVAL;
-            queue.reap(1, until, &mut self.ended)?;
-        }
-        for ended in self.ended.drain(..) {
-            if let IoPurpose::Chunk(chunk) = ended.purpose
-                && let Some(reading) = self.reading.iter_mut().find(|r| r.chunk == chunk)
-            {
-                reading.done = true;
-            }
+        while let Some(at) = busy_queue(self.queues) {
+            let until = self.queues[at].now() + POLL_INTERVAL;
+            self.queues[at].reap(1, until, &mut self.ended)?;
         }
         for reading in self.reading.drain(..) {
             self.queues[reading.queue].give_slot(reading.slot);

@@ -4,6 +4,7 @@ use std::fs::File;
 use std::io::{self, Read, Write};
 use std::os::fd::AsFd;
 
+use assay_integrity::pattern::{Pattern, PatternRegister};
 use assay_io::Nanos;
 use assay_io::clock::Clock;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -285,27 +286,45 @@ impl StreamSink for DiscardSink {
     }
 }
 
-/// Bytes left in the ring; for rates of the drive without the cost of a source.
-#[derive(Clone, Copy, Debug)]
-pub struct UninitSource {
+/// A stream of known length: of the LFSR pattern, generated in the ring; or, for rates of the drive without the cost of a
+/// source, of whatever the ring holds.
+#[derive(Clone, Debug)]
+pub struct SizedSource {
+    pattern: Option<PatternRegister>,
     left_bytes: u64,
 }
 
-impl UninitSource {
-    /// A stream of this length.
-    pub fn new(bytes: u64) -> UninitSource {
-        UninitSource { left_bytes: bytes }
+impl SizedSource {
+    /// The first `bytes` of the pattern's stream.
+    pub fn pattern(pattern: Pattern, bytes: u64) -> SizedSource {
+        SizedSource {
+            pattern: Some(pattern.at(0)),
+            left_bytes: bytes,
+        }
+    }
+
+    /// `bytes` that are not written to the ring.
+    pub fn uninit(bytes: u64) -> SizedSource {
+        SizedSource {
+            pattern: None,
+            left_bytes: bytes,
+        }
     }
 }
 
-impl StreamSource for UninitSource {
+impl StreamSource for SizedSource {
     fn name(&self) -> String {
-        "nowhere".to_owned()
+        match &self.pattern {
+            Some(register) => format!("the pattern of seed {:#x}", register.pattern().seed()),
+            None => "nowhere".to_owned(),
+        }
     }
 
     fn fill(&mut self, chunk: &mut [u8], _: &Registers) -> io::Result<FillResult> {
-        let bytes =
-            usize::try_from(self.left_bytes).map_or(chunk.len(), |left| left.min(chunk.len()));
+        let bytes = self.left_bytes.min(chunk.len() as u64) as usize;
+        if let Some(register) = &mut self.pattern {
+            register.fill(&mut chunk[..bytes]);
+        }
         self.left_bytes -= bytes as u64;
         Ok(FillResult {
             bytes,

@@ -70,10 +70,10 @@ impl Stalls {
         }
         self.longest.push(stall);
         if self.longest.len() > STALLS_KEPT {
-            let shortest = (0..self.longest.len()).min_by_key(|&i| self.longest[i].duration_ns);
-            if let Some(shortest) = shortest {
-                self.longest.remove(shortest);
-            }
+            let stalls = self.longest.iter().enumerate();
+            let shortest = stalls.min_by_key(|(_, stall)| stall.duration_ns);
+            let (at, _) = shortest.expect("a stall was added");
+            self.longest.remove(at);
         }
     }
 }

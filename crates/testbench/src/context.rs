@@ -2,21 +2,20 @@
 
 use std::io;
 
+use assay_device::identity::PcieLink;
 use assay_device::session::{DriveSession, SessionError};
 use assay_units::rng::splitmix64;
 
 use super::describe::{StreamLog, sentence};
-use super::{BenchError, BenchObserver, BenchOptions, StreamRates, TestSetup};
-use crate::compare::CompareSink;
+use super::{BenchError, BenchObserver, BenchOptions, BenchReport, TestSetup};
 use assay_integrity::pattern::{ExpectedLayout, Pattern, StreamFindings, StreamVerifier};
 use assay_stream::drives::{Drives, QueueOptions};
-use assay_stream::pattern_stream::PatternSource;
 use assay_stream::queue::StreamQueue;
 use assay_stream::range::StreamRange;
 use assay_stream::record::{RecordOptions, record};
 use assay_stream::registers::{BEAT_BYTES, ControlBits, Registers, StatusBits};
 use assay_stream::replay::{ReplayOptions, ReplaySource, replay};
-use assay_stream::source::{FillResult, StreamSink, StreamSource};
+use assay_stream::source::{FillResult, SizedSource, StreamSink, StreamSource};
 use assay_stream::status::{StreamError, StreamStatus};
 
 /// Mismatched chunks that are diagnosed.
@@ -26,6 +25,8 @@ const MAX_DIAGNOSED: usize = 4;
 pub(super) enum TestError {
     /// Failed, with the reason.
     Failed(String),
+    /// Not applicable to this drive, with the reason.
+    NotApplicable(String),
     /// A stop was requested.
     Stopped,
     /// No test can continue.
@@ -76,7 +77,6 @@ impl BenchRun<'_> {
 /// Everything but the drives.
 pub(super) struct TestContext<'a> {
     pub options: &'a BenchOptions,
-    pub observer: &'a mut dyn BenchObserver,
     /// The whole range.
     pub range: StreamRange,
     /// The part used by the short tests, from the start.
@@ -88,10 +88,37 @@ pub(super) struct TestContext<'a> {
     /// The running test.
     pub test: &'static str,
     pub seeds: u64,
+    pub progress: Progress<'a>,
+    /// Links of all drives, from test 00.
+    pub links: Vec<Option<PcieLink>>,
+    pub report: BenchReport,
+}
+
+/// Bytes written and read, reported to the observer.
+pub(super) struct Progress<'a> {
+    pub observer: &'a mut dyn BenchObserver,
     pub done_bytes: u64,
     pub total_bytes: u64,
-    pub sweep: Vec<StreamRates>,
-    pub continuous: Option<StreamRates>,
+}
+
+impl Progress<'_> {
+    fn add(&mut self, bytes: usize, registers: &Registers) {
+        self.done_bytes += bytes as u64;
+        let done = self.done_bytes.min(self.total_bytes);
+        self.observer.progress(done, self.total_bytes);
+        if self.observer.stop_requested() {
+            registers.command(ControlBits::ABORT);
+        }
+    }
+
+    /// A stream has ended: with a stop request, or with a failed command?
+    fn check(&self, status: &StreamStatus) -> Result<(), TestError> {
+        if self.observer.stop_requested() {
+            return Err(TestError::Stopped);
+        }
+        let failure = status.failure.as_ref();
+        failure.map_or(Ok(()), |failure| fail(format!("device error: {failure}")))
+    }
 }
 
 /// How a stream is written.
@@ -178,24 +205,15 @@ impl TestContext<'_> {
             min_io_bytes: self.min_io_bytes,
             ..RecordOptions::default()
         };
-        let (done, total, observer) = (&mut self.done_bytes, self.total_bytes, &mut *self.observer);
-        let mut watch = |bytes: u64, registers: &Registers| {
-            tick(done, total, observer, bytes, registers);
-        };
         let mut source = CommandedSource {
-            stream: PatternSource::new(Pattern::new(seed), bytes),
+            stream: SizedSource::pattern(Pattern::new(seed), bytes),
             orders: mode.orders,
             taken: 0,
-            watch: &mut watch,
+            progress: &mut self.progress,
         };
         let recorded = record(queues, range, &mut source, &options, &Registers::default())?;
-        if self.observer.stop_requested() {
-            return Err(TestError::Stopped);
-        }
-        match recorded.status.failure {
-            Some(failure) => fail(format!("device error: {failure}")),
-            None => Ok(recorded.status),
-        }
+        self.progress.check(&recorded.status)?;
+        Ok(recorded.status)
     }
 
     /// Check that a stream ended normally and filled its range.
@@ -220,25 +238,16 @@ impl TestContext<'_> {
         range: &StreamRange,
         layout: &ExpectedLayout,
     ) -> Result<(StreamFindings, StreamStatus), TestError> {
-        let (done, total, observer) = (&mut self.done_bytes, self.total_bytes, &mut *self.observer);
-        let mut watch = |bytes: u64, registers: &Registers| {
-            tick(done, total, observer, bytes, registers);
-        };
         let chunk_bytes = u64::from(range.chunk_bytes);
         // Misplaced data may come from the whole window, or from a longer range.
         let chunks = range.chunks().max(self.window.chunks());
         let mut sink = CompareSink {
             verifier: StreamVerifier::new(layout.clone(), chunk_bytes, chunks),
-            progress: &mut watch,
+            progress: &mut self.progress,
         };
         let status = self::read(queues, range, layout.bytes(), self.min_io_bytes, &mut sink)?;
         let found = sink.verifier.finish(MAX_DIAGNOSED, None);
-        if self.observer.stop_requested() {
-            return Err(TestError::Stopped);
-        }
-        if let Some(failure) = &status.failure {
-            return fail(format!("device error: {failure}"));
-        }
+        self.progress.check(&status)?;
         if found.bytes != layout.bytes() {
             return fail(format!(
                 "short read: {} of {} bytes were read",
@@ -258,13 +267,11 @@ impl TestContext<'_> {
         what: &str,
     ) -> Result<StreamStatus, TestError> {
         let (found, status) = self.look(queues, range, layout)?;
-        match found.chunks.first() {
-            None => Ok(status),
-            Some(_) => fail(format!(
-                "{what}: {}",
-                self.explain(queues, range, layout, &found)?
-            )),
+        if found.chunks.is_empty() {
+            return Ok(status);
         }
+        let text = self.explain(queues, range, layout, &found)?;
+        fail(format!("{what}: {text}"))
     }
 
     /// Describe the mismatch, after reading the first wrong chunk again.
@@ -275,25 +282,23 @@ impl TestContext<'_> {
         layout: &ExpectedLayout,
         found: &StreamFindings,
     ) -> Result<String, TestError> {
-        let again = match found.chunks.first() {
-            Some(first) => {
-                let chunk = first.at_byte / u64::from(range.chunk_bytes);
-                let (queue, address) = range.locate(chunk);
-                let one = StreamRange {
-                    first: address,
-                    last: address,
-                    drives: 1,
-                    ..*range
-                };
-                let part = layout.part(self.chunks(chunk), self.chunks(1));
-                match self.look(&mut queues[queue..=queue], &one, &part) {
-                    Ok((found, _)) => Some(found.chunks.is_empty()),
-                    Err(TestError::Failed(_)) => None,
-                    Err(other) => return Err(other),
-                }
-            }
-            None => None,
-        };
+        let mut again = None;
+        if let Some(first) = found.chunks.first() {
+            let chunk = first.at_byte / u64::from(range.chunk_bytes);
+            let (queue, address) = range.locate(chunk);
+            let one = StreamRange {
+                first: address,
+                last: address,
+                drives: 1,
+                ..*range
+            };
+            let part = layout.part(self.chunks(chunk), self.chunks(1));
+            again = match self.look(&mut queues[queue..=queue], &one, &part) {
+                Ok((found, _)) => Some(found.chunks.is_empty()),
+                Err(TestError::Failed(_)) => None,
+                Err(other) => return Err(other),
+            };
+        }
         Ok(sentence(&self.log, found, range, again))
     }
 }
@@ -314,29 +319,33 @@ pub(super) fn read(
     Ok(replay(queues, what, sink, options, &Registers::default())?.status)
 }
 
-fn tick(
-    done: &mut u64,
-    total: u64,
-    observer: &mut dyn BenchObserver,
-    bytes: u64,
-    registers: &Registers,
-) {
-    *done += bytes;
-    observer.progress((*done).min(total), total);
-    if observer.stop_requested() {
-        registers.command(ControlBits::ABORT);
+/// Compares with expected data.
+struct CompareSink<'a, 'o> {
+    verifier: StreamVerifier,
+    progress: &'a mut Progress<'o>,
+}
+
+impl StreamSink for CompareSink<'_, '_> {
+    fn name(&self) -> String {
+        "the checker".to_owned()
+    }
+
+    fn put(&mut self, bytes: &[u8], registers: &Registers) -> io::Result<()> {
+        self.verifier.check(bytes);
+        self.progress.add(bytes.len(), registers);
+        Ok(())
     }
 }
 
 /// A pattern with register commands at certain chunks.
-struct CommandedSource<'a> {
-    stream: PatternSource,
+struct CommandedSource<'a, 'o> {
+    stream: SizedSource,
     orders: [Option<(u64, ControlBits)>; 2],
     taken: u64,
-    watch: &'a mut dyn FnMut(u64, &Registers),
+    progress: &'a mut Progress<'o>,
 }
 
-impl StreamSource for CommandedSource<'_> {
+impl StreamSource for CommandedSource<'_, '_> {
     fn name(&self) -> String {
         self.stream.name()
     }
@@ -348,7 +357,7 @@ impl StreamSource for CommandedSource<'_> {
         for &(_, control) in due.filter(|(at, _)| *at == self.taken) {
             registers.command(control);
         }
-        (self.watch)(filled.bytes as u64, registers);
+        self.progress.add(filled.bytes, registers);
         Ok(filled)
     }
 

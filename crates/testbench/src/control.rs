@@ -1,6 +1,5 @@
 //! Tests 01 to 07: interrupted, adjacent and flushed streams.
 
-use super::TestDetail;
 use super::context::{BenchRun, CommandAfter, TestContext, TestError, WriteMode, fail, read};
 use assay_integrity::pattern::{Diagnosis, ExpectedData, ExpectedLayout, Pattern};
 use assay_stream::queue::StreamQueue;
@@ -13,7 +12,7 @@ use assay_stream::status::StreamStatus;
 const ODD_BYTES: u64 = 5 * BEAT_BYTES + 7;
 
 /// 01: an interrupted stream leaves no data in the ring for the next one; all on the same rings.
-pub(super) fn left_over(bench: &mut BenchRun<'_>) -> Result<TestDetail, TestError> {
+pub(super) fn left_over(bench: &mut BenchRun<'_>) -> Result<String, TestError> {
     bench.open(|queues, context| {
         let window = context.window;
         let half = window.chunks_per_drive() / 2;
@@ -47,15 +46,15 @@ pub(super) fn left_over(bench: &mut BenchRun<'_>) -> Result<TestDetail, TestErro
         let layout = ExpectedLayout::stream(cut, stopped.bytes);
         context.compare(queues, &low, &layout, "the stream that was stopped")?;
         context.compare(queues, &high, &ExpectedLayout::stream(next, odd), "the stream after one that was stopped")?;
-        Ok(TestDetail::Pass(format!(
+        Ok(format!(
             "streams cut off after {few} and {} chunks left no data behind: the next streams began with their own first beat",
             stopped.chunks
-        )))
+        ))
     })
 }
 
 /// 02: the checker detects a wrong seed and a wrong length.
-pub(super) fn checker(bench: &mut BenchRun<'_>) -> Result<TestDetail, TestError> {
+pub(super) fn checker(bench: &mut BenchRun<'_>) -> Result<String, TestError> {
     bench.open(|queues, context| {
         let window = context.window;
         let chunks = window.chunks() / 2;
@@ -91,24 +90,19 @@ pub(super) fn checker(bench: &mut BenchRun<'_>) -> Result<TestDetail, TestError>
                 status.bytes
             ));
         };
-        Ok(TestDetail::Pass(format!(
+        Ok(format!(
             "wrong seed fails at beat 0, wrong length at beat {end}, the right ones pass over {bytes} bytes"
-        )))
+        ))
     })
 }
 
 /// 03: durable data survive a power loss.
-pub(super) fn flush(bench: &mut BenchRun<'_>) -> Result<TestDetail, TestError> {
+pub(super) fn flush(bench: &mut BenchRun<'_>) -> Result<String, TestError> {
     let (first, window) = bench.open(|queues, context| {
         let window = context.window;
         let seed = context.seed();
-        let status = context.write(
-            queues,
-            &window,
-            (seed, "the flushed stream"),
-            window.bytes(),
-            WriteMode::FLUSH,
-        )?;
+        let stream = (seed, "the flushed stream");
+        let status = context.write(queues, &window, stream, window.bytes(), WriteMode::FLUSH)?;
         context.ended(&status, window.bytes(), window.last)?;
         if status.durable_bytes != window.bytes() {
             return fail(format!(
@@ -126,12 +120,8 @@ pub(super) fn flush(bench: &mut BenchRun<'_>) -> Result<TestDetail, TestError> {
         "flushed"
     };
     let (second, status) = bench.open(|queues, context| {
-        context.compare(
-            queues,
-            &window,
-            &ExpectedLayout::stream(first, window.bytes()),
-            what,
-        )?;
+        let layout = ExpectedLayout::stream(first, window.bytes());
+        context.compare(queues, &window, &layout, what)?;
         // A flush while the stream continues, and an end without one.
         let seed = context.seed();
         let chunks = window.chunks();
@@ -156,7 +146,7 @@ pub(super) fn flush(bench: &mut BenchRun<'_>) -> Result<TestDetail, TestError> {
         context.compare(queues, &window, &ExpectedLayout::stream(second, sure), what)?;
         let flushed = window.chunks();
         let now = status.durable_bytes / u64::from(window.chunk_bytes);
-        Ok(TestDetail::Pass(if cut {
+        Ok(if cut {
             format!(
                 "the power was cut (simulated) and all durable data are there: {flushed} chunks flushed at the end, {now} during the stream"
             )
@@ -164,12 +154,12 @@ pub(super) fn flush(bench: &mut BenchRun<'_>) -> Result<TestDetail, TestError> {
             format!(
                 "flushes succeed and the data read back ({flushed} chunks flushed at the end, {now} during the stream); no power was cut, which alone would prove durability"
             )
-        }))
+        })
     })
 }
 
 /// 04: a stream that ends inside a chunk.
-pub(super) fn early_last(bench: &mut BenchRun<'_>) -> Result<TestDetail, TestError> {
+pub(super) fn early_last(bench: &mut BenchRun<'_>) -> Result<String, TestError> {
     bench.open(|queues, context| {
         let window = context.window;
         let old = context.lay(queues, &window, "the old pattern")?;
@@ -206,9 +196,9 @@ pub(super) fn early_last(bench: &mut BenchRun<'_>) -> Result<TestDetail, TestErr
             let words = context.explain(queues, &window, &layout, &found)?;
             return fail(format!("{what}: {words}"));
         }
-        Ok(TestDetail::Pass(format!(
+        Ok(format!(
             "{bytes} bytes ended inside chunk {chunks}: early_last, last address {last}, {beats} beats; nothing after them was changed"
-        )))
+        ))
     })
 }
 
@@ -232,13 +222,8 @@ fn cut(
     let new = context.seed();
     let chunks = window.chunks() * 2 / 5;
     let order = WriteMode::order(chunks, control);
-    let status = context.write(
-        queues,
-        &window,
-        (new, "the new stream"),
-        window.bytes(),
-        order,
-    )?;
+    let stream = (new, "the new stream");
+    let status = context.write(queues, &window, stream, window.bytes(), order)?;
     let bit = if control == ControlBits::ABORT {
         StatusBits::ABORTED
     } else {
@@ -254,10 +239,8 @@ fn cut(
         return fail("no last address was captured");
     };
     // The captured address must be that of the last chunk counted.
-    let counted = status
-        .chunks
-        .checked_sub(1)
-        .map(|chunk| window.locate(chunk).1);
+    let last_chunk = status.chunks.checked_sub(1);
+    let counted = last_chunk.map(|chunk| window.locate(chunk).1);
     if counted != Some(last) || status.bytes != context.chunks(status.chunks) {
         return fail(format!(
             "wrong status: {} chunks and {} bytes do not end at the captured last address {last}",
@@ -324,7 +307,7 @@ fn cut_text(context: &TestContext<'_>, cut: &Cut) -> String {
 }
 
 /// 05: abort mid-write, with a flush.
-pub(super) fn abort(bench: &mut BenchRun<'_>) -> Result<TestDetail, TestError> {
+pub(super) fn abort(bench: &mut BenchRun<'_>) -> Result<String, TestError> {
     let cut = bench.open(|queues, context| {
         let cut = cut(queues, context, ControlBits::ABORT)?;
         if cut.status.durable_bytes != cut.status.bytes {
@@ -343,12 +326,12 @@ pub(super) fn abort(bench: &mut BenchRun<'_>) -> Result<TestDetail, TestError> {
         } else {
             "; flushed"
         };
-        Ok(TestDetail::Pass(cut_text(context, &cut) + durable))
+        Ok(cut_text(context, &cut) + durable)
     })
 }
 
 /// 06: stop mid-write, without a flush.
-pub(super) fn stop(bench: &mut BenchRun<'_>) -> Result<TestDetail, TestError> {
+pub(super) fn stop(bench: &mut BenchRun<'_>) -> Result<String, TestError> {
     bench.open(|queues, context| {
         let cut = cut(queues, context, ControlBits::STOP)?;
         if cut.status.durable_bytes != 0 {
@@ -358,12 +341,12 @@ pub(super) fn stop(bench: &mut BenchRun<'_>) -> Result<TestDetail, TestError> {
             ));
         }
         checked(queues, context, &cut)?;
-        Ok(TestDetail::Pass(cut_text(context, &cut)))
+        Ok(cut_text(context, &cut))
     })
 }
 
 /// 07: four adjacent sessions, written third, first, fourth, second.
-pub(super) fn adjacent(bench: &mut BenchRun<'_>) -> Result<TestDetail, TestError> {
+pub(super) fn adjacent(bench: &mut BenchRun<'_>) -> Result<String, TestError> {
     const ORDER: [u64; 4] = [2, 0, 3, 1];
     bench.open(|queues, context| {
         let window = context.window;
@@ -379,9 +362,9 @@ pub(super) fn adjacent(bench: &mut BenchRun<'_>) -> Result<TestDetail, TestError
             layout.then(range.bytes(), ExpectedData::Stream(Pattern::new(*seed), 0))
         });
         context.compare(queues, &window, &layout, "adjacent sessions")?;
-        Ok(TestDetail::Pass(format!(
+        Ok(format!(
             "4 sessions of {} chunks, written in the order {ORDER:?}, all intact: nothing was overwritten",
             each * u64::from(window.drives)
-        )))
+        ))
     })
 }

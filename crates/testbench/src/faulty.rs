@@ -238,10 +238,6 @@ impl Faults {
         }
     }
 
-    fn flushed(&self) {
-        self.state().before_flush.clear();
-    }
-
     /// Blocks to restore after a power loss.
     fn take_lost(&self) -> BTreeMap<u64, Block> {
         let mut state = self.state();
@@ -249,10 +245,6 @@ impl Faults {
             return BTreeMap::new();
         }
         std::mem::take(&mut state.before_flush)
-    }
-
-    fn delay(&self, late: DelayedWrite) {
-        self.state().late.push(late);
     }
 
     /// Delayed writes that are due.
@@ -275,7 +267,7 @@ enum Fixup {
     /// A shortened write is reported as complete.
     Whole { stored: u32, requested: u32 },
     /// The data read are replaced by old data.
-    Stale { offset_bytes: u64, len_bytes: u32 },
+    Stale(Io),
 }
 
 /// A target with planned faults.
@@ -303,7 +295,10 @@ impl<T: Target> FaultyTarget<T> {
     }
 
     fn start(&mut self, io: &Io) -> Result<(), TargetError> {
-        self.put_back()?;
+        // After a power loss, restore unflushed blocks.
+        for (number, mut block) in self.faults.take_lost() {
+            self.side_io(Op::Write, number * BLOCK_BYTES, &mut block)?;
+        }
         for mut late in self.faults.take_due() {
             self.side_write(late.offset_bytes, &mut late.bytes)?;
         }
@@ -311,23 +306,14 @@ impl<T: Target> FaultyTarget<T> {
             return self.pass(*io);
         };
         match fault {
-            Fault::DroppedWrite | Fault::UnfilledRead | Fault::LostFlush => {
-                self.answer(io);
-                Ok(())
-            }
+            Fault::DroppedWrite | Fault::UnfilledRead | Fault::LostFlush => self.answer(io),
+            Fault::TornWrite { kept_bytes: 0 } => self.answer(io),
             Fault::TornWrite { kept_bytes } => {
-                let stored = kept_bytes.min(io.len_bytes);
-                if stored == 0 {
-                    self.answer(io);
-                    return Ok(());
-                }
-                let requested = io.len_bytes;
-                self.fixups
-                    .insert(io.slot, Fixup::Whole { stored, requested });
-                self.pass(Io {
-                    len_bytes: stored,
-                    ..*io
-                })
+                let (stored, requested) = (kept_bytes.min(io.len_bytes), io.len_bytes);
+                let whole = Fixup::Whole { stored, requested };
+                self.fixups.insert(io.slot, whole);
+                let len_bytes = stored;
+                self.pass(Io { len_bytes, ..*io })
             }
             Fault::BitFlip { bit } => {
                 let bit = bit % (u64::from(io.len_bytes.max(1)) * 8);
@@ -354,41 +340,34 @@ impl<T: Target> FaultyTarget<T> {
             }
             Fault::EarlyWrite { late_ios } => {
                 let bytes = self.bytes_of(io);
-                self.faults.delay(DelayedWrite {
+                self.faults.state().late.push(DelayedWrite {
                     left_ios: late_ios,
                     offset_bytes: io.offset_bytes,
                     bytes,
                 });
-                self.answer(io);
-                Ok(())
+                self.answer(io)
             }
             Fault::StaleRead => {
-                let stale = Fixup::Stale {
-                    offset_bytes: io.offset_bytes,
-                    len_bytes: io.len_bytes,
-                };
-                self.fixups.insert(io.slot, stale);
+                self.fixups.insert(io.slot, Fixup::Stale(*io));
                 self.pass(*io)
             }
         }
     }
 
     /// Complete an I/O without executing it.
-    fn answer(&mut self, io: &Io) {
+    fn answer(&mut self, io: &Io) -> Result<(), TargetError> {
+        let moved = if io.op == Op::Flush { 0 } else { io.len_bytes };
         self.done.push(Completion {
             slot: io.slot,
-            result: if io.op == Op::Flush {
-                0
-            } else {
-                io.len_bytes as i32
-            },
+            result: moved as i32,
         });
+        Ok(())
     }
 
     fn pass(&mut self, io: Io) -> Result<(), TargetError> {
         match io.op {
             Op::Write => self.save_old_data(io.offset_bytes, io.len_bytes)?,
-            Op::Flush => self.faults.flushed(),
+            Op::Flush => self.faults.state().before_flush.clear(),
             _ => {}
         }
         self.inner.submit(&[io])
@@ -396,11 +375,9 @@ impl<T: Target> FaultyTarget<T> {
 
     fn bytes_of(&mut self, io: &Io) -> Vec<u8> {
         let buffer = self.inner.buffer(io.slot).unwrap_or_default();
-        let mut bytes = buffer
-            .get(..io.len_bytes as usize)
-            .unwrap_or(buffer)
-            .to_vec();
-        bytes.resize(io.len_bytes as usize, 0);
+        let len = io.len_bytes as usize;
+        let mut bytes = buffer[..len.min(buffer.len())].to_vec();
+        bytes.resize(len, 0);
         bytes
     }
 
@@ -417,14 +394,6 @@ impl<T: Target> FaultyTarget<T> {
     fn side_write(&mut self, offset_bytes: u64, bytes: &mut [u8]) -> Result<(), TargetError> {
         self.save_old_data(offset_bytes, bytes.len() as u32)?;
         self.side_io(Op::Write, offset_bytes, bytes)
-    }
-
-    /// After a power loss, restore unflushed blocks.
-    fn put_back(&mut self) -> Result<(), TargetError> {
-        for (number, mut block) in self.faults.take_lost() {
-            self.side_io(Op::Write, number * BLOCK_BYTES, &mut block)?;
-        }
-        Ok(())
     }
 
     /// An own, synchronous I/O.
@@ -465,13 +434,10 @@ impl<T: Target> FaultyTarget<T> {
             Some(Fixup::Whole { stored, requested }) if completion.moved(stored) => {
                 completion.result = requested as i32;
             }
-            Some(Fixup::Stale {
-                offset_bytes,
-                len_bytes,
-            }) => {
+            Some(Fixup::Stale(io)) => {
                 if let Some(buffer) = self.inner.buffer(completion.slot) {
-                    let bytes = &mut buffer[..len_bytes as usize];
-                    self.faults.make_stale(offset_bytes, bytes);
+                    let bytes = &mut buffer[..io.len_bytes as usize];
+                    self.faults.make_stale(io.offset_bytes, bytes);
                 }
             }
             _ => {}

@@ -31,7 +31,6 @@
 //! [`MAX_SWEEP_CHUNKS`] (32768, MLE NVMe Streamer), [`MIN_CHUNKS`].
 #![forbid(unsafe_code)]
 
-mod compare;
 mod context;
 mod control;
 mod describe;
@@ -44,14 +43,13 @@ mod setup;
 
 use std::sync::Arc;
 
-use assay_device::identity::PcieLink;
 use assay_device::session::{DriveSession, SessionError};
 use serde::Serialize;
 
 use assay_integrity::pattern::PatternPages;
 use assay_stream::drives::{IoCalls, PassThrough, QueueOptions, media};
 use assay_stream::range::{RangeError, RangeRequest, StreamRange};
-use context::{BenchRun, TestContext, TestError};
+use context::{BenchRun, Progress, TestContext, TestError};
 
 pub use render::{line, render};
 pub use setup::{FaultInjection, TestSetup};
@@ -221,43 +219,26 @@ pub trait BenchObserver {
 
 impl BenchObserver for () {}
 
-/// Result of a test without failure.
-enum TestDetail {
-    Pass(String),
-    NotApplicable(String),
-}
-
 /// A test: id, name, function.
 type Test = (
     &'static str,
     &'static str,
-    fn(&mut BenchRun<'_>, &mut Links) -> Result<TestDetail, TestError>,
+    fn(&mut BenchRun<'_>) -> Result<String, TestError>,
 );
 
-/// Links of all drives, from test 00.
-type Links = Option<Vec<Option<PcieLink>>>;
-
 const TESTS: [Test; 12] = [
-    ("00", "link status", |bench, links| {
-        link::status(bench, links)
-    }),
-    ("01", "left-over beats", |bench, _| {
-        control::left_over(bench)
-    }),
-    ("02", "pattern checker", |bench, _| control::checker(bench)),
-    ("03", "flush after write", |bench, _| control::flush(bench)),
-    ("04", "early last", |bench, _| control::early_last(bench)),
-    ("05", "abort mid-write", |bench, _| control::abort(bench)),
-    ("06", "stop mid-write", |bench, _| control::stop(bench)),
-    ("07", "adjacent sessions", |bench, _| {
-        control::adjacent(bench)
-    }),
-    ("08", "chunk sweep", |bench, _| rates::sweep(bench)),
-    ("09", "error codes", |bench, _| errors::codes(bench)),
-    ("10", "full disk", |bench, _| rates::full(bench)),
-    ("11", "link status again", |bench, links| {
-        link::again(bench, links)
-    }),
+    ("00", "link status", link::status),
+    ("01", "left-over beats", control::left_over),
+    ("02", "pattern checker", control::checker),
+    ("03", "flush after write", control::flush),
+    ("04", "early last", control::early_last),
+    ("05", "abort mid-write", control::abort),
+    ("06", "stop mid-write", control::stop),
+    ("07", "adjacent sessions", control::adjacent),
+    ("08", "chunk sweep", rates::sweep),
+    ("09", "error codes", errors::codes),
+    ("10", "full disk", rates::full),
+    ("11", "link status again", link::again),
 ];
 
 /// Run the tests; several drives form one stream. All data on the range are lost.
@@ -303,21 +284,6 @@ pub fn run_through(
         });
     }
     let direct = infos().all(|info| info.direct_io);
-    let report = BenchReport {
-        drives: infos().map(|info| info.spec.clone()).collect(),
-        simulated: infos().any(|info| info.simulated),
-        direct,
-        seed: options.seed,
-        range,
-        depth: options.depth,
-        tests: Vec::new(),
-        passed: 0,
-        failed: 0,
-        not_applicable: 0,
-        interrupted: false,
-        sweep: Vec::new(),
-        continuous: None,
-    };
     let wanted = u64::from(options.depth) * 4;
     let window_chunks = wanted
         .clamp(WINDOW_CHUNKS, MAX_WINDOW_CHUNKS)
@@ -328,10 +294,9 @@ pub fn run_through(
         last: range.first + (window_chunks - 1) * u64::from(range.chunk_bytes),
         ..range
     };
-    let mut bench = BenchRun {
+    let bench = BenchRun {
         context: TestContext {
             options,
-            observer,
             range,
             window,
             queue_options: QueueOptions {
@@ -346,60 +311,75 @@ pub fn run_through(
             log: describe::StreamLog::default(),
             test: "",
             seeds: 0,
-            done_bytes: 0,
-            total_bytes: rates::planned_bytes(&range, &window, options.span_bytes),
-            sweep: Vec::new(),
-            continuous: None,
+            progress: Progress {
+                observer,
+                done_bytes: 0,
+                total_bytes: rates::planned_bytes(&range, &window, options.span_bytes),
+            },
+            links: Vec::new(),
+            report: BenchReport {
+                drives: infos().map(|info| info.spec.clone()).collect(),
+                simulated: infos().any(|info| info.simulated),
+                direct,
+                seed: options.seed,
+                range,
+                depth: options.depth,
+                tests: Vec::new(),
+                passed: 0,
+                failed: 0,
+                not_applicable: 0,
+                interrupted: false,
+                sweep: Vec::new(),
+                continuous: None,
+            },
         },
         drives,
         setup,
     };
-    let keeps = bench.open(|queues, _| Ok(queues.iter().all(|queue| queue.moves_bytes())));
-    match keeps {
-        Ok(true) => {}
-        Ok(false) | Err(TestError::Failed(_) | TestError::Stopped) => {
-            return Err(BenchError::KeepsNothing { drive: name });
-        }
-        Err(TestError::BenchRun(error)) => return Err(error),
-    }
-    all(bench, report)
+    bench.run_tests(name)
 }
 
-fn all(mut bench: BenchRun<'_>, mut report: BenchReport) -> Result<BenchReport, BenchError> {
-    let mut links = None;
-    for (id, name, test) in TESTS {
-        if bench.context.observer.stop_requested() {
-            report.interrupted = true;
-            break;
-        }
-        bench.context.test = id;
-        bench.context.observer.began(id, name);
-        bench.setup.begin(id);
-        let (result, detail) = match test(&mut bench, &mut links) {
-            Ok(TestDetail::Pass(detail)) => (TestOutcome::Pass, detail),
-            Ok(TestDetail::NotApplicable(detail)) => (TestOutcome::NotApplicable, detail),
-            Err(TestError::Failed(detail)) => (TestOutcome::Fail, detail),
+impl BenchRun<'_> {
+    fn run_tests(mut self, first_drive: String) -> Result<BenchReport, BenchError> {
+        match self.open(|queues, _| Ok(queues.iter().all(|queue| queue.moves_bytes()))) {
+            Ok(true) => {}
             Err(TestError::BenchRun(error)) => return Err(error),
-            Err(TestError::Stopped) => {
-                report.interrupted = true;
+            _ => return Err(BenchError::KeepsNothing { drive: first_drive }),
+        }
+        for (id, name, test) in TESTS {
+            if self.context.progress.observer.stop_requested() {
+                self.context.report.interrupted = true;
                 break;
             }
-        };
-        match result {
-            TestOutcome::Pass => report.passed += 1,
-            TestOutcome::Fail => report.failed += 1,
-            TestOutcome::NotApplicable => report.not_applicable += 1,
+            self.context.test = id;
+            self.context.progress.observer.began(id, name);
+            self.setup.begin(id);
+            let outcome = test(&mut self);
+            let report = &mut self.context.report;
+            let (counter, result, detail) = match outcome {
+                Ok(detail) => (&mut report.passed, TestOutcome::Pass, detail),
+                Err(TestError::NotApplicable(detail)) => (
+                    &mut report.not_applicable,
+                    TestOutcome::NotApplicable,
+                    detail,
+                ),
+                Err(TestError::Failed(detail)) => (&mut report.failed, TestOutcome::Fail, detail),
+                Err(TestError::BenchRun(error)) => return Err(error),
+                Err(TestError::Stopped) => {
+                    report.interrupted = true;
+                    break;
+                }
+            };
+            *counter += 1;
+            let result = TestResult {
+                id,
+                name,
+                result,
+                detail,
+            };
+            self.context.progress.observer.ended(&result);
+            report.tests.push(result);
         }
-        let result = TestResult {
-            id,
-            name,
-            result,
-            detail,
-        };
-        bench.context.observer.ended(&result);
-        report.tests.push(result);
+        Ok(self.context.report)
     }
-    report.sweep = std::mem::take(&mut bench.context.sweep);
-    report.continuous = bench.context.continuous;
-    Ok(report)
 }

@@ -4,7 +4,6 @@ use assay_device::identity::PcieLink;
 use assay_device::session::DriveSession;
 
 use super::context::{BenchRun, TestError, fail};
-use super::{Links, TestDetail};
 
 /// Text of a link: speed and width.
 fn link_text(speed: Option<&String>, width: Option<u32>) -> String {
@@ -26,79 +25,61 @@ fn is_up(link: &PcieLink) -> bool {
         && link.width.is_some_and(|width| width > 0)
 }
 
-fn names(drives: &[DriveSession]) -> Vec<String> {
-    drives
-        .iter()
-        .map(|drive| drive.info().spec.clone())
-        .collect()
+/// Name and link of every drive.
+fn links(bench: &mut BenchRun<'_>) -> Vec<(String, Option<PcieLink>)> {
+    let drives = &*bench.drives;
+    let link = |drive: &DriveSession| (drive.info().spec.clone(), bench.setup.link(drive));
+    drives.iter().map(link).collect()
 }
 
-fn look(bench: &mut BenchRun<'_>) -> Vec<Option<PcieLink>> {
-    let drives = &*bench.drives;
-    drives.iter().map(|drive| bench.setup.link(drive)).collect()
+fn outcome(texts: &[String]) -> Result<String, TestError> {
+    if texts.is_empty() {
+        return Err(TestError::NotApplicable("not a PCIe drive".to_owned()));
+    }
+    Ok(texts.join("; "))
 }
 
 /// 00: link status.
-pub(super) fn status(bench: &mut BenchRun<'_>, links: &mut Links) -> Result<TestDetail, TestError> {
-    let found = look(bench);
-    *links = Some(found.clone());
+pub(super) fn status(bench: &mut BenchRun<'_>) -> Result<String, TestError> {
+    let found = links(bench);
+    bench.context.links = found.iter().map(|(_, link)| link.clone()).collect();
     let mut texts = Vec::new();
-    for (name, link) in names(bench.drives).into_iter().zip(&found) {
+    for (name, link) in &found {
         let Some(link) = link else { continue };
+        let (now, address) = (now(link), &link.address);
         if !is_up(link) {
-            return fail(format!(
-                "{name}: the link at {} is down ({})",
-                link.address,
-                now(link)
-            ));
+            return fail(format!("{name}: the link at {address} is down ({now})"));
         }
         let most = link_text(link.max_speed.as_ref(), link.max_width);
-        let less = if now(link) == most || link.max_speed.is_none() {
+        let less = if now == most || link.max_speed.is_none() {
             String::new()
         } else {
             format!(", less than the {most} that the drive supports; check the slot")
         };
-        let location = match link.address.as_str() {
-            "simulated" => "(simulated)".to_owned(),
-            address => format!("at {address}"),
-        };
-        texts.push(format!("{} {location}{less}", now(link)));
+        texts.push(if address == "simulated" {
+            format!("{now} (simulated){less}")
+        } else {
+            format!("{now} at {address}{less}")
+        });
     }
-    Ok(if texts.is_empty() {
-        TestDetail::NotApplicable("not a PCIe drive".to_owned())
-    } else {
-        TestDetail::Pass(texts.join("; "))
-    })
+    outcome(&texts)
 }
 
 /// 11: link status, compared with test 00.
-pub(super) fn again(bench: &mut BenchRun<'_>, links: &mut Links) -> Result<TestDetail, TestError> {
-    let found = look(bench);
-    let before = links.take().unwrap_or_default();
+pub(super) fn again(bench: &mut BenchRun<'_>) -> Result<String, TestError> {
+    let found = links(bench);
     let mut texts = Vec::new();
-    let pairs = before.iter().zip(&found).zip(names(bench.drives));
-    for ((before, after), name) in pairs {
-        match (before, after) {
-            (None, _) => {}
-            (Some(link), None) => {
-                return fail(format!(
-                    "{name}: the link ({}) is no longer visible",
-                    now(link)
-                ));
+    for (before, (name, after)) in bench.context.links.iter().zip(&found) {
+        let Some(before) = before.as_ref().map(now) else {
+            continue;
+        };
+        match after.as_ref().map(now) {
+            None => return fail(format!("{name}: the link ({before}) is no longer visible")),
+            Some(after) if before != after => {
+                return fail(format!("{name}: the link was {before} and is {after} now"));
             }
-            (Some(before), Some(after)) if now(before) != now(after) => {
-                return fail(format!(
-                    "{name}: the link was {} and is {} now",
-                    now(before),
-                    now(after)
-                ));
-            }
-            (Some(link), Some(_)) => texts.push(format!("still {}", now(link))),
+            Some(_) => texts.push(format!("still {before}")),
         }
     }
-    Ok(if texts.is_empty() {
-        TestDetail::NotApplicable("not a PCIe drive".to_owned())
-    } else {
-        TestDetail::Pass(texts.join("; "))
-    })
+    outcome(&texts)
 }

@@ -3,7 +3,7 @@
 use assay_units::text::{format_size, group_digits};
 
 use super::context::{BenchRun, TestContext, TestError, WriteMode, fail};
-use super::{MAX_SWEEP_CHUNKS, StreamRates, TestDetail};
+use super::{MAX_SWEEP_CHUNKS, StreamRates};
 use assay_integrity::pattern::ExpectedLayout;
 use assay_stream::queue::StreamQueue;
 use assay_stream::range::StreamRange;
@@ -73,24 +73,19 @@ fn best(rows: &[StreamRates], rate: impl Fn(&StreamRates) -> f64) -> Option<&Str
 }
 
 /// 08: streams of 1, 2, 4 ... chunks.
-pub(super) fn sweep(bench: &mut BenchRun<'_>) -> Result<TestDetail, TestError> {
+pub(super) fn sweep(bench: &mut BenchRun<'_>) -> Result<String, TestError> {
     bench.open(|queues, context| {
         let range = context.range;
         let longest = longest(&range, context.options.span_bytes);
         let mut chunks = 1;
         while chunks <= longest {
             let name = format!("the stream of {chunks} chunks");
-            let rates = write_and_read(
-                queues,
-                context,
-                &range,
-                (chunks, &name),
-                WriteMode::default(),
-            )?;
-            context.sweep.push(rates);
+            let stream = (chunks, name.as_str());
+            let rates = write_and_read(queues, context, &range, stream, WriteMode::default())?;
+            context.report.sweep.push(rates);
             chunks *= 2;
         }
-        let rows = &context.sweep;
+        let rows = &context.report.sweep;
         let of = |what: &str, rate: fn(&StreamRates) -> f64| match (best(rows, rate), rows.last()) {
             (Some(best), Some(last)) => format!(
                 "{what} {} MiB/s at {}, {} at {}",
@@ -101,17 +96,17 @@ pub(super) fn sweep(bench: &mut BenchRun<'_>) -> Result<TestDetail, TestError> {
             ),
             _ => String::new(),
         };
-        Ok(TestDetail::Pass(format!(
+        Ok(format!(
             "1 to {} chunks, every byte compared; {}; {}",
             chunks / 2,
             of("writes at most", |r| r.write_bytes_per_s),
             of("reads at most", |r| r.read_bytes_per_s)
-        )))
+        ))
     })
 }
 
 /// 10: the whole range as one stream.
-pub(super) fn full(bench: &mut BenchRun<'_>) -> Result<TestDetail, TestError> {
+pub(super) fn full(bench: &mut BenchRun<'_>) -> Result<String, TestError> {
     bench.open(|queues, context| {
         let whole = context.range;
         let count = full_chunks(&whole, context.options.span_bytes);
@@ -121,32 +116,27 @@ pub(super) fn full(bench: &mut BenchRun<'_>) -> Result<TestDetail, TestError> {
         };
         let stream = (range.chunks(), "the whole stream");
         let rates = write_and_read(queues, context, &range, stream, WriteMode::FLUSH)?;
-        context.continuous = Some(rates);
+        context.report.continuous = Some(rates);
         let compared = |what: &str, rate: fn(&StreamRates) -> f64| {
             let now = rate(&rates);
-            match best(&context.sweep, rate)
-                .map(rate)
-                .filter(|&peak| peak > 0.0)
-            {
-                Some(peak) => format!(
-                    "{what} {} MiB/s, {:.0} % of its peak",
-                    mib(now),
-                    100.0 * now / peak
-                ),
-                None => format!("{what} {} MiB/s", mib(now)),
+            let mut text = format!("{what} {} MiB/s", mib(now));
+            let peak = best(&context.report.sweep, rate).map_or(0.0, rate);
+            if peak > 0.0 {
+                text += &format!(", {:.0} % of its peak", 100.0 * now / peak);
             }
+            text
         };
         let part = if range == whole {
             String::new()
         } else {
             format!(" of {}", format_size(whole.bytes()))
         };
-        Ok(TestDetail::Pass(format!(
+        Ok(format!(
             "{}{part} ({} bytes) as one stream, every byte compared; {}; {}",
             format_size(range.bytes()),
             group_digits(range.bytes()),
             compared("written at", |r| r.write_bytes_per_s),
             compared("read at", |r| r.read_bytes_per_s)
-        )))
+        ))
     })
 }

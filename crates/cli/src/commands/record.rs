@@ -13,10 +13,9 @@ use assay_stream::buffer_table::BufferTable;
 use assay_stream::drives::Drives;
 use assay_stream::endpoint::Endpoint;
 use assay_stream::index::{IndexOptions, StreamId};
-use assay_stream::pattern_stream::PatternSource;
 use assay_stream::record::{RecordOptions, RecordOutcome, SourceRate, record};
 use assay_stream::registers::Registers;
-use assay_stream::source::{ReadSource, StreamSource, UninitSource};
+use assay_stream::source::{ReadSource, SizedSource, StreamSource};
 use assay_units::text::format_size;
 use serde_json::{Value, json};
 
@@ -129,10 +128,10 @@ fn source(
 ) -> anyhow::Result<Box<dyn StreamSource>> {
     let length = arguments.length.unwrap_or(streamed.range.bytes());
     if arguments.plan {
-        return Ok(Box::new(UninitSource::new(length)));
+        return Ok(Box::new(SizedSource::uninit(length)));
     }
     if let Some(seed) = arguments.pattern {
-        return Ok(Box::new(PatternSource::new(Pattern::new(seed), length)));
+        return Ok(Box::new(SizedSource::pattern(Pattern::new(seed), length)));
     }
     if arguments.length.is_some() {
         let what = "--length is for --pattern and --plan; for other sources, --last limits what is recorded";

@@ -189,14 +189,11 @@ impl RecordingHeader {
     pub(super) fn encode(&self) -> [u8; BLOCK] {
         let mut block = [0; BLOCK];
         let spare = self.layout.has_spare();
-        let mut label = self.label.as_str();
-        while label.len() > LABEL_BYTES {
-            let mut end = LABEL_BYTES;
-            while !label.is_char_boundary(end) {
-                end -= 1;
-            }
-            label = &label[..end];
+        let mut label_len = self.label.len().min(LABEL_BYTES);
+        while !self.label.is_char_boundary(label_len) {
+            label_len -= 1;
         }
+        let label = &self.label[..label_len];
         Put(&mut block, 0)
             .bytes(HEADER_MAGIC)
             .u32(if spare { RING_VERSION } else { VERSION })
@@ -246,16 +243,13 @@ impl RecordingHeader {
         };
         // The checksum does not exclude values written by a faulty program.
         let span = chunks.checked_mul(u64::from(chunk_bytes));
-        let end = span.and_then(|span| data_first.checked_add(span));
-        let sound = drive < drives
-            && drives <= super::MAX_DRIVES
-            && chunk_bytes > 0
-            && chunk_bytes <= assay_io::MAX_IO_BYTES
+        let index_end = super::index_bytes(layout.index_blocks).checked_add(first);
+        let sound = (1..=super::MAX_DRIVES).contains(&drives)
+            && drive < drives
+            && (1..=assay_io::MAX_IO_BYTES).contains(&chunk_bytes)
             && chunks > 0
-            && end.is_some()
-            && super::index_bytes(layout.index_blocks)
-                .checked_add(first)
-                .is_some_and(|e| e <= data_first);
+            && span.is_some_and(|span| data_first.checked_add(span).is_some())
+            && index_end.is_some_and(|end| end <= data_first);
         sound.then_some(RecordingHeader {
             stream,
             drive,

@@ -59,6 +59,7 @@ mod writer;
 pub use format::{ChunkEntry, ENTRIES, RecordingHeader, StreamId};
 pub use reader::{IndexError, RecordingPart, find};
 pub use recording::Recording;
+pub(crate) use writer::BlockWrite;
 pub use writer::{IndexOptions, IndexWriter};
 
 /// Maximum number of drives of a recording.

@@ -1,10 +1,12 @@
 //! Recovery of a recording from its index.
 
+use std::cmp::Reverse;
+
 use assay_io::{Nanos, Op, TargetError};
 
 use super::format::IndexBlock;
 use super::{BLOCK_BYTES, ChunkEntry, IndexLayout, RecordingHeader, StreamId};
-use crate::queue::{EndedIo, IoPurpose, StreamQueue};
+use crate::queue::{EndedIo, StreamQueue};
 use crate::status::DeviceFailure;
 
 const BLOCK: usize = BLOCK_BYTES as usize;
@@ -121,11 +123,10 @@ impl StreamQueue<'_> {
             let room = self.buffer(slot).len();
             let len = room.min(bytes.len() - done);
             let at = address + done as u64;
-            self.submit(slot, IoPurpose::Index, Op::Read, at, len as u32)?;
+            self.submit(slot, None, Op::Read, at, len as u32)?;
             let own = loop {
                 self.reap(1, Nanos::MAX, others)?;
-                let own = others.iter().position(|ended| ended.slot == slot);
-                if let Some(own) = own {
+                if let Some(own) = others.iter().position(|ended| ended.slot == slot) {
                     break others.swap_remove(own);
                 }
             };
@@ -188,7 +189,7 @@ pub fn find(
     let failed = queue.read_blocks(first, &mut both)?;
     let header = both
         .chunks_exact(BLOCK)
-        .filter_map(|block| RecordingHeader::decode(block.try_into().ok()?))
+        .filter_map(|block| RecordingHeader::decode(block.first_chunk()?))
         .filter(|header| header.layout.first == first)
         .max_by_key(|header| header.generation)
         .ok_or_else(|| match failed {
@@ -230,11 +231,10 @@ fn read_spans(
         let len = (bytes.len() as u64).min(end - address) as usize;
         queue.read_blocks(address, &mut bytes[..len])?;
         for block in bytes[..len].chunks_exact(BLOCK) {
-            if let Some(index) = block
-                .try_into()
-                .ok()
-                .and_then(|b| IndexBlock::decode(b, stream))
-            {
+            let index = block
+                .first_chunk()
+                .and_then(|block| IndexBlock::decode(block, stream));
+            if let Some(index) = index {
                 let span = IndexSpan {
                     first_local: index.first_local,
                     count: index.entries.len() as u64,
@@ -245,17 +245,10 @@ fn read_spans(
             address += BLOCK_BYTES;
         }
     }
-    found.sort_unstable_by_key(|&(generation, span)| (span.first_local, generation));
-    let mut spans: Vec<IndexSpan> = Vec::new();
-    for (_, span) in found {
-        if spans
-            .last()
-            .is_some_and(|last| last.first_local == span.first_local)
-        {
-            spans.pop();
-        }
-        spans.push(span);
-    }
+    // The newest first, of which `dedup` keeps one.
+    found.sort_unstable_by_key(|&(generation, span)| (span.first_local, Reverse(generation)));
+    let mut spans: Vec<IndexSpan> = found.into_iter().map(|(_, span)| span).collect();
+    spans.dedup_by_key(|span| span.first_local);
     Ok(spans)
 }
 
@@ -273,7 +266,7 @@ fn run_of(spans: &[IndexSpan], header: &RecordingHeader) -> (u64, u64) {
     } else {
         spans
             .first()
-            .filter(|first| first.first_local == 0)
+            .filter(|span| span.first_local == 0)
             .map(|_| 0)
     };
     let Some(anchor) = anchor else {
@@ -282,10 +275,8 @@ fn run_of(spans: &[IndexSpan], header: &RecordingHeader) -> (u64, u64) {
     let meet = |pair: &&[IndexSpan]| pair[0].end() == pair[1].first_local;
     let after = spans[anchor..].windows(2).take_while(meet).count();
     let before = spans[..=anchor].windows(2).rev().take_while(meet).count();
-    let (from, to) = (
-        spans[anchor - before].first_local,
-        spans[anchor + after].end(),
-    );
+    let (first, last) = (spans[anchor - before], spans[anchor + after]);
+    let (from, to) = (first.first_local, last.end());
     // Older blocks of a ring describe chunks that newer ones have overwritten.
     (from.max(overwritten(header, to)).min(to), to)
 }

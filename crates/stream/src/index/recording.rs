@@ -30,41 +30,34 @@ impl Recording {
     ) -> Result<(Recording, Vec<usize>), IndexError> {
         let mut order: Vec<usize> = (0..found.len()).collect();
         order.sort_by_key(|&at| found[at].1.header.drive);
-        let mixed = |drive: &str, what: String| IndexError::Mixed {
-            drive: drive.to_owned(),
-            what,
-        };
-        let first = found.first().map(|(_, f)| f.header.clone());
+        let first = found.first().map(|(_, part)| part.header.clone());
         for (expected, &at) in order.iter().enumerate() {
             let (name, part) = &found[at];
             let header = &part.header;
-            if first.as_ref().is_some_and(|f| f.stream != header.stream) {
-                return Err(mixed(
-                    name,
-                    format!("it holds another recording ({})", header.stream),
-                ));
-            }
-            if header.drives as usize != found.len() || header.drive as usize != expected {
-                let what = format!(
+            let chunk_bytes = header.layout.chunk_bytes;
+            let unlike = |differs: fn(&RecordingHeader, &RecordingHeader) -> bool| {
+                first.as_ref().is_some_and(|first| differs(first, header))
+            };
+            let what = if unlike(|a, b| a.stream != b.stream) {
+                format!("it holds another recording ({})", header.stream)
+            } else if header.drives as usize != found.len() || header.drive as usize != expected {
+                format!(
                     "it is drive {} of {} of its recording, and {} {} named",
                     header.drive + 1,
                     header.drives,
                     found.len(),
                     if found.len() == 1 { "was" } else { "were" }
-                );
-                return Err(mixed(name, what));
-            }
-            let chunk_bytes = header.layout.chunk_bytes;
-            if first
-                .as_ref()
-                .is_some_and(|f| f.layout.chunk_bytes != chunk_bytes)
-            {
-                let what = format!("its chunks have {chunk_bytes} bytes, unlike the others");
-                return Err(mixed(name, what));
-            }
+                )
+            } else if unlike(|a, b| a.layout.chunk_bytes != b.layout.chunk_bytes) {
+                format!("its chunks have {chunk_bytes} bytes, unlike the others")
+            } else {
+                continue;
+            };
+            let drive = name.clone();
+            return Err(IndexError::Mixed { drive, what });
         }
-        let mut slots: Vec<Option<RecordingPart>> = found.drain(..).map(|(_, f)| Some(f)).collect();
-        let parts: Vec<RecordingPart> = order.iter().filter_map(|&at| slots[at].take()).collect();
+        found.sort_by_key(|(_, part)| part.header.drive);
+        let parts: Vec<RecordingPart> = found.into_iter().map(|(_, part)| part).collect();
         let drives = parts.len() as u64;
         let numbered = || (0_u64..).zip(&parts);
         // Chunk s of the stream is chunk s / drives of drive s % drives.

@@ -1,6 +1,7 @@
 //! End of a recording: last checkpoints and the result.
 
 use super::{RecordOutcome, Recorder};
+use crate::queue::busy_queue;
 use crate::registers::{ControlBits, StatusBits};
 use crate::status::{StreamError, StreamStatus};
 
@@ -39,9 +40,7 @@ impl Recorder<'_, '_> {
 
     /// Wait for everything in flight, including the steps of a checkpoint.
     fn drain(&mut self) -> Result<(), StreamError> {
-        while let Some(queue) =
-            (0..self.queues.len()).find(|&queue| self.queues[queue].in_flight() > 0)
-        {
+        while let Some(queue) = busy_queue(self.queues) {
             self.collect(queue, 1)?;
         }
         Ok(())
@@ -50,16 +49,9 @@ impl Recorder<'_, '_> {
     pub(super) fn outcome(mut self, status: StatusBits, more: Option<bool>) -> RecordOutcome {
         let end = self.now();
         let bytes = self.bytes_of(self.contiguous_chunks);
-        let last = self
-            .contiguous_chunks
-            .checked_sub(1)
-            .map(|chunk| self.placement.locate(chunk).1);
-        let valid = if last.is_some() {
-            StatusBits::LAST_VALID
-        } else {
-            StatusBits::default()
-        };
-        let status = status.with(valid);
+        let last_chunk = self.contiguous_chunks.checked_sub(1);
+        let last = last_chunk.map(|chunk| self.placement.locate(chunk).1);
+        let status = status.with_if(last.is_some(), StatusBits::LAST_VALID);
         self.registers.set_status(status);
         let slots: u64 = self.queues.iter().map(|queue| queue.slots() as u64).sum();
         let backlog = self

@@ -12,7 +12,7 @@ use assay_stream::drives::Drives;
 use assay_stream::record::{RecordOptions, SourceRate, record};
 use assay_stream::registers::{ControlBits, Registers, StatusBits};
 use assay_stream::replay::{ReplayOptions, ReplaySource, replay};
-use assay_stream::source::{DiscardSink, FillResult, MemorySource, StreamSource, UninitSource};
+use assay_stream::source::{DiscardSink, FillResult, MemorySource, SizedSource, StreamSource};
 use assay_units::Rng;
 
 use crate::fixture::{
@@ -272,7 +272,7 @@ fn a_rate_limited_source_is_paced_and_its_backlog_reported() {
     let status = put(
         &mut drives,
         &part,
-        &mut UninitSource::new(bytes),
+        &mut SizedSource::uninit(bytes),
         &options,
         &Registers::default(),
     )
@@ -302,7 +302,7 @@ fn a_rate_limited_source_is_paced_and_its_backlog_reported() {
     let status = put(
         &mut drives,
         &part,
-        &mut UninitSource::new(bytes),
+        &mut SizedSource::uninit(bytes),
         &too_fast,
         &Registers::default(),
     )
@@ -415,7 +415,7 @@ fn null_accepts_any_stream() {
     let status = put(
         &mut drives,
         &part,
-        &mut UninitSource::new(10_000_000),
+        &mut SizedSource::uninit(10_000_000),
         &RecordOptions::default(),
         &Registers::default(),
     )

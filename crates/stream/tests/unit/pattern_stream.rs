@@ -1,4 +1,5 @@
 use super::*;
+use crate::source::{SizedSource, StreamSource};
 use assay_integrity::pattern::{DataOrigin, Diagnosis};
 
 fn stream(seed: u64, bytes: usize) -> Vec<u8> {
@@ -18,7 +19,7 @@ fn check(expected: u64, bytes: &[u8], length_bytes: u64) -> StreamFindings {
 
 #[test]
 fn the_pattern_source_passes_the_check() {
-    let mut source = PatternSource::new(Pattern::new(5), 20_001);
+    let mut source = SizedSource::pattern(Pattern::new(5), 20_001);
     let registers = Registers::default();
     let mut all = Vec::new();
     let mut chunk = vec![0; 8192];
