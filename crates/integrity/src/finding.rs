@@ -31,26 +31,15 @@ pub enum FoundInstead {
     /// Bytes without a valid header.
     #[error("are bytes that assay did not write")]
     ForeignBytes,
-    /// An intact header of a job with another seed.
-    #[error("is a block of an earlier job (seed {seed:#x})")]
-    OtherSeed {
-        /// That seed.
-        seed: u64,
-    },
-    /// An intact block of the same seed and offset with a generation not written yet.
-    #[error("is write {generation}, not yet issued: an earlier run with the same seed")]
-    FutureGeneration {
-        /// That generation.
-        generation: u64,
-    },
-    /// A valid header of the same seed and offset, with another block length or data pattern.
-    #[error(
-        "is a block of {len_bytes} bytes of an earlier run with the same seed and other options"
-    )]
-    OtherLayout {
-        /// Its block length in bytes.
-        len_bytes: u32,
-    },
+    /// An intact header of a job with this other seed.
+    #[error("is a block of an earlier job (seed {0:#x})")]
+    OtherSeed(u64),
+    /// An intact block of the same seed and offset with this generation, not written yet.
+    #[error("is write {0}, not yet issued: an earlier run with the same seed")]
+    FutureGeneration(u64),
+    /// A valid header of the same seed and offset, with this block length, or with another data pattern.
+    #[error("is a block of {0} bytes of an earlier run with the same seed and other options")]
+    OtherLayout(u32),
 }
 
 /// Mismatch of a block; decision table in [`crate::blocks`].
@@ -83,16 +72,11 @@ pub enum FindingKind {
     Stale {
         /// Generation found.
         found_generation: u64,
-        /// Expected generation; `None` if only the seed was known.
-        expected: Option<u64>,
         /// Seed found, if not this job's.
         found_seed: Option<u64>,
     },
-    /// No trace of this job's writes.
-    Lost {
-        /// Content found.
-        instead: FoundInstead,
-    },
+    /// No trace of this job's writes, but this.
+    Lost(FoundInstead),
 }
 
 /// A mismatched block.
@@ -116,7 +100,7 @@ impl Finding {
             FindingKind::Torn { .. } => MismatchClass::Torn,
             FindingKind::Misplaced { .. } => MismatchClass::Misplaced,
             FindingKind::Stale { .. } => MismatchClass::Stale,
-            FindingKind::Lost { .. } => MismatchClass::Lost,
+            FindingKind::Lost(_) => MismatchClass::Lost,
         }
     }
 }
@@ -162,16 +146,18 @@ impl fmt::Display for Finding {
             ),
             FindingKind::Stale {
                 found_generation,
-                expected,
                 found_seed,
             } => {
                 write!(f, "stale: holds write {found_generation}")?;
                 if let Some(seed) = found_seed {
                     write!(f, " of an earlier job (seed {seed:#x})")?;
                 }
-                expected.map_or(Ok(()), |g| write!(f, ", the last one acknowledged was {g}"))
+                match self.expected {
+                    Expected::Generation(g) => write!(f, ", the last one acknowledged was {g}"),
+                    _ => Ok(()),
+                }
             }
-            FindingKind::Lost { instead } => {
+            FindingKind::Lost(instead) => {
                 write!(f, "lost: the write is missing; there {instead}")
             }
         }

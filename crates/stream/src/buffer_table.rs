@@ -13,9 +13,6 @@
 //!
 //! # Non-goals
 //! No extrapolation beyond the measured stream, for example to the end of an SLC cache that it did not reach.
-//!
-//! # Key constants
-//! Rates from 1 MB/s to 64 GB/s in steps of 1 %.
 
 use assay_units::Nanos;
 

@@ -9,8 +9,9 @@ use crate::queue::{EndedIo, StreamQueue, busy_queue};
 use crate::status::StreamError;
 
 /// State of the checkpoint.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum CheckpointStep {
+    #[default]
     Idle,
     /// Index blocks are in flight.
     Index,
@@ -22,7 +23,7 @@ enum CheckpointStep {
 type Queued = (usize, Option<BlockWrite>);
 
 /// Checkpoints of a recording, one at a time.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Checkpoints {
     writers: Vec<IndexWriter>,
     every_chunks: Option<u64>,
@@ -38,8 +39,8 @@ pub(crate) struct Checkpoints {
     queued: VecDeque<Queued>,
     in_flight: usize,
     requested: bool,
-    /// False: the last checkpoint omits the flush.
-    flush: bool,
+    /// The last checkpoint omits the flush.
+    without_flush: bool,
     /// An index write or a flush failed: nothing more becomes durable.
     broken: bool,
     /// A chunk failed. The drive may have lost power and the contents of its cache: nothing more is reported durable;
@@ -59,16 +60,7 @@ impl Checkpoints {
             every_chunks,
             window_chunks,
             ring,
-            step: CheckpointStep::Idle,
-            covers: 0,
-            indexed: 0,
-            durable: 0,
-            queued: VecDeque::new(),
-            in_flight: 0,
-            requested: false,
-            flush: true,
-            broken: false,
-            durability_unknown: false,
+            ..Checkpoints::default()
         }
     }
 
@@ -184,7 +176,7 @@ impl Checkpoints {
             return Ok(());
         }
         let stream_bytes = stream_bytes.filter(|_| !self.durability_unknown);
-        self.flush = flush;
+        self.without_flush = !flush;
         self.start(queues.len(), chunks, stream_bytes);
         self.push(queues, now)
     }
@@ -233,7 +225,7 @@ impl Checkpoints {
                     self.indexed = self.covers;
                 }
                 self.step = CheckpointStep::Idle;
-                if self.flush {
+                if !self.without_flush {
                     self.step = CheckpointStep::Flush;
                     self.queued.extend((0..queues.len()).map(|at| (at, None)));
                 }

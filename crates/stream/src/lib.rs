@@ -20,7 +20,6 @@
 //! use assay_stream::range::{DEFAULT_CHUNK_BYTES, DriveExtent, RangeRequest, StreamRange};
 //! use assay_stream::record::{RecordOptions, record};
 //! use assay_stream::registers::{Registers, StatusBits};
-//! use assay_stream::source::MemorySource;
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! let slots = 33; // a ring of 32 chunks, and one for the index
@@ -30,7 +29,7 @@
 //! let range = StreamRange::new(&request, &drives)?;
 //! let stream = vec![7; 300_000];
 //! let registers = Registers::default();
-//! let recorded = record(&mut queues, &range, &mut MemorySource::new(&stream), &RecordOptions::default(), &registers)?;
+//! let recorded = record(&mut queues, &range, &mut &stream[..], &RecordOptions::default(), &registers)?;
 //! assert_eq!(recorded.status.bytes, 300_000);
 //! assert_eq!(recorded.status.last_address_written, Some(2 * u64::from(DEFAULT_CHUNK_BYTES)));
 //! assert!(registers.status().has(StatusBits::EARLY_LAST));
@@ -38,13 +37,10 @@
 //! # }
 //! ```
 //!
-//! # Memory
-//! The ring, plus tables of fixed size: the longest 64 stalls, 1113 rates, the index entries since the last checkpoint but one. Nothing grows with
-//! the length of the stream.
-//!
-//! # Copies
-//! One, in the kernel, between a pipe, socket or file and the ring. I/O to the drive is `O_DIRECT` with registered buffers where the target supports
-//! it. A pattern is generated and checked in the ring.
+//! # Memory and copies
+//! The ring, plus tables of fixed size: the longest 64 stalls, 1113 rates, the index entries since the last checkpoint but one. Nothing grows with the length
+//! of the stream. One copy, in the kernel, between a pipe, socket or file and the ring; I/O to the drive is `O_DIRECT` with registered buffers where the
+//! target supports it, and a pattern is generated and checked in the ring.
 //!
 //! # Non-goals
 //! No file system, no container format, no network protocol. No threads: a stream is observed and ended through its registers.

@@ -24,7 +24,7 @@ pub(crate) struct ChunkTimes {
 }
 
 /// Stalls of one recording.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct StallAccounting {
     source_rate: Option<SourceRate>,
     began: Nanos,
@@ -42,10 +42,8 @@ impl StallAccounting {
             source_rate,
             began,
             chunk_bytes,
-            stalls: Stalls::default(),
-            open: None,
             taken_at: began,
-            high_water_bytes: 0,
+            ..StallAccounting::default()
         }
     }
 
@@ -119,9 +117,7 @@ impl StallAccounting {
     }
 
     fn add(&mut self, stall: Stall, registers: &Registers) {
-        let deadline = self
-            .source_rate
-            .and_then(|source_rate| source_rate.deadline);
+        let deadline = self.source_rate.and_then(|rate| rate.deadline);
         self.stalls.add(stall, deadline.map(|d| d.0));
         registers.stalled(stall.duration_ns);
     }

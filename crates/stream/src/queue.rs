@@ -111,11 +111,6 @@ impl<'t> StreamQueue<'t> {
         self.started.len()
     }
 
-    /// Bytes of each slot: the largest chunk.
-    pub fn slot_bytes(&self) -> u32 {
-        self.slot_bytes
-    }
-
     /// Time on the drive's clock.
     pub fn now(&mut self) -> Nanos {
         self.target.now()

@@ -106,17 +106,6 @@ struct PendingRead {
     failure: Option<DeviceFailure>,
 }
 
-/// Result of delivering a chunk.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum ChunkDelivery {
-    /// Delivered completely.
-    On,
-    /// The stream ends before it.
-    End,
-    /// Interrupted by a stop request.
-    Cut,
-}
-
 struct Replayer<'a, 't, 'r> {
     queues: &'a mut [StreamQueue<'t>],
     what: ReplaySource<'r>,
@@ -215,14 +204,16 @@ impl<'a, 't, 'r> Replayer<'a, 't, 'r> {
             if !self.wait_for(chunk)? {
                 return Ok(self.registers.stop_status());
             }
-            match self.deliver(sink)? {
-                ChunkDelivery::On => {}
-                ChunkDelivery::End => break,
-                ChunkDelivery::Cut => return Ok(self.registers.stop_status()),
+            if let Some(end) = self.deliver(sink)? {
+                return Ok(end);
             }
         }
+        Ok(self.finished())
+    }
+
+    fn finished(&self) -> StatusBits {
         let early = !self.bytes.is_multiple_of(self.chunk_bytes);
-        Ok(StatusBits::FINISHED.with_if(early, StatusBits::EARLY_LAST))
+        StatusBits::FINISHED.with_if(early, StatusBits::EARLY_LAST)
     }
 
     /// Submit reads while slots are free; one per queue is reserved for the index.
@@ -313,8 +304,8 @@ impl<'a, 't, 'r> Replayer<'a, 't, 'r> {
         }
     }
 
-    /// Check the oldest chunk and deliver it.
-    fn deliver(&mut self, sink: &mut dyn StreamSink) -> Result<ChunkDelivery, StreamError> {
+    /// Check the oldest chunk and deliver it; returns the status if the stream ends before it.
+    fn deliver(&mut self, sink: &mut dyn StreamSink) -> Result<Option<StatusBits>, StreamError> {
         let Some(PendingRead {
             chunk,
             queue,
@@ -323,7 +314,7 @@ impl<'a, 't, 'r> Replayer<'a, 't, 'r> {
             ..
         }) = self.reading.pop_front()
         else {
-            return Ok(ChunkDelivery::End);
+            return Ok(Some(self.finished()));
         };
         let (_, address) = self.locate(chunk);
         let mut len = self.read_len(chunk) as usize;
@@ -355,7 +346,7 @@ impl<'a, 't, 'r> Replayer<'a, 't, 'r> {
         if !good && !durable && !unreadable {
             self.out.not_durable_chunks = self.to - chunk;
             self.queues[queue].give_slot(slot);
-            return Ok(ChunkDelivery::End);
+            return Ok(Some(self.finished()));
         }
         if !good {
             self.out.bad_chunks += 1;
@@ -367,7 +358,7 @@ impl<'a, 't, 'r> Replayer<'a, 't, 'r> {
             self.out.first_bad.get_or_insert(bad);
             if !self.options.keep_going {
                 self.queues[queue].give_slot(slot);
-                return Ok(ChunkDelivery::End);
+                return Ok(Some(self.finished()));
             }
         }
         let bytes = &self.queues[queue].buffer(slot)[..len];
@@ -376,7 +367,7 @@ impl<'a, 't, 'r> Replayer<'a, 't, 'r> {
         if let Err(source) = put {
             if source.kind() == io::ErrorKind::Interrupted && self.registers.stop_requested() {
                 // A partially taken chunk does not count.
-                return Ok(ChunkDelivery::Cut);
+                return Ok(Some(self.registers.stop_status()));
             }
             return Err(StreamError::Sink {
                 sink_name: sink.name(),
@@ -388,7 +379,7 @@ impl<'a, 't, 'r> Replayer<'a, 't, 'r> {
         self.out.status.chunks += 1;
         self.out.status.last_address_written = Some(address);
         self.registers.progress(address, self.bytes);
-        Ok(ChunkDelivery::On)
+        Ok(None)
     }
 
     fn drain(&mut self) -> Result<(), StreamError> {

@@ -153,23 +153,23 @@ impl ReadSource {
                     return Ok(false);
                 }
             }
-            match self.end.file.read(&mut chunk[*bytes..]) {
-                Ok(0) => return Ok(true),
-                Ok(more) => *bytes += more,
-                Err(e) if is_transient(&e) => {}
-                Err(e) => return Err(e),
+            match unless_transient(self.end.file.read(&mut chunk[*bytes..]))? {
+                Some(0) => return Ok(true),
+                Some(more) => *bytes += more,
+                None => {}
             }
         }
         Ok(false)
     }
 }
 
-/// Retry after this error.
-fn is_transient(error: &io::Error) -> bool {
-    matches!(
-        error.kind(),
-        io::ErrorKind::Interrupted | io::ErrorKind::WouldBlock
-    )
+/// `None`: try again.
+fn unless_transient<T>(result: io::Result<T>) -> io::Result<Option<T>> {
+    use io::ErrorKind::{Interrupted, WouldBlock};
+    match result {
+        Err(e) if matches!(e.kind(), Interrupted | WouldBlock) => Ok(None),
+        other => other.map(Some),
+    }
 }
 
 impl StreamSource for ReadSource {
@@ -212,14 +212,9 @@ impl StreamSource for ReadSource {
             if self.end.waits && !ready(file, PollFlags::IN, registers)? {
                 return Ok(None);
             }
-            match file.read(&mut byte) {
-                Ok(0) => return Ok(Some(false)),
-                Ok(_) => {
-                    self.ahead = Some(byte[0]);
-                    return Ok(Some(true));
-                }
-                Err(e) if is_transient(&e) => {}
-                Err(e) => return Err(e),
+            if let Some(read) = unless_transient(file.read(&mut byte))? {
+                self.ahead = (read > 0).then_some(byte[0]);
+                return Ok(Some(read > 0));
             }
         }
     }
@@ -261,11 +256,10 @@ impl StreamSink for WriteSink {
             } else {
                 bytes
             };
-            match self.end.file.write(piece) {
-                Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
-                Ok(written) => bytes = &bytes[written..],
-                Err(e) if is_transient(&e) => {}
-                Err(e) => return Err(e),
+            match unless_transient(self.end.file.write(piece))? {
+                Some(0) => return Err(io::ErrorKind::WriteZero.into()),
+                Some(written) => bytes = &bytes[written..],
+                None => {}
             }
         }
         Ok(())
@@ -338,28 +332,16 @@ impl StreamSource for SizedSource {
 }
 
 /// Bytes in memory.
-#[derive(Clone, Debug)]
-pub struct MemorySource<'a> {
-    left: &'a [u8],
-}
-
-impl<'a> MemorySource<'a> {
-    /// A stream of these bytes.
-    pub fn new(bytes: &'a [u8]) -> MemorySource<'a> {
-        MemorySource { left: bytes }
-    }
-}
-
-impl StreamSource for MemorySource<'_> {
+impl StreamSource for &[u8] {
     fn name(&self) -> String {
         "memory".to_owned()
     }
 
     fn fill(&mut self, chunk: &mut [u8], _: &Registers) -> io::Result<FillResult> {
-        let bytes = self.left.len().min(chunk.len());
-        let (now, left) = self.left.split_at(bytes);
+        let bytes = self.len().min(chunk.len());
+        let (now, left) = self.split_at(bytes);
         chunk[..bytes].copy_from_slice(now);
-        self.left = left;
+        *self = left;
         Ok(FillResult {
             bytes,
             last: left.is_empty(),
@@ -367,7 +349,7 @@ impl StreamSource for MemorySource<'_> {
     }
 
     fn has_more(&mut self, _: bool, _: &Registers) -> io::Result<Option<bool>> {
-        Ok(Some(!self.left.is_empty()))
+        Ok(Some(!self.is_empty()))
     }
 }
 

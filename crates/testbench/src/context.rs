@@ -67,11 +67,6 @@ impl BenchRun<'_> {
         let mut queues = open.queues_through(self.setup)?;
         work(&mut queues, &mut self.context)
     }
-
-    /// Cut the power, if possible.
-    pub fn lose_power(&mut self) -> bool {
-        self.setup.lose_power(self.drives)
-    }
 }
 
 /// Everything but the drives.
@@ -111,7 +106,7 @@ impl Progress<'_> {
         }
     }
 
-    /// A stream has ended: with a stop request, or with a failed command?
+    /// Errors of a stream that has ended: a stop request or a failed command.
     fn check(&self, status: &StreamStatus) -> Result<(), TestError> {
         if self.observer.stop_requested() {
             return Err(TestError::Stopped);

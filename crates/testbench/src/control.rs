@@ -67,7 +67,7 @@ pub(super) fn checker(bench: &mut BenchRun<'_>) -> Result<String, TestError> {
         let (found, status) = context.look(queues, &window, &ExpectedLayout::stream(other, bytes))?;
         let first = found.chunks.first();
         let named = first.and_then(|wrong| wrong.diagnosis.clone());
-        if first.map(|wrong| wrong.beat) != Some(0) || named != Some(Diagnosis::WrongSeed { seed }) {
+        if first.map(|wrong| wrong.beat) != Some(0) || named != Some(Diagnosis::WrongSeed(seed)) {
             return fail(format!(
                 "wrong seed: the checker of seed {other:#x} should fail at beat 0 and name seed {seed:#x}, and reported {named:?}"
             ));
@@ -113,7 +113,7 @@ pub(super) fn flush(bench: &mut BenchRun<'_>) -> Result<String, TestError> {
         }
         Ok((seed, window))
     })?;
-    let cut = bench.lose_power();
+    let cut = bench.setup.lose_power(bench.drives);
     let what = if cut {
         "flushed, and lost in a power cut"
     } else {
@@ -136,7 +136,7 @@ pub(super) fn flush(bench: &mut BenchRun<'_>) -> Result<String, TestError> {
         let status = context.write(queues, &window, stream, window.bytes(), mode)?;
         Ok((seed, status))
     })?;
-    let cut = bench.lose_power() && cut;
+    let cut = bench.setup.lose_power(bench.drives) && cut;
     let sure = if cut {
         status.durable_bytes
     } else {
@@ -318,7 +318,7 @@ pub(super) fn abort(bench: &mut BenchRun<'_>) -> Result<String, TestError> {
         }
         Ok(cut)
     })?;
-    let lost = bench.lose_power();
+    let lost = bench.setup.lose_power(bench.drives);
     bench.open(|queues, context| {
         checked(queues, context, &cut)?;
         let durable = if lost {

@@ -49,7 +49,7 @@ fn describe(
         return ("overrun", "bytes that should be zeroes are not".to_owned());
     };
     match diagnosis {
-        Diagnosis::Whole(DataOrigin::Seed { seed }) | Diagnosis::WrongSeed { seed } => {
+        Diagnosis::Whole(DataOrigin::Seed(seed)) | Diagnosis::WrongSeed(seed) => {
             match owner(seed) {
                 (who, true) => ("overwritten", format!("the chunk holds what {who}, later")),
                 (who, false) => ("lost write", format!("the chunk still holds what {who}")),
@@ -64,7 +64,7 @@ fn describe(
                 ("lost write", text + ", elsewhere")
             }
         }
-        Diagnosis::Whole(DataOrigin::Place { beat }) => {
+        Diagnosis::Whole(DataOrigin::Place(beat)) => {
             let chunk = chunk_of(beat);
             (
                 "misplaced",
@@ -91,7 +91,7 @@ fn torn(
 ) -> (&'static str, String) {
     let beats = format!("beats {} to {}", run.granules.start, run.granules.end - 1);
     let (seed, location) = match run.origin {
-        DataOrigin::Seed { seed } => (seed, ""),
+        DataOrigin::Seed(seed) => (seed, ""),
         DataOrigin::SeedElsewhere { seed, .. } => (seed, ", elsewhere"),
         origin => {
             return (
@@ -136,7 +136,7 @@ pub(super) fn sentence(
     let (mut word, text) = describe(log, first, range);
     // A misplaced chunk whose own location was not written: one misdirected write.
     let is_astray = |wrong: &MismatchedChunk| match (&wrong.diagnosis, wrong.expected) {
-        (Some(Diagnosis::Whole(DataOrigin::Place { .. })), ExpectedData::Stream(..)) => true,
+        (Some(Diagnosis::Whole(DataOrigin::Place(_))), ExpectedData::Stream(..)) => true,
         (Some(Diagnosis::Whole(DataOrigin::SeedElsewhere { seed, .. })), expected) => {
             log.owner_text(*seed, expected).1
         }

@@ -88,15 +88,6 @@ pub enum Trigger {
     Every(u64),
 }
 
-impl Trigger {
-    fn hits(self, ordinal: u64) -> bool {
-        match self {
-            Trigger::Once(at) => ordinal == at,
-            Trigger::Every(each) => each > 0 && ordinal.is_multiple_of(each),
-        }
-    }
-}
-
 /// Reads, writes and flushes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
@@ -203,8 +194,12 @@ impl Faults {
         };
         *counter += 1;
         let ordinal = *counter;
-        let hit = |&&(fault, strike): &&(Fault, Trigger)| fault.op() == op && strike.hits(ordinal);
-        let fault = state.plan.iter().find(hit).map(|&(fault, _)| fault)?;
+        let plan = state.plan.iter().filter(|(fault, _)| fault.op() == op);
+        let mut hits = plan.filter(|(_, trigger)| match *trigger {
+            Trigger::Once(at) => ordinal == at,
+            Trigger::Every(each) => each > 0 && ordinal.is_multiple_of(each),
+        });
+        let (fault, _) = *hits.next()?;
         state.triggered += 1;
         Some(fault)
     }

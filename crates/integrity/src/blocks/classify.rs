@@ -40,8 +40,7 @@ pub(super) fn classify(
     if let Some(header) = ours {
         if header.len_bytes != verifier.interval_bytes || header.pattern != verifier.payload.pattern
         {
-            let len_bytes = header.len_bytes;
-            return lost(expected, FoundInstead::OtherLayout { len_bytes });
+            return lost(expected, FoundInstead::OtherLayout(header.len_bytes));
         }
         if header.offset_bytes != offset_bytes && (intact || expected == Expected::Unwritten) {
             return Some(FindingKind::Misplaced {
@@ -80,11 +79,10 @@ pub(super) fn classify(
         Some(h) if expected == Expected::AnyOfSeed && intact && h.offset_bytes == offset_bytes => {
             Some(FindingKind::Stale {
                 found_generation: h.generation,
-                expected: None,
                 found_seed: Some(h.seed),
             })
         }
-        Some(h) => lost(expected, FoundInstead::OtherSeed { seed: h.seed }),
+        Some(h) => lost(expected, FoundInstead::OtherSeed(h.seed)),
         None if block.iter().all(|&byte| byte == 0) => lost(expected, FoundInstead::Zeroes),
         None => lost(expected, FoundInstead::ForeignBytes),
     }
@@ -96,16 +94,13 @@ fn by_generation(found_generation: u64, expected: Expected) -> Option<FindingKin
         Expected::AnyOfSeed | Expected::Unwritten => return None,
         Expected::Generation(newest) | Expected::Uncertain { newest } => newest,
     };
-    let instead = FoundInstead::FutureGeneration {
-        generation: found_generation,
-    };
+    let instead = FoundInstead::FutureGeneration(found_generation);
     match expected {
         _ if found_generation == newest => None,
-        _ if !is_older(found_generation, newest) => Some(FindingKind::Lost { instead }),
+        _ if !is_older(found_generation, newest) => Some(FindingKind::Lost(instead)),
         Expected::Uncertain { .. } => None,
         _ => Some(FindingKind::Stale {
             found_generation,
-            expected: Some(newest),
             found_seed: None,
         }),
     }
@@ -114,7 +109,7 @@ fn by_generation(found_generation: u64, expected: Expected) -> Option<FindingKin
 /// No trace of this job: a finding unless the write may be missing.
 fn lost(expected: Expected, instead: FoundInstead) -> Option<FindingKind> {
     match expected {
-        Expected::Generation(_) | Expected::AnyOfSeed => Some(FindingKind::Lost { instead }),
+        Expected::Generation(_) | Expected::AnyOfSeed => Some(FindingKind::Lost(instead)),
         Expected::Uncertain { .. } | Expected::Unwritten => None,
     }
 }

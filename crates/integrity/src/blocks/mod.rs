@@ -1,10 +1,7 @@
 //! Self-describing verify blocks for random writes.
 //!
-//! # Architecture
-//! - [`BlockHeader`]: 64 bytes at the start of every block: seed, offset, generation, length, checksums of payload and header. The payload follows the job's
-//!   data pattern, keyed by (seed, offset, generation): every sector of every write is unique and can be regenerated to find the first wrong byte.
-//! - [`Verifier`]: stamps write buffers and checks read buffers. A good block costs two checksums; `classify` handles the others.
-//! - [`GenerationMap`]: expected generation of every block, and arbitration of overlapping I/Os.
+//! [`BlockHeader`] starts every block. The payload follows the job's data pattern, keyed by (seed, offset, generation): every sector of every write is unique
+//! and can be regenerated to find the first wrong byte. [`Verifier`] stamps and checks; a good block costs two checksums, `classify` handles the others.
 //!
 //! # Decision table
 //! Rows are tried from the top. "Ours": a valid header of this seed, block length and pattern; "intact": the payload

@@ -18,9 +18,6 @@
 //! # Checking without generating
 //! If the block before is right, a block is right exactly if the relation holds throughout: by induction, the first
 //! byte that violates it is the first wrong one. So the checker writes nothing ([`follows`]).
-//!
-//! # Key constants
-//! [`BLOCK_BYTES`], and the distances.
 
 use super::{BEAT_BYTES, field};
 

@@ -15,9 +15,6 @@
 //! - Of unknown origin: data of another seed from another offset in its chunk; data shifted by partial beats beyond 256 KiB; a beat inside which the right
 //!   data start again; a flipped bit in stale data. Only [`MAX_SEARCHES`] unknown beats are searched for elsewhere.
 //! - Random bytes match another seed once in 2^64 beats, and another seed elsewhere once in 2^64 / chunks.
-//!
-//! # Key constants
-//! [`MAX_FLIPPED_BITS`], [`MAX_PIECES`], [`MAX_SEARCHES`], [`MAX_UNKNOWN_BEATS`].
 
 use crate::mismatch::{MismatchClass, MismatchRun, classify};
 
@@ -86,7 +83,7 @@ pub fn diagnose(
         return Some(corrupt);
     }
     Some(match (class, first.origin) {
-        (MismatchClass::Corrupt, DataOrigin::Flipped { mask }) if runs.iter().all(is_flipped) => {
+        (MismatchClass::Corrupt, DataOrigin::Flipped(mask)) if runs.iter().all(is_flipped) => {
             Diagnosis::BitFlip {
                 beat: first.granules.start,
                 mask,
@@ -96,8 +93,8 @@ pub fn diagnose(
         (MismatchClass::Torn, _) if runs.len() == 1 => Diagnosis::Torn(first),
         (MismatchClass::Torn | MismatchClass::Corrupt, _) if runs.len() > MAX_PIECES => corrupt,
         (MismatchClass::Torn | MismatchClass::Corrupt, _) => Diagnosis::Patchwork(runs),
-        (_, DataOrigin::Seed { seed }) if is_whole_stream(seed, chunk, other) => {
-            Diagnosis::WrongSeed { seed }
+        (_, DataOrigin::Seed(seed)) if is_whole_stream(seed, chunk, other) => {
+            Diagnosis::WrongSeed(seed)
         }
         (_, origin) => Diagnosis::Whole(origin),
     })
@@ -185,7 +182,7 @@ fn is_unknown(run: &MismatchRun<DataOrigin>) -> bool {
 }
 
 fn is_flipped(run: &MismatchRun<DataOrigin>) -> bool {
-    matches!(run.origin, DataOrigin::Flipped { .. })
+    matches!(run.origin, DataOrigin::Flipped(_))
 }
 
 /// A beat that starts right and continues like `run` is torn inside: both are one run.
@@ -218,27 +215,27 @@ fn one_earlier(
 ) -> Option<([u8; BEAT_BYTES], DataOrigin)> {
     let of = |pattern: Pattern, beat: u64| pattern.beat(beat).to_le_bytes();
     Some(match origin {
-        DataOrigin::Seed { seed } => (of(Pattern::new(seed), beat.checked_sub(1)?), origin),
-        DataOrigin::Place { beat } => {
+        DataOrigin::Seed(seed) => (of(Pattern::new(seed), beat.checked_sub(1)?), origin),
+        DataOrigin::Place(beat) => {
             let beat = beat.checked_sub(1)?;
-            (of(pattern, beat), DataOrigin::Place { beat })
+            (of(pattern, beat), DataOrigin::Place(beat))
         }
         DataOrigin::SeedElsewhere { seed, beat } => {
             let beat = beat.checked_sub(1)?;
             let origin = DataOrigin::SeedElsewhere { seed, beat };
             (of(Pattern::new(seed), beat), origin)
         }
-        DataOrigin::Shifted { byte } => {
+        DataOrigin::Shifted(byte) => {
             let byte = byte.checked_sub(BEAT_BYTES as u64)?;
             let mut two = [0; 2 * BEAT_BYTES];
             pattern.at(byte / BEAT_BYTES as u64).fill(&mut two);
             let from = (byte % BEAT_BYTES as u64) as usize;
             let earlier = *two.get(from..)?.first_chunk()?;
-            (earlier, DataOrigin::Shifted { byte })
+            (earlier, DataOrigin::Shifted(byte))
         }
         DataOrigin::Zero => ([0; BEAT_BYTES], origin),
         DataOrigin::Ones => ([0xff; BEAT_BYTES], origin),
-        DataOrigin::Flipped { .. } | DataOrigin::Unknown => return None,
+        DataOrigin::Flipped(_) | DataOrigin::Unknown => return None,
     })
 }
 
@@ -255,12 +252,12 @@ fn origin(
     } else if wrong.found == u128::MAX {
         DataOrigin::Ones
     } else if flipped.count_ones() <= MAX_FLIPPED_BITS {
-        DataOrigin::Flipped { mask: flipped }
+        DataOrigin::Flipped(flipped)
     } else if rest.len() < BEAT_BYTES {
         DataOrigin::Unknown
     } else if let Some(pattern) = Pattern::of_beat(wrong.beat, wrong.found) {
         let seed = pattern.seed();
-        DataOrigin::Seed { seed }
+        DataOrigin::Seed(seed)
     } else if let Some(left) = searches.checked_sub(1) {
         *searches = left;
         elsewhere(context, wrong, rest).unwrap_or(DataOrigin::Unknown)
@@ -276,10 +273,10 @@ fn elsewhere(context: &DiagnosisContext, wrong: &Mismatch, rest: &[u8]) -> Optio
     let far = |unit, most| search::distance(wrong.expected, wrong.found, unit, most);
     let distance = far(chunk_beats, chunks).or_else(|| far(1, beats));
     if let Some(beat) = distance.and_then(|d| wrong.beat.checked_add_signed(d)) {
-        return Some(DataOrigin::Place { beat });
+        return Some(DataOrigin::Place(beat));
     }
     if let Some(byte) = search::shifted(wrong.expected, wrong.beat, rest) {
-        return Some(DataOrigin::Shifted { byte });
+        return Some(DataOrigin::Shifted(byte));
     }
     let (pattern, beat) = search::elsewhere(wrong.found, wrong.beat, chunk_beats, chunks)?;
     let seed = pattern.seed();
@@ -298,13 +295,13 @@ fn extent(origin: DataOrigin, wrong: &Mismatch, rest: &[u8], pattern: Pattern) -
         of_it.map(<[u8]>::len).sum()
     };
     let bytes: usize = match origin {
-        DataOrigin::Seed { seed } => follow(Pattern::new(seed).at(wrong.beat)),
-        DataOrigin::Place { beat } => follow(pattern.at(beat)),
+        DataOrigin::Seed(seed) => follow(Pattern::new(seed).at(wrong.beat)),
+        DataOrigin::Place(beat) => follow(pattern.at(beat)),
         DataOrigin::SeedElsewhere { seed, beat } => follow(Pattern::new(seed).at(beat)),
-        DataOrigin::Shifted { byte } => shifted_extent(pattern, byte, rest),
+        DataOrigin::Shifted(byte) => shifted_extent(pattern, byte, rest),
         DataOrigin::Zero => same(0),
         DataOrigin::Ones => same(0xff),
-        DataOrigin::Flipped { .. } | DataOrigin::Unknown => 0,
+        DataOrigin::Flipped(_) | DataOrigin::Unknown => 0,
     };
     // At least the beat itself, so that the loop ends.
     bytes.max(BEAT_BYTES.min(rest.len()))

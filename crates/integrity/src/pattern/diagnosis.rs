@@ -9,24 +9,16 @@ use crate::mismatch::{MismatchRun, OriginClass};
 /// Origin of wrong beats.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum DataOrigin {
-    /// The same location in the stream of another seed.
-    #[error("stale data of seed {seed:#x}")]
-    Seed {
-        /// The seed.
-        seed: u64,
-    },
-    /// Another location of the same stream.
-    #[error("misplaced data of this stream from beat {beat} on")]
-    Place {
-        /// First beat found.
-        beat: u64,
-    },
-    /// Another location of the same stream, not at a beat boundary.
-    #[error("this stream's data from byte {byte} on, shifted by part of a beat")]
-    Shifted {
-        /// First byte found; some bytes of the first beat may be right.
-        byte: u64,
-    },
+    /// The same location in the stream of this other seed.
+    #[error("stale data of seed {0:#x}")]
+    Seed(u64),
+    /// Another location of the same stream, from this beat on.
+    #[error("misplaced data of this stream from beat {0} on")]
+    Place(u64),
+    /// Another location of the same stream, not at a beat boundary, from this byte on; some bytes of the first beat may
+    /// be right.
+    #[error("this stream's data from byte {0} on, shifted by part of a beat")]
+    Shifted(u64),
     /// Another location in the stream of another seed.
     #[error("stale data of seed {seed:#x} from its beat {beat} on")]
     SeedElsewhere {
@@ -41,12 +33,9 @@ pub enum DataOrigin {
     /// Ones.
     #[error("ones")]
     Ones,
-    /// The right beat with few bits wrong.
-    #[error("{} flipped bits", .mask.count_ones())]
-    Flipped {
-        /// The wrong bits.
-        mask: u128,
-    },
+    /// The right beat with few bits wrong, these.
+    #[error("{} flipped bits", .0.count_ones())]
+    Flipped(u128),
     /// Unknown.
     #[error("data of unknown origin")]
     Unknown,
@@ -55,12 +44,9 @@ pub enum DataOrigin {
 /// What is wrong, as far as the bytes show. Beats are numbered as in the expected stream.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Diagnosis {
-    /// The whole stream is of another seed: another recording, or the wrong seed was given.
-    #[error("wrong seed: the stream was written with seed {seed:#x} from its beginning on")]
-    WrongSeed {
-        /// Its seed.
-        seed: u64,
-    },
+    /// The whole stream is of this other seed: another recording, or the wrong seed was given.
+    #[error("wrong seed: the stream was written with seed {0:#x} from its beginning on")]
+    WrongSeed(u64),
     /// The whole chunk is of this origin. An earlier stream's data: the write was lost; data of another location: a
     /// misdirected write or read, or beats were lost or duplicated before; zeroes: never written, discarded or
     /// unmapped; ones: erased flash.
@@ -143,10 +129,10 @@ impl Diagnosis {
 impl From<DataOrigin> for OriginClass {
     fn from(origin: DataOrigin) -> OriginClass {
         match origin {
-            DataOrigin::Seed { .. } | DataOrigin::SeedElsewhere { .. } => OriginClass::Earlier,
-            DataOrigin::Place { .. } | DataOrigin::Shifted { .. } => OriginClass::Elsewhere,
+            DataOrigin::Seed(_) | DataOrigin::SeedElsewhere { .. } => OriginClass::Earlier,
+            DataOrigin::Place(_) | DataOrigin::Shifted(_) => OriginClass::Elsewhere,
             DataOrigin::Zero | DataOrigin::Ones => OriginClass::Blank,
-            DataOrigin::Flipped { .. } => OriginClass::Damaged,
+            DataOrigin::Flipped(_) => OriginClass::Damaged,
             DataOrigin::Unknown => OriginClass::Unknown,
         }
     }
@@ -164,16 +150,16 @@ impl fmt::Display for MismatchRun<DataOrigin> {
 
 fn whole(origin: &DataOrigin) -> String {
     match origin {
-        DataOrigin::Seed { seed } => format!(
+        DataOrigin::Seed(seed) => format!(
             "stale: the chunk still holds what the stream of seed {seed:#x} wrote here; this stream's write was lost"
         ),
         DataOrigin::SeedElsewhere { seed, beat } => format!(
             "stale and from elsewhere: the chunk holds the stream of seed {seed:#x} from its beat {beat} on"
         ),
-        DataOrigin::Place { beat } => format!(
+        DataOrigin::Place(beat) => format!(
             "misplaced: the chunk holds this stream from beat {beat} on, which belongs elsewhere"
         ),
-        DataOrigin::Shifted { byte } => format!(
+        DataOrigin::Shifted(byte) => format!(
             "shifted: the chunk holds this stream from byte {byte} on, which is inside a beat; bytes were lost or duplicated before"
         ),
         DataOrigin::Zero => {
@@ -181,7 +167,7 @@ fn whole(origin: &DataOrigin) -> String {
                 .to_owned()
         }
         DataOrigin::Ones => "ones: the chunk reads as ones, as erased flash does".to_owned(),
-        DataOrigin::Flipped { .. } | DataOrigin::Unknown => {
+        DataOrigin::Flipped(_) | DataOrigin::Unknown => {
             format!("corrupt: the chunk holds {origin}")
         }
     }

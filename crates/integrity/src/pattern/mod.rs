@@ -55,15 +55,11 @@
 //! - *Speed*: beat\[n + 256] = beat\[n + 14] ^ beat\[n + 4] ^ beat\[n + 2] ^ beat\[n] (proved in `block`): four loads and three XORs per vector, and checking
 //!   needs nothing generated, since the right data before are the register.
 //! - *Identity*: a beat at a known position, multiplied by x^(-128 *n*), is that stream's beat 0, whose upper half is splitmix64 of the lower one; random
-//!   bytes match once in 2^64. So stale data identify their seed without a list of seeds ([`Pattern::of_beat`]), and a beat of the same stream its distance
-//!   ([`diagnose()`]). splitmix64 is not linear, so neither flipped bits nor sums of streams resemble another seed.
+//!   bytes match once in 2^64. So stale data identify their seed ([`Pattern::of_beat`]), and a beat of the same stream its distance ([`diagnose()`]).
+//!   splitmix64 is not linear, so neither flipped bits nor sums of streams resemble another seed.
 //!
 //! # Non-goals
-//! Not for secrets: 16 bytes and their position determine the whole stream. Not random under tests of linearity. It does not compress, and no beat occurs
-//! twice.
-//!
-//! # Key constants
-//! [`BEAT_BYTES`] and the polynomial; limits of the diagnosis: [`MAX_CHUNKS`], [`MAX_BEATS`].
+//! Not for secrets: 16 bytes and their position determine the whole stream. Not random under tests of linearity. It does not compress.
 
 mod block;
 mod diagnose;

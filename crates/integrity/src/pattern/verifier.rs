@@ -126,7 +126,7 @@ struct SavedChunk {
 }
 
 /// Compares a stream with a layout.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct StreamVerifier {
     layout: ExpectedLayout,
     chunk_bytes: u64,
@@ -148,12 +148,7 @@ impl StreamVerifier {
             layout,
             chunk_bytes,
             chunks,
-            extent: 0,
-            within: 0,
-            checker: None,
-            findings: StreamFindings::default(),
-            saved: Vec::new(),
-            next: None,
+            ..StreamVerifier::default()
         }
     }
 

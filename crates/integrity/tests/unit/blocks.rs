@@ -223,14 +223,14 @@ proptest! {
         let expected = found + behind;
         prop_assert_eq!(
             kind(&verifier, &block, Expected::Generation(expected)),
-            Some(FindingKind::Stale { found_generation: found, expected: Some(expected), found_seed: None })
+            Some(FindingKind::Stale { found_generation: found, found_seed: None })
         );
         prop_assert_eq!(kind(&verifier, &block, Expected::Uncertain { newest: expected }), None);
         // A newer generation than expected is of another run.
-        let instead = FoundInstead::FutureGeneration { generation: found };
+        let instead = FoundInstead::FutureGeneration(found);
         if behind < found {
             for expected in [Expected::Generation(found - behind), Expected::Uncertain { newest: found - behind }] {
-                prop_assert_eq!(kind(&verifier, &block, expected), Some(FindingKind::Lost { instead }));
+                prop_assert_eq!(kind(&verifier, &block, expected), Some(FindingKind::Lost(instead)));
             }
         }
     }
@@ -246,13 +246,13 @@ proptest! {
             (vec![0; len], FoundInstead::Zeroes),
             (noise(len, seed), FoundInstead::ForeignBytes),
             (vec![0xff; len], FoundInstead::ForeignBytes),
-            (written(&foreign, HERE, generation), FoundInstead::OtherSeed { seed }),
-            (written(&foreign, HERE + 4096, generation), FoundInstead::OtherSeed { seed }),
+            (written(&foreign, HERE, generation), FoundInstead::OtherSeed(seed)),
+            (written(&foreign, HERE + 4096, generation), FoundInstead::OtherSeed(seed)),
         ];
         for (block, instead) in cases {
             prop_assert_eq!(
                 kind(&verifier, &block, Expected::Generation(generation)),
-                Some(FindingKind::Lost { instead })
+                Some(FindingKind::Lost(instead))
             );
             prop_assert_eq!(kind(&verifier, &block, Expected::Uncertain { newest: generation }), None);
             prop_assert_eq!(kind(&verifier, &block, Expected::Unwritten), None);
@@ -261,7 +261,7 @@ proptest! {
         let block = written(&foreign, HERE, generation);
         prop_assert_eq!(
             kind(&verifier, &block, Expected::AnyOfSeed),
-            Some(FindingKind::Stale { found_generation: generation, expected: None, found_seed: Some(seed) })
+            Some(FindingKind::Stale { found_generation: generation, found_seed: Some(seed) })
         );
     }
 
@@ -352,9 +352,7 @@ fn zero_payloads_are_zero() {
         Some(corrupt)
     );
     block[..64].fill(0);
-    let lost = FindingKind::Lost {
-        instead: FoundInstead::ForeignBytes,
-    };
+    let lost = FindingKind::Lost(FoundInstead::ForeignBytes);
     assert_eq!(kind(&verifier, &block, Expected::Generation(3)), Some(lost));
 }
 
@@ -382,16 +380,12 @@ fn another_layout_of_the_same_seed_is_an_earlier_run() {
     let mut block = vec![0; 4096];
     small.stamp(&mut block, HERE, 1);
     let large = verifier(4096, DataPattern::Incompressible);
-    let lost = FindingKind::Lost {
-        instead: FoundInstead::OtherLayout { len_bytes: 512 },
-    };
+    let lost = FindingKind::Lost(FoundInstead::OtherLayout(512));
     assert_eq!(kind(&large, &block, Expected::Generation(1)), Some(lost));
     assert_eq!(kind(&large, &block, Expected::Unwritten), None);
     let zero = verifier(4096, DataPattern::Zero);
     let block = written(&zero, HERE, 1);
-    let lost = FindingKind::Lost {
-        instead: FoundInstead::OtherLayout { len_bytes: 4096 },
-    };
+    let lost = FindingKind::Lost(FoundInstead::OtherLayout(4096));
     assert_eq!(kind(&large, &block, Expected::Generation(1)), Some(lost));
 }
 
@@ -432,9 +426,7 @@ fn every_block_of_a_buffer_is_checked() {
 #[test]
 fn findings_are_counted_beyond_the_limit() {
     let one = |offset_bytes| Finding {
-        kind: FindingKind::Lost {
-            instead: FoundInstead::Zeroes,
-        },
+        kind: FindingKind::Lost(FoundInstead::Zeroes),
         offset_bytes,
         len_bytes: 512,
         expected: Expected::Generation(1),

@@ -53,7 +53,7 @@ impl Serialize for StreamId {
 }
 
 /// Header of a recording on one drive.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct RecordingHeader {
     /// The recording.
     pub stream: StreamId,

@@ -20,33 +20,26 @@
 //! 3. The drive is flushed.
 //! 4. When the flush has completed, the run is reported durable.
 //!
-//! A block without new entries at a checkpoint is written a second time, over its older copy, once the newer one is
-//! durable. A recording ends with the second copy of the last block and a header marked as ended, both flushed, and
-//! then that header's second copy. So every block of an ended recording, and every full block before the last
-//! checkpoint, exists twice, and one bad block loses nothing. A recording that is stopped without a flush has one last
+//! A block without new entries at a checkpoint is written a second time, over its older copy, once the newer one is durable. A recording ends with the
+//! second copy of the last block and a header marked as ended, both flushed, and then that header's second copy. So every block of an ended recording, and
+//! every full block before the last checkpoint, exists twice, and one bad block loses nothing. A recording that is stopped without a flush has one last
 //! checkpoint with the header marked as ended; these blocks exist once.
 //!
-//! A block or header is never written over its newest copy, and no block is written twice within a checkpoint, so a
-//! torn write loses only what was not yet durable. An entry whose chunk did not reach the medium (power loss with the
-//! chunk in the drive's cache and the entry on flash) is detected by the checksum.
+//! A block or header is never written over its newest copy, and no block is written twice within a checkpoint, so a torn write loses only what was not yet
+//! durable. An entry whose chunk did not reach the medium (power loss with the chunk in the drive's cache and the entry on flash) is detected by the checksum.
 //!
 //! # Recovery
-//! Both copies of every block are read; the newest valid one is used, and an unreadable one is treated as absent.
-//! Chunks are recovered from the first as far as entries continue without a gap and, beyond the durable count, as far
-//! as checksums match. In a ring the newest run is recovered, without chunks at its old end that were being
-//! overwritten or cannot be read.
+//! Both copies of every block are read; the newest valid one is used, and an unreadable one is treated as absent. Chunks are recovered from the first as far
+//! as entries continue without a gap and, beyond the durable count, as far as checksums match. In a ring the newest run is recovered, without chunks at its
+//! old end that were being overwritten or cannot be read.
 //!
-//! Chunks that the header reports durable, and all chunks of a recording that every header marks as ended, must exist:
-//! without an entry in either copy they are *missing*, with a wrong checksum *bad*. Neither is taken for the point at
-//! which the recorder was interrupted.
+//! Chunks that the header reports durable, and all chunks of a recording that every header marks as ended, must exist: without an entry in either copy they
+//! are *missing*, with a wrong checksum *bad*. Neither is taken for the point at which the recorder was interrupted.
 //!
 //! # Rings
-//! Index blocks are reused in turn, each for [`ENTRIES`] consecutive chunks counted through all wraps. The spare block
-//! keeps the oldest chunks indexed until they are overwritten, so a ring that ended is replayed completely. The
-//! recorder is never further ahead of the durable run than half the ring, so at least half survives a power loss.
-//!
-//! # Versions
-//! 1: as here; its rings had no spare block; they are read and no longer written. 2: a ring with the spare block.
+//! Index blocks are reused in turn, each for [`ENTRIES`] consecutive chunks counted through all wraps. The spare block keeps the oldest chunks indexed until
+//! they are overwritten, so a ring that ended is replayed completely. The recorder is never further ahead of the durable run than half the ring, so at least
+//! half survives a power loss. A ring of version 1 had no spare block; it is read and no longer written.
 //!
 //! # Non-goals
 //! No file system: one recording per range. No encryption. The checksum detects accidents, not forgery.
@@ -68,7 +61,7 @@ pub const MAX_DRIVES: u32 = 256;
 pub const BLOCK_BYTES: u64 = 4096;
 
 /// Location of index and data on one drive.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
 pub struct IndexLayout {
     /// Address of the header.
     pub first: u64,

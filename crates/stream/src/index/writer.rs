@@ -20,7 +20,7 @@ pub struct IndexOptions {
 pub(crate) type BlockWrite = (u64, Box<[u8; BLOCK_BYTES as usize]>);
 
 /// Index of one drive: entries as chunks are submitted, blocks and header at each checkpoint.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct IndexWriter {
     header: RecordingHeader,
     /// Last written copy of each block.
@@ -53,21 +53,13 @@ impl IndexWriter {
                 drives,
                 layout,
                 ring,
-                generation: 0,
-                durable_chunks: 0,
                 window_chunks,
-                ended: false,
-                stream_bytes: 0,
                 began_unix_s: options.began_unix_s,
                 label: options.label.clone(),
+                ..RecordingHeader::default()
             },
             newest_copy: vec![true; usize::try_from(layout.index_blocks).unwrap_or(0)],
-            entries: VecDeque::new(),
-            base: 0,
-            written: 0,
-            generation: 0,
-            fresh: Vec::new(),
-            once: Vec::new(),
+            ..IndexWriter::default()
         }
     }
 

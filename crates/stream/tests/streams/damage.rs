@@ -7,7 +7,7 @@ use assay_stream::queue::StreamQueue;
 use assay_stream::record::{RecordOptions, record};
 use assay_stream::registers::{ControlBits, Registers, StatusBits};
 use assay_stream::replay::{ReplayOptions, ReplayOutcome, ReplaySource, replay};
-use assay_stream::source::{DiscardSink, MemorySource, StreamSink};
+use assay_stream::source::{DiscardSink, StreamSink};
 use assay_stream::status::StreamError;
 use proptest::prelude::*;
 
@@ -300,7 +300,7 @@ fn slots_smaller_than_a_chunk_are_refused() {
     let recorded = record(
         &mut small(),
         &case.range(),
-        &mut MemorySource::new(&stream),
+        &mut &stream[..],
         &options,
         &registers,
     );

@@ -8,7 +8,7 @@ use assay_stream::range::{RangeRequest, StreamRange};
 use assay_stream::record::{RecordOptions, RecordOutcome, record};
 use assay_stream::registers::Registers;
 use assay_stream::replay::{ReplayOptions, ReplayOutcome, ReplaySource, replay};
-use assay_stream::source::{MemorySource, StreamSource};
+use assay_stream::source::StreamSource;
 use assay_stream::status::StreamStatus;
 use assay_units::Rng;
 
@@ -101,14 +101,7 @@ pub(crate) fn take(
     options: &RecordOptions,
 ) -> StreamStatus {
     let registers = Registers::default();
-    put(
-        drives,
-        range,
-        &mut MemorySource::new(bytes),
-        options,
-        &registers,
-    )
-    .status
+    put(drives, range, &mut &bytes[..], options, &registers).status
 }
 
 pub(crate) fn get(

@@ -12,7 +12,7 @@ use assay_stream::drives::Drives;
 use assay_stream::record::{RecordOptions, SourceRate, record};
 use assay_stream::registers::{ControlBits, Registers, StatusBits};
 use assay_stream::replay::{ReplayOptions, ReplaySource, replay};
-use assay_stream::source::{DiscardSink, FillResult, MemorySource, SizedSource, StreamSource};
+use assay_stream::source::{DiscardSink, FillResult, SizedSource, StreamSource};
 use assay_units::Rng;
 
 use crate::fixture::{
@@ -32,7 +32,7 @@ fn a_recording_is_replayed_completely_and_nothing_else_is_changed() {
         let status = put(
             drives,
             &part,
-            &mut MemorySource::new(&stream),
+            &mut &stream[..],
             &RecordOptions::default(),
             &registers,
         )
@@ -93,7 +93,7 @@ fn a_longer_stream_fills_the_range_and_is_reported() {
 
 /// Commands stop or abort after a number of chunks.
 struct Ending<'a> {
-    bytes: MemorySource<'a>,
+    bytes: &'a [u8],
     left: u32,
     how: ControlBits,
 }
@@ -126,7 +126,7 @@ fn stop_and_abort_end_at_the_reported_last_address() {
             take(drives, &whole, &old, &RecordOptions::default());
             let new = noise(6, 64 * CHUNK as usize);
             let mut source = Ending {
-                bytes: MemorySource::new(&new),
+                bytes: &new[..],
                 left: 21,
                 how,
             };
@@ -164,7 +164,7 @@ fn flush_now_makes_completed_chunks_durable() {
         let stream = noise(7, 40 * CHUNK as usize);
         let whole = range(drives, None, Some(63));
         let mut source = Ending {
-            bytes: MemorySource::new(&stream),
+            bytes: &stream[..],
             left: 30,
             how: ControlBits::FLUSH_NOW,
         };
@@ -363,13 +363,7 @@ fn durable_chunks_survive_a_power_loss() {
         let recorded = {
             let mut open = Drives::open(&mut drives, queues(true)).unwrap();
             let mut queues = open.queues().unwrap();
-            record(
-                &mut queues,
-                &part,
-                &mut MemorySource::new(&stream),
-                &options,
-                &registers,
-            )
+            record(&mut queues, &part, &mut &stream[..], &options, &registers)
         };
         let (durable, acknowledged) = match recorded {
             Ok(recorded) => (recorded.status.durable_bytes, recorded.status.bytes),

@@ -6,7 +6,6 @@ use assay_stream::range::{DriveExtent, RangeRequest, StreamRange};
 use assay_stream::record::{RecordOptions, record};
 use assay_stream::registers::{ControlBits, Registers};
 use assay_stream::replay::{ReplayOptions, ReplayOutcome, ReplaySource, replay};
-use assay_stream::source::MemorySource;
 use assay_stream::status::StreamStatus;
 use proptest::prelude::*;
 
@@ -129,7 +128,7 @@ impl Case {
         let registers = Registers::default();
         let stream = self.stream();
         let mut source = Ending {
-            bytes: MemorySource::new(&stream),
+            bytes: &stream[..],
             left: chunks,
             how: ControlBits::STOP,
         };

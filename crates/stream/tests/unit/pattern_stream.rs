@@ -63,7 +63,7 @@ fn mismatches_are_diagnosed() {
     let new = stream(2, 40_000);
     assert_eq!(
         check(2, &old, 40_000).diagnosis().cloned(),
-        Some(Diagnosis::WrongSeed { seed: 1 })
+        Some(Diagnosis::WrongSeed(1))
     );
     // The third chunk was not written.
     old[..16_384].copy_from_slice(&new[..16_384]);
@@ -71,7 +71,7 @@ fn mismatches_are_diagnosed() {
     let found = check(2, &old, 40_000);
     assert_eq!(
         found.diagnosis().cloned(),
-        Some(Diagnosis::Whole(DataOrigin::Seed { seed: 1 }))
+        Some(Diagnosis::Whole(DataOrigin::Seed(1)))
     );
     assert_eq!(found.first.map(|m| m.beat), Some(1024));
     assert_eq!((found.wrong_beats, found.wrong_chunks), (512, 1));

@@ -44,25 +44,25 @@ proptest! {
     #[test]
     fn stale_chunks_name_their_seed(seed: u64, old: u64, at in chunk()) {
         prop_assume!(seed != old);
-        prop_assert_eq!(seen(seed, at, &made(old, at, CHUNK_BYTES)), Some(Diagnosis::Whole(DataOrigin::Seed { seed: old })));
+        prop_assert_eq!(seen(seed, at, &made(old, at, CHUNK_BYTES)), Some(Diagnosis::Whole(DataOrigin::Seed(old))));
         // Seeds may differ in one bit.
         let near = seed ^ 1;
-        prop_assert_eq!(seen(seed, at, &made(near, at, CHUNK_BYTES)), Some(Diagnosis::Whole(DataOrigin::Seed { seed: near })));
+        prop_assert_eq!(seen(seed, at, &made(near, at, CHUNK_BYTES)), Some(Diagnosis::Whole(DataOrigin::Seed(near))));
     }
 
     #[test]
     fn misplaced_chunks_name_their_location(seed: u64, at in chunk(), from in 0..CHUNKS, shift in 1..CHUNK_BEATS) {
         let from = from * CHUNK_BEATS;
         prop_assume!(from != at);
-        prop_assert_eq!(seen(seed, at, &made(seed, from, CHUNK_BYTES)), Some(Diagnosis::Whole(DataOrigin::Place { beat: from })));
+        prop_assert_eq!(seen(seed, at, &made(seed, from, CHUNK_BYTES)), Some(Diagnosis::Whole(DataOrigin::Place(from))));
         let lost = at + shift;
-        prop_assert_eq!(seen(seed, at, &made(seed, lost, CHUNK_BYTES)), Some(Diagnosis::Whole(DataOrigin::Place { beat: lost })));
+        prop_assert_eq!(seen(seed, at, &made(seed, lost, CHUNK_BYTES)), Some(Diagnosis::Whole(DataOrigin::Place(lost))));
         // Beats were lost: from there on, all data come early.
         let mut bytes = made(seed, at, CHUNK_BYTES);
         let from = (CHUNK_BEATS - shift) as usize * BEAT_BYTES;
         let len = bytes.len() - from;
         bytes[from..].copy_from_slice(&made(seed, at + CHUNK_BEATS - shift + 3, len));
-        let torn = Diagnosis::Torn(MismatchRun { granules: at + CHUNK_BEATS - shift..at + CHUNK_BEATS, origin: DataOrigin::Place { beat: at + CHUNK_BEATS - shift + 3 } });
+        let torn = Diagnosis::Torn(MismatchRun { granules: at + CHUNK_BEATS - shift..at + CHUNK_BEATS, origin: DataOrigin::Place(at + CHUNK_BEATS - shift + 3) });
         prop_assert_eq!(seen(seed, at, &bytes), Some(torn));
     }
 
@@ -75,14 +75,14 @@ proptest! {
         prop_assume!(begin < at * 16 + (1 << 30));
         let stream = made(seed, begin / 16, CHUNK_BYTES + 16);
         let shifted = &stream[begin as usize % 16..][..CHUNK_BYTES];
-        prop_assert_eq!(seen(seed, at, shifted), Some(Diagnosis::Whole(DataOrigin::Shifted { byte: begin })));
+        prop_assert_eq!(seen(seed, at, shifted), Some(Diagnosis::Whole(DataOrigin::Shifted(begin))));
 
         let mut bytes = made(seed, at, CHUNK_BYTES);
         bytes[tear..].copy_from_slice(&shifted[tear..]);
         // A byte of the shifted data may happen to be right.
         let first = made(seed, at, CHUNK_BYTES).iter().zip(&bytes).position(|(a, b)| a != b).unwrap() as u64 / 16;
-        let torn = Diagnosis::Torn(MismatchRun { granules: at + first..at + CHUNK_BEATS, origin: DataOrigin::Shifted { byte: begin + first * 16 } });
-        let whole = Diagnosis::Whole(DataOrigin::Shifted { byte: begin });
+        let torn = Diagnosis::Torn(MismatchRun { granules: at + first..at + CHUNK_BEATS, origin: DataOrigin::Shifted(begin + first * 16) });
+        let whole = Diagnosis::Whole(DataOrigin::Shifted(begin));
         prop_assert_eq!(seen(seed, at, &bytes), Some(if first == 0 { whole } else { torn }));
     }
 
@@ -102,8 +102,8 @@ proptest! {
         prop_assume!(seed != old && from != at);
         let len = (end - begin) as usize * BEAT_BYTES;
         let (wrong, origin) = match kind {
-            0 => (made(old, at + begin, len), DataOrigin::Seed { seed: old }),
-            1 => (made(seed, from + begin, len), DataOrigin::Place { beat: from + begin }),
+            0 => (made(old, at + begin, len), DataOrigin::Seed(old)),
+            1 => (made(seed, from + begin, len), DataOrigin::Place(from + begin)),
             2 => (made(old, from + begin, len), DataOrigin::SeedElsewhere { seed: old, beat: from + begin }),
             3 => (vec![0; len], DataOrigin::Zero),
             _ => (vec![0xff; len], DataOrigin::Ones),
@@ -133,8 +133,8 @@ proptest! {
         let first = right.iter().zip(&bytes).position(|(a, b)| a != b).unwrap() as u64 / 16;
         prop_assume!(first > 0);
         let origin = match (kind, place) {
-            (0, _) => DataOrigin::Seed { seed: old },
-            (_, Some((None, beat))) => DataOrigin::Place { beat: beat + first },
+            (0, _) => DataOrigin::Seed(old),
+            (_, Some((None, beat))) => DataOrigin::Place(beat + first),
             (_, Some((Some(seed), beat))) => DataOrigin::SeedElsewhere { seed, beat: beat + first },
             _ => DataOrigin::Zero,
         };
@@ -181,7 +181,7 @@ proptest! {
         bytes[..len].copy_from_slice(&made(old, at, len));
         bytes[CHUNK_BYTES - BEAT_BYTES..].fill(0);
         let pieces = vec![
-            MismatchRun { granules: at..at + cut, origin: DataOrigin::Seed { seed: old } },
+            MismatchRun { granules: at..at + cut, origin: DataOrigin::Seed(old) },
             MismatchRun { granules: at + CHUNK_BEATS - 1..at + CHUNK_BEATS, origin: DataOrigin::Zero },
         ];
         prop_assert_eq!(seen(seed, at, &bytes), Some(Diagnosis::Patchwork(pieces)));
@@ -226,8 +226,8 @@ fn a_wrong_seed_covers_the_whole_stream() {
         diagnose(&context, &chunk.unwrap(), other.as_ref()).unwrap()
     };
     let (first, later) = (at(wrong, 0), at(wrong, 512));
-    let wrong_seed = Diagnosis::WrongSeed { seed: wrong };
-    let stale = Diagnosis::Whole(DataOrigin::Seed { seed: wrong });
+    let wrong_seed = Diagnosis::WrongSeed(wrong);
+    let stale = Diagnosis::Whole(DataOrigin::Seed(wrong));
     assert_eq!(reports(&first, None), wrong_seed);
     assert_eq!(reports(&first, Some(&later)), wrong_seed);
     assert_eq!(reports(&later, Some(&first)), wrong_seed);

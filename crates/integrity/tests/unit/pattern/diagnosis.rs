@@ -11,18 +11,18 @@ fn diagnoses_are_one_line() {
         2
     ];
     let all = [
-        (Diagnosis::WrongSeed { seed }, "0xabc"),
-        (Diagnosis::Whole(DataOrigin::Seed { seed }), "0xabc"),
+        (Diagnosis::WrongSeed(seed), "0xabc"),
+        (Diagnosis::Whole(DataOrigin::Seed(seed)), "0xabc"),
         (
             Diagnosis::Whole(DataOrigin::SeedElsewhere { seed, beat: 7 }),
             "beat 7",
         ),
-        (Diagnosis::Whole(DataOrigin::Place { beat: 7 }), "beat 7"),
-        (Diagnosis::Whole(DataOrigin::Shifted { byte: 7 }), "byte 7"),
+        (Diagnosis::Whole(DataOrigin::Place(7)), "beat 7"),
+        (Diagnosis::Whole(DataOrigin::Shifted(7)), "byte 7"),
         (
             Diagnosis::Torn(MismatchRun {
                 granules: 4..9,
-                origin: DataOrigin::Seed { seed },
+                origin: DataOrigin::Seed(seed),
             }),
             "beats 4 to 8 of the chunk are stale data of seed 0xabc",
         ),

@@ -52,7 +52,7 @@ fn extents_are_compared_and_mismatches_diagnosed() {
     );
     assert_eq!(
         found.chunks[1].diagnosis,
-        Some(Diagnosis::Whole(DataOrigin::Seed { seed: 3 }))
+        Some(Diagnosis::Whole(DataOrigin::Seed(3)))
     );
     let anything = ExpectedLayout::default().then(bytes.len() as u64, ExpectedData::Anything);
     assert!(compare(&anything, &bytes).chunks.is_empty());
