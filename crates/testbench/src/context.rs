@@ -107,7 +107,7 @@ impl Progress<'_> {
     }
 
     /// Errors of a stream that has ended: a stop request or a failed command.
-    fn check(&self, status: &StreamStatus) -> Result<(), TestError> {
+    pub fn check(&self, status: &StreamStatus) -> Result<(), TestError> {
         if self.observer.stop_requested() {
             return Err(TestError::Stopped);
         }

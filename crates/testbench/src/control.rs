@@ -26,9 +26,7 @@ pub(super) fn left_over(bench: &mut BenchRun<'_>) -> Result<String, TestError> {
             sink: &mut DiscardSink,
         };
         let cut = read(queues, &window, window.bytes(), context.min_io_bytes, &mut sink)?;
-        if let Some(failure) = &cut.failure {
-            return fail(format!("device error: {failure}"));
-        }
+        context.progress.check(&cut)?;
         if !cut.status.has(StatusBits::STOPPED) || cut.chunks != few {
             return fail(format!(
                 "wrong status: a replay stopped at chunk {few} ended after {} as {:?}",

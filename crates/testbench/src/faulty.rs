@@ -1,21 +1,15 @@
 //! Fault injection: a target with planned faults, to test the test bench.
 //!
-//! # Mechanism
-//! [`FaultyTarget`] wraps any [`Target`] and passes I/Os on, except those selected by a plan: these are dropped,
-//! shortened, misdirected, or completed too early or with old data. It needs one slot for its own I/Os. Old data
-//! (before the last write, before the last flush) are kept in [`Faults`], which outlives the target: a drive is
-//! reopened for each test.
+//! [`FaultyTarget`] wraps any [`Target`] and passes I/Os on, except those selected by a plan: these are dropped, shortened, misdirected, or completed too
+//! early or with old data. It needs one slot for its own I/Os. Old data (before the last write, before the last flush) are kept in [`Faults`], which outlives
+//! the target: a drive is reopened for each test.
 //!
 //! # Power loss
-//! With [`Faults::volatile`], the data before every write since the last flush are saved, and [`Faults::lose_power`]
-//! restores all of them: the worst case that the specification permits. A lost flush is acknowledged without effect.
+//! With [`Faults::volatile`], the data before every write since the last flush are saved, and [`Faults::lose_power`] restores all of them: the worst case that
+//! the specification permits. A lost flush is acknowledged without effect.
 //!
 //! # Non-goals
-//! Not for measurements: old data are read before each write. Reported errors are left to simulated drives
-//! (`fault=write-error@N`).
-//!
-//! # Key constants
-//! [`BLOCK_BYTES`], the granularity of saved data.
+//! Not for measurements: old data are read before each write. Reported errors are left to simulated drives (`fault=write-error@N`).
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -35,31 +29,16 @@ const POLL_INTERVAL: Nanos = Nanos::from_millis(50);
 pub enum Fault {
     /// The write is acknowledged and nothing is stored.
     DroppedWrite,
-    /// The write is acknowledged and only its start is stored.
-    TornWrite {
-        /// Bytes stored; whole blocks of the drive.
-        kept_bytes: u32,
-    },
-    /// One bit of the write's data is flipped.
-    BitFlip {
-        /// Bit number, modulo the length.
-        bit: u64,
-    },
-    /// The write goes to another address.
-    MisdirectedWrite {
-        /// Distance, bytes.
-        by_bytes: i64,
-    },
-    /// The write continues past its end with the stream's next bytes.
-    Overrun {
-        /// Distance, bytes; at most a chunk.
-        bytes: u32,
-    },
-    /// The write is acknowledged at once and executed later.
-    EarlyWrite {
-        /// Delay in I/Os.
-        late_ios: u64,
-    },
+    /// The write is acknowledged and only this many bytes of it, whole blocks of the drive, are stored.
+    TornWrite(u32),
+    /// This bit of the write's data, modulo the length, is flipped.
+    BitFlip(u64),
+    /// The write goes to an address this many bytes away.
+    MisdirectedWrite(i64),
+    /// The write continues past its end with this many of the stream's next bytes, at most a chunk.
+    Overrun(u32),
+    /// The write is acknowledged at once and executed this many I/Os later.
+    EarlyWrite(u64),
     /// The read returns each block's data before its last write.
     StaleRead,
     /// The read is acknowledged without data transfer: the buffer keeps its old content.
@@ -179,78 +158,73 @@ impl Faults {
     fn state(&self) -> MutexGuard<'_, FaultState> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
 
+impl FaultState {
     /// Count an I/O; returns its fault.
-    fn trigger(&self, op: Op) -> Option<Fault> {
-        let mut state = self.state();
-        if !state.armed {
+    fn trigger(&mut self, op: Op) -> Option<Fault> {
+        if !self.armed {
             return None;
         }
         let counter = match op {
-            Op::Read => &mut state.counts.reads,
-            Op::Write => &mut state.counts.writes,
-            Op::Flush => &mut state.counts.flushes,
+            Op::Read => &mut self.counts.reads,
+            Op::Write => &mut self.counts.writes,
+            Op::Flush => &mut self.counts.flushes,
             Op::Discard | Op::WriteZeroes => return None,
         };
         *counter += 1;
         let ordinal = *counter;
-        let plan = state.plan.iter().filter(|(fault, _)| fault.op() == op);
+        let plan = self.plan.iter().filter(|(fault, _)| fault.op() == op);
         let mut hits = plan.filter(|(_, trigger)| match *trigger {
             Trigger::Once(at) => ordinal == at,
             Trigger::Every(each) => each > 0 && ordinal.is_multiple_of(each),
         });
         let (fault, _) = *hits.next()?;
-        state.triggered += 1;
+        self.triggered += 1;
         Some(fault)
     }
 
     /// Whether old data must be saved before writes.
     fn saves_old_data(&self) -> bool {
-        let state = self.state();
         let stale = |&(fault, _): &(Fault, Trigger)| fault == Fault::StaleRead;
-        state.volatile || state.plan.iter().any(stale)
+        self.volatile || self.plan.iter().any(stale)
     }
 
-    fn save_old_data(&self, offset_bytes: u64, bytes: &[u8]) {
-        let mut state = self.state();
+    fn save_old_data(&mut self, offset_bytes: u64, bytes: &[u8]) {
         let (blocks, _) = bytes.as_chunks::<{ BLOCK_BYTES as usize }>();
         for (number, block) in (offset_bytes / BLOCK_BYTES..).zip(blocks) {
-            if state.volatile {
-                state.before_flush.entry(number).or_insert(*block);
+            if self.volatile {
+                self.before_flush.entry(number).or_insert(*block);
             }
-            state.before_write.insert(number, *block);
+            self.before_write.insert(number, *block);
         }
     }
 
     /// Replace the data read by the data before the last write.
     fn make_stale(&self, offset_bytes: u64, bytes: &mut [u8]) {
-        let state = self.state();
         let (blocks, _) = bytes.as_chunks_mut::<{ BLOCK_BYTES as usize }>();
         for (number, block) in (offset_bytes / BLOCK_BYTES..).zip(blocks) {
-            if let Some(before) = state.before_write.get(&number) {
+            if let Some(before) = self.before_write.get(&number) {
                 *block = *before;
             }
         }
     }
 
     /// Blocks to restore after a power loss.
-    fn take_lost(&self) -> BTreeMap<u64, Block> {
-        let mut state = self.state();
-        if !std::mem::take(&mut state.lost) {
+    fn take_lost(&mut self) -> BTreeMap<u64, Block> {
+        if !std::mem::take(&mut self.lost) {
             return BTreeMap::new();
         }
-        std::mem::take(&mut state.before_flush)
+        std::mem::take(&mut self.before_flush)
     }
 
     /// Delayed writes that are due.
-    fn take_due(&self) -> Vec<DelayedWrite> {
-        let mut state = self.state();
-        for late in &mut state.late {
+    fn take_due(&mut self) -> Vec<DelayedWrite> {
+        for late in &mut self.late {
             // A delay of 0 is due at once.
             late.left_ios = late.left_ios.saturating_sub(1);
         }
-        state
-            .late
+        self.late
             .extract_if(.., |late| late.left_ios == 0)
             .collect()
     }
@@ -291,26 +265,29 @@ impl<T: Target> FaultyTarget<T> {
 
     fn start(&mut self, io: &Io) -> Result<(), TargetError> {
         // After a power loss, restore unflushed blocks.
-        for (number, mut block) in self.faults.take_lost() {
+        let lost = self.faults.state().take_lost();
+        for (number, mut block) in lost {
             self.side_io(Op::Write, number * BLOCK_BYTES, &mut block)?;
         }
-        for mut late in self.faults.take_due() {
+        let due = self.faults.state().take_due();
+        for mut late in due {
             self.side_write(late.offset_bytes, &mut late.bytes)?;
         }
-        let Some(fault) = self.faults.trigger(io.op) else {
+        let fault = self.faults.state().trigger(io.op);
+        let Some(fault) = fault else {
             return self.pass(*io);
         };
         match fault {
             Fault::DroppedWrite | Fault::UnfilledRead | Fault::LostFlush => self.answer(io),
-            Fault::TornWrite { kept_bytes: 0 } => self.answer(io),
-            Fault::TornWrite { kept_bytes } => {
+            Fault::TornWrite(0) => self.answer(io),
+            Fault::TornWrite(kept_bytes) => {
                 let (stored, requested) = (kept_bytes.min(io.len_bytes), io.len_bytes);
                 let whole = Fixup::Whole { stored, requested };
                 self.fixups.insert(io.slot, whole);
                 let len_bytes = stored;
                 self.pass(Io { len_bytes, ..*io })
             }
-            Fault::BitFlip { bit } => {
+            Fault::BitFlip(bit) => {
                 let bit = bit % (u64::from(io.len_bytes.max(1)) * 8);
                 let buffer = self.inner.buffer(io.slot).unwrap_or_default();
                 if let Some(byte) = buffer.get_mut((bit / 8) as usize) {
@@ -318,11 +295,11 @@ impl<T: Target> FaultyTarget<T> {
                 }
                 self.pass(*io)
             }
-            Fault::MisdirectedWrite { by_bytes } => self.pass(Io {
+            Fault::MisdirectedWrite(by_bytes) => self.pass(Io {
                 offset_bytes: io.offset_bytes.saturating_add_signed(by_bytes),
                 ..*io
             }),
-            Fault::Overrun { bytes } => {
+            Fault::Overrun(bytes) => {
                 let chunk = self.bytes_of(io);
                 let mut beyond = vec![0; bytes.min(io.len_bytes) as usize];
                 if !pattern::continue_stream(&chunk, &mut beyond) {
@@ -333,7 +310,7 @@ impl<T: Target> FaultyTarget<T> {
                 self.side_write(end, &mut beyond)?;
                 self.pass(*io)
             }
-            Fault::EarlyWrite { late_ios } => {
+            Fault::EarlyWrite(late_ios) => {
                 let bytes = self.bytes_of(io);
                 self.faults.state().late.push(DelayedWrite {
                     left_ios: late_ios,
@@ -378,10 +355,11 @@ impl<T: Target> FaultyTarget<T> {
 
     /// Save the data that a write will replace.
     fn save_old_data(&mut self, offset_bytes: u64, len_bytes: u32) -> Result<(), TargetError> {
-        if self.faults.saves_old_data() {
+        let saves = self.faults.state().saves_old_data();
+        if saves {
             let mut bytes = vec![0; len_bytes as usize];
             self.side_io(Op::Read, offset_bytes, &mut bytes)?;
-            self.faults.save_old_data(offset_bytes, &bytes);
+            self.faults.state().save_old_data(offset_bytes, &bytes);
         }
         Ok(())
     }
@@ -432,7 +410,7 @@ impl<T: Target> FaultyTarget<T> {
             Some(Fixup::Stale(io)) => {
                 if let Some(buffer) = self.inner.buffer(completion.slot) {
                     let bytes = &mut buffer[..io.len_bytes as usize];
-                    self.faults.make_stale(io.offset_bytes, bytes);
+                    self.faults.state().make_stale(io.offset_bytes, bytes);
                 }
             }
             _ => {}

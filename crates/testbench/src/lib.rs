@@ -1,8 +1,7 @@
 //! Test bench for a drive behind a streaming core: twelve tests with a PASS/FAIL summary.
 //!
-//! # Purpose
-//! The hardware bring-up of the MLE NVMe Streamer ends with twelve tests. These are the same tests in the same order, on any drive: real, file,
-//! simulated. A core in hardware has the same registers and the same pattern, so the bench can test it, too.
+//! The hardware bring-up of the MLE NVMe Streamer ends with twelve tests. These are the same tests in the same order, on any drive: real, file, simulated. A
+//! core in hardware has the same registers and the same pattern, so the bench can test it, too.
 //!
 //! | id | test | requirement |
 //! |---|---|---|

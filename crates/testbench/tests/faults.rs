@@ -409,7 +409,7 @@ fn table() -> Vec<Row> {
         row(
             "flipped bit, read by the checker",
             "02",
-            Fault::BitFlip { bit: 12_345 },
+            Fault::BitFlip(12_345),
             9,
             &["flipped bits: chunk 8", "bit 57"],
         ),
@@ -424,8 +424,7 @@ fn table() -> Vec<Row> {
             )
         },
         Row {
-            faults: Faults::new(&[(Fault::EarlyWrite { late_ios: 2 }, Trigger::Once(64))])
-                .volatile(),
+            faults: Faults::new(&[(Fault::EarlyWrite(2), Trigger::Once(64))]).volatile(),
             ..row(
                 "early completion at power cut",
                 "03",
@@ -438,14 +437,14 @@ fn table() -> Vec<Row> {
         row(
             "range overrun of a sector",
             "04",
-            Fault::Overrun { bytes: 512 },
+            Fault::Overrun(512),
             64 + 22,
             &["overrun after the stream's end", "chunk 21"],
         ),
         row(
             "write after the abort",
             "05",
-            Fault::Overrun { bytes: chunk },
+            Fault::Overrun(chunk),
             64 + 25,
             &[
                 "overrun",
@@ -457,7 +456,7 @@ fn table() -> Vec<Row> {
         row(
             "write after the stop",
             "06",
-            Fault::Overrun { bytes: 512 },
+            Fault::Overrun(512),
             64 + 25,
             &["overrun", "25632 and must at beat 25600", "512 bytes"],
         ),
@@ -465,7 +464,7 @@ fn table() -> Vec<Row> {
         row(
             "misdirected write",
             "07",
-            Fault::MisdirectedWrite { by_bytes: 16 << 10 },
+            Fault::MisdirectedWrite(16 << 10),
             64,
             &[
                 "misdirected write: chunk 31",
@@ -492,16 +491,14 @@ fn table() -> Vec<Row> {
         row(
             "torn chunk",
             "10",
-            Fault::TornWrite {
-                kept_bytes: 4096 + 512,
-            },
+            Fault::TornWrite(4096 + 512),
             100,
             &["torn write: chunk 99", "the rest is right"],
         ),
         row(
             "flipped bit",
             "10",
-            Fault::BitFlip { bit: 1000 },
+            Fault::BitFlip(1000),
             100,
             &["flipped bits: chunk 99", "bit 104"],
         ),
@@ -559,21 +556,18 @@ fn repeated_faults_are_detected_by_many_tests() {
     let rows = [
         ("no fault", Faults::new(&[])),
         ("every 7th write dropped", each(Fault::DroppedWrite, 7)),
-        (
-            "every 7th write torn",
-            each(Fault::TornWrite { kept_bytes: 8192 }, 7),
-        ),
+        ("every 7th write torn", each(Fault::TornWrite(8192), 7)),
         (
             "a bit of every 7th write flipped",
-            each(Fault::BitFlip { bit: 99 }, 7),
+            each(Fault::BitFlip(99), 7),
         ),
         (
             "every 64th write a chunk too far",
-            each(Fault::MisdirectedWrite { by_bytes: 16 << 10 }, 64),
+            each(Fault::MisdirectedWrite(16 << 10), 64),
         ),
         (
             "every write runs on for 512 bytes",
-            each(Fault::Overrun { bytes: 512 }, 1),
+            each(Fault::Overrun(512), 1),
         ),
         ("every 50th read stale", each(Fault::StaleRead, 50)),
         (
