@@ -1,13 +1,13 @@
 //! One child process: its output, its result, what it cost.
 
 use std::ffi::OsStr;
-use std::io::{Read, Seek};
+use std::io::{self, Read, Seek};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, bail, ensure};
 use assay_io::clock::Clock;
 use wait4::Wait4;
 
@@ -25,6 +25,13 @@ pub struct Outcome {
     pub wall_s: f64,
 }
 
+impl Outcome {
+    /// User and system time, seconds.
+    pub fn cpu_s(&self) -> f64 {
+        self.user_s + self.system_s
+    }
+}
+
 /// Runs children until a signal.
 pub struct Runner {
     /// The assay to measure.
@@ -34,25 +41,27 @@ pub struct Runner {
 }
 
 impl Runner {
-    /// Was the benchmark interrupted?
-    pub fn stopped(&self) -> bool {
-        self.stop.load(Ordering::Relaxed)
+    /// With this assay, until `stop` is set.
+    pub fn new(assay: PathBuf, stop: Arc<AtomicBool>) -> Runner {
+        let clock = Clock::monotonic();
+        Runner { assay, stop, clock }
     }
 
-    /// With this assay, until `stop` is set.
-    pub fn new(assay: PathBuf, stop: Arc<AtomicBool>) -> Result<Runner> {
-        Ok(Runner {
-            assay,
-            stop,
-            clock: Clock::monotonic(),
-        })
+    /// Fails after a signal.
+    pub fn check_stopped(&self) -> Result<()> {
+        ensure!(!self.stop.load(Ordering::Relaxed), "interrupted");
+        Ok(())
+    }
+
+    /// Run assay with arguments that contain no spaces.
+    pub fn run_assay(&self, arguments: &str) -> Result<Outcome> {
+        let words: Vec<&str> = arguments.split_whitespace().collect();
+        self.run(&self.assay, &words)
     }
 
     /// Run a program to its end.
     pub fn run<S: AsRef<OsStr>>(&self, program: &Path, arguments: &[S]) -> Result<Outcome> {
-        if self.stopped() {
-            bail!("interrupted");
-        }
+        self.check_stopped()?;
         let mut errors = tempfile::tempfile()?;
         let start = self.clock.now();
         let mut child = Command::new(program)
@@ -68,24 +77,16 @@ impl Runner {
         }
         let usage = child.wait4()?;
         let wall_s = (self.clock.now() - start).as_secs_f64();
-        if self.stop.load(Ordering::Relaxed) {
-            bail!("interrupted");
-        }
+        self.check_stopped()?;
         if !usage.status.success() {
             errors.rewind()?;
-            let mut said = String::new();
-            errors.read_to_string(&mut said)?;
-            let line: Vec<_> = arguments
-                .iter()
-                .map(|a| a.as_ref().to_string_lossy())
+            let errors = io::read_to_string(errors)?;
+            let words = arguments.iter().map(|word| word.as_ref().to_string_lossy());
+            let line: Vec<_> = [program.to_string_lossy()]
+                .into_iter()
+                .chain(words)
                 .collect();
-            bail!(
-                "{} {}: {}: {}",
-                program.display(),
-                line.join(" "),
-                usage.status,
-                said.trim()
-            );
+            bail!("{}: {}: {}", line.join(" "), usage.status, errors.trim());
         }
         Ok(Outcome {
             stdout,

@@ -1,6 +1,6 @@
 //! What a benchmark came to, for the terminal and for a Markdown file.
 
-use std::fmt::Write as _;
+use std::fmt::{Display, Write as _};
 use std::fs;
 use std::path::Path;
 
@@ -71,12 +71,9 @@ impl Section {
     fn body(&self) -> String {
         let mut text = format!("{}\n", self.about);
         for goal in &self.goals {
-            let verdict = if goal.met { "met" } else { "**not met**" };
-            let _ = write!(
-                text,
-                "\n- Goal: {}. Measured: {}; {verdict}.",
-                goal.goal, goal.reached
-            );
+            let Goal { goal, reached, met } = goal;
+            let verdict = if *met { "met" } else { "**not met**" };
+            let _ = write!(text, "\n- Goal: {goal}. Measured: {reached}; {verdict}.");
         }
         if !self.goals.is_empty() {
             text.push('\n');
@@ -99,32 +96,30 @@ impl Section {
     }
 
     /// Put between `<!-- KEY:begin -->` and `<!-- KEY:end -->` of the file, replacing what is there.
-    ///
-    /// # Errors
-    /// When the file cannot be read or written, or has no such markers.
-    pub fn write_into(&self, path: &Path, conditions: &Conditions) -> Result<()> {
-        let old =
-            fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
-        let (begin, end) = (
-            format!("<!-- {}:begin -->", self.key),
-            format!("<!-- {}:end -->", self.key),
-        );
-        let Some((before, after)) = old
-            .split_once(&begin)
-            .and_then(|(before, rest)| rest.split_once(&end).map(|(_, after)| (before, after)))
-        else {
-            bail!("{} has no markers {begin} and {end}", path.display());
+    pub fn write_into(&self, path: &Path, conditions: &str) -> Result<()> {
+        let shown = path.display();
+        let old = fs::read_to_string(path).with_context(|| format!("cannot read {shown}"))?;
+        let begin = format!("<!-- {}:begin -->", self.key);
+        let end = format!("<!-- {}:end -->", self.key);
+        let parts = old.split_once(&begin).and_then(|(before, rest)| {
+            let (_, after) = rest.split_once(&end)?;
+            Some((before, after))
+        });
+        let Some((before, after)) = parts else {
+            bail!("{shown} has no markers {begin} and {end}");
         };
-        let new = format!(
-            "{before}{begin}\n{}\n\n{}{end}{after}",
-            conditions.text(),
-            self.body()
-        );
-        fs::write(path, new).with_context(|| format!("cannot write {}", path.display()))
+        let body = self.body();
+        let new = format!("{before}{begin}\n{conditions}\n\n{body}{end}{after}");
+        fs::write(path, new).with_context(|| format!("cannot write {shown}"))
     }
 }
 
 impl Table {
+    /// Adds a row.
+    pub fn row<const N: usize>(&mut self, cells: [&dyn Display; N]) {
+        self.rows.push(cells.map(|cell| cell.to_string()).into());
+    }
+
     /// With these columns.
     pub fn new(head: &[&'static str]) -> Table {
         Table {
@@ -159,55 +154,41 @@ impl Table {
     }
 }
 
-/// Under which conditions the figures were taken.
-pub struct Conditions {
-    text: String,
-}
-
-impl Conditions {
-    /// Read from the machine, before anything is measured: the load is that of others.
-    pub fn read(bench: &Bench) -> Conditions {
-        let machine = host::HostInfo::read();
-        let first_word = |program: &Path, argument: &str| {
-            let answer = bench.runner.run(program, &[argument]);
-            answer.map_or("not found".to_owned(), |outcome| {
-                outcome.stdout.trim().to_owned()
-            })
-        };
-        let load = fs::read_to_string("/proc/loadavg").unwrap_or_default();
-        let load: f64 = load
-            .split(' ')
-            .next()
-            .and_then(|l| l.parse().ok())
-            .unwrap_or(0.0);
-        let busy = if load > 0.5 {
-            format!(
-                "; **the machine was busy** (load average {load:.1} before the first run), so these figures are orientation only"
-            )
-        } else {
-            String::new()
-        };
-        let quick = if bench.quick {
-            "; `--quick`: three short rounds, orientation only"
-        } else {
-            ""
-        };
-        Conditions {
-            text: format!(
-                "Taken {} on {} x {}, Linux {}; {}, {}; {} interleaved rounds, median (least-greatest){quick}{busy}.",
-                host::wall_clock(),
-                machine.logical_cpus,
-                machine.cpu_model.as_deref().unwrap_or("processor"),
-                machine.kernel.as_deref().unwrap_or("?"),
-                first_word(&bench.runner.assay, "--version"),
-                first_word(Path::new("fio"), "--version"),
-                bench.rounds(),
-            ),
-        }
-    }
-
-    /// One sentence.
-    pub fn text(&self) -> &str {
-        &self.text
-    }
+/// One sentence on the conditions under which the figures are taken, read before anything is measured: the load is that of others.
+pub fn conditions(bench: &Bench) -> String {
+    let machine = host::HostInfo::read();
+    let first_word = |program: &Path, argument: &str| {
+        let answer = bench.runner.run(program, &[argument]);
+        answer.map_or("not found".to_owned(), |outcome| {
+            outcome.stdout.trim().to_owned()
+        })
+    };
+    let load = fs::read_to_string("/proc/loadavg").unwrap_or_default();
+    let load: f64 = load
+        .split(' ')
+        .next()
+        .and_then(|load| load.parse().ok())
+        .unwrap_or(0.0);
+    let busy = if load > 0.5 {
+        format!(
+            "; **the machine was busy** (load average {load:.1} before the first run), so these figures are orientation only"
+        )
+    } else {
+        String::new()
+    };
+    let quick = if bench.quick {
+        "; `--quick`: three short rounds, orientation only"
+    } else {
+        ""
+    };
+    format!(
+        "Taken {} on {} x {}, Linux {}; {}, {}; {} interleaved rounds, median (least-greatest){quick}{busy}.",
+        host::wall_clock(),
+        machine.logical_cpus,
+        machine.cpu_model.as_deref().unwrap_or("processor"),
+        machine.kernel.as_deref().unwrap_or("?"),
+        first_word(&bench.runner.assay, "--version"),
+        first_word(Path::new("fio"), "--version"),
+        bench.rounds(),
+    )
 }

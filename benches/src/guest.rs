@@ -22,9 +22,9 @@ const CONNECT_TIMEOUT: Nanos = Nanos::from_millis(20_000);
 /// Of the drive.
 pub const DRIVE_BYTES: u64 = 1 << 30;
 
-/// A running guest; dropped, it ends.
+/// A running guest.
 pub struct Guest {
-    qemu: Child,
+    _qemu: Qemu,
     from: BufReader<UnixStream>,
     to: UnixStream,
     _folder: tempfile::TempDir,
@@ -43,10 +43,8 @@ fn script(words: &[&str]) -> Result<String> {
 }
 
 impl Guest {
-    /// Boot one with this assay, fio and a QEMU NVMe drive on a null backend, where the programs' own cost weighs most, with `polled` polled queues.
-    ///
-    /// # Errors
-    /// When QEMU and the kernel are not there (scripts/guest-vm fetches them), or the guest does not boot.
+    /// Boot one with this assay, fio and a QEMU NVMe drive on a null backend, where the programs' own cost weighs most, with `polled`
+    /// polled queues. Fails when QEMU and the kernel are not there (scripts/guest-vm fetches them), or the guest does not boot.
     pub fn boot(bench: &Bench, polled: u32) -> Result<Guest> {
         let qemu = script(&["--qemu"])?;
         let mut qemu = qemu.lines();
@@ -79,8 +77,8 @@ impl Guest {
             .stderr(File::create(&errors)?)
             .spawn()
             .context("cannot start QEMU")?;
-        let mut starting = Starting(Some(child));
-        let to = starting.connection(&listen).with_context(|| {
+        let mut qemu = Qemu(child);
+        let to = qemu.connection(&listen).with_context(|| {
             let said = std::fs::read_to_string(&errors).unwrap_or_default();
             format!("QEMU does not come up: {}", said.trim())
         })?;
@@ -88,41 +86,31 @@ impl Guest {
         let mut guest = Guest {
             from: BufReader::new(to.try_clone()?),
             to,
-            qemu: starting.0.take().context("no QEMU process")?,
+            _qemu: qemu,
             _folder: folder,
         };
         let line = guest.line()?;
-        ensure!(
-            line.trim() == "@ ready",
-            "unexpected line from the guest: {line:?}"
-        );
+        let is_ready = line.trim() == "@ ready";
+        ensure!(is_ready, "unexpected line from the guest: {line:?}");
         Ok(guest)
     }
 
     fn line(&mut self) -> Result<String> {
         let mut line = String::new();
         let read = self.from.read_line(&mut line);
-        ensure!(
-            read.context("cannot read from the guest")? > 0,
-            "QEMU has ended"
-        );
+        let read = read.context("cannot read from the guest")?;
+        ensure!(read > 0, "QEMU has ended");
         Ok(line)
     }
 
     /// Run a program in the guest to its end. Processor time is the guest kernel's, in hundredths of a second; memory is not measured.
-    ///
-    /// # Errors
-    /// When the guest does not reply, or the program fails.
     pub fn run(&mut self, command: &str) -> Result<Outcome> {
         let clock = Clock::monotonic();
         let begin = clock.now();
         writeln!(self.to, "time -f '@ %U %S' {command}")?;
         let head = self.line()?;
-        let numbers: Vec<usize> = head
-            .split_whitespace()
-            .filter_map(|word| word.parse().ok())
-            .collect();
-        let &[status, out, err] = numbers.as_slice() else {
+        let numbers = head.split_whitespace().filter_map(|word| word.parse().ok());
+        let [status, out, err] = numbers.collect::<Vec<usize>>()[..] else {
             bail!("unexpected reply from the guest: {head:?}");
         };
         let mut stdout = vec![0; out];
@@ -161,18 +149,10 @@ impl Guest {
     }
 }
 
-impl Drop for Guest {
-    fn drop(&mut self) {
-        // Both fail only when it has ended already.
-        let _ = self.qemu.kill();
-        let _ = self.qemu.wait();
-    }
-}
+/// A QEMU process; dropped, it ends.
+struct Qemu(Child);
 
-/// QEMU until its guest is ready; dropped, it ends.
-struct Starting(Option<Child>);
-
-impl Starting {
+impl Qemu {
     fn connection(&mut self, listen: &UnixListener) -> Result<UnixStream> {
         listen.set_nonblocking(true)?;
         let clock = Clock::monotonic();
@@ -182,8 +162,7 @@ impl Starting {
                 stream.set_nonblocking(false)?;
                 return Ok(stream);
             }
-            let child = self.0.as_mut().context("no QEMU")?;
-            if let Some(status) = child.try_wait()? {
+            if let Some(status) = self.0.try_wait()? {
                 bail!("{status}");
             }
             ensure!(clock.now() < until, "it does not connect");
@@ -192,12 +171,10 @@ impl Starting {
     }
 }
 
-impl Drop for Starting {
+impl Drop for Qemu {
     fn drop(&mut self) {
-        if let Some(mut child) = self.0.take() {
-            // Both fail only when it has ended already.
-            let _ = child.kill();
-            let _ = child.wait();
-        }
+        // Both fail only when it has ended already.
+        let _ = self.0.kill();
+        let _ = self.0.wait();
     }
 }

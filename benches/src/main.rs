@@ -6,10 +6,10 @@
 //! the results; a missed goal fails no build, because the machine may be busy.
 //!
 //! # Architecture
-//! [`child`] runs a program and takes its processor time from `wait4` (threads and io_uring's kernel workers included). [`tools`] writes the
-//! command lines of both programs and reads both results into one [`tools::Sample`]. [`rounds`] interleaves. [`devices`] creates and removes
-//! what is read; [`guest`] is a Linux guest with an NVMe drive. [`sections`] are the benchmarks, each a [`document::Section`] of tables and
-//! goals; [`document`] prints them, and keeps them in a Markdown file between markers.
+//! [`child`] runs a program and takes its processor time from `wait4` (threads and io_uring's kernel workers included). [`tools`] writes
+//! the command lines of both programs and reads both results into one [`tools::Sample`]. [`rounds`] interleaves. [`devices`] creates and
+//! removes what is read; [`guest`] is a Linux guest with an NVMe drive. [`sections`] are the benchmarks, each a [`document::Section`] of
+//! tables and goals; [`document`] prints them, and keeps them in a Markdown file between markers.
 //!
 //! # Non-goals
 //! No micro-benchmarks: only whole programs are compared. No thresholds in tests.
@@ -102,6 +102,21 @@ impl Bench {
         if self.quick { 3 } else { REPETITIONS }
     }
 
+    /// Results of `count` rounds, numbered from 1.
+    fn repeat<T>(
+        &self,
+        title: &str,
+        count: usize,
+        mut round: impl FnMut(usize) -> Result<T>,
+    ) -> Result<Vec<T>> {
+        let numbered = (1..=count).map(|number| {
+            eprintln!("{title}: round {number} of {count}");
+            self.runner.check_stopped()?;
+            round(number)
+        });
+        numbered.collect()
+    }
+
     /// A run length in milliseconds: a fifth of it, at least 200, when quick.
     fn span_ms(&self, full_ms: u64) -> u64 {
         if self.quick {
@@ -128,21 +143,19 @@ fn run() -> Result<()> {
     for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM] {
         signal_hook::flag::register(signal, Arc::clone(&stop)).context("cannot catch signals")?;
     }
+    let path = arguments.assay.display();
     let assay = arguments.assay.canonicalize().with_context(|| {
         format!(
-            "{} is not there; build it (cargo build --release -p assay-cli) or name it with --assay",
-            arguments.assay.display()
+            "{path} is not there; build it (cargo build --release -p assay-cli) or name it with --assay"
         )
     })?;
     let bench = Bench {
-        runner: Runner::new(assay, stop)?,
+        runner: Runner::new(assay, stop),
         quick: arguments.quick,
     };
-    let wanted = |benchmark: Benchmark| {
-        arguments.benchmarks.contains(&Benchmark::All) || arguments.benchmarks.contains(&benchmark)
-    };
-    let conditions = document::Conditions::read(&bench);
-    eprintln!("{}", conditions.text());
+    let chosen = &arguments.benchmarks;
+    let conditions = document::conditions(&bench);
+    eprintln!("{conditions}");
     type Measure = fn(&Bench) -> Result<document::Section>;
     let all: &[(Benchmark, Measure)] = &[
         (Benchmark::Null, sections::null::measure),
@@ -162,7 +175,7 @@ fn run() -> Result<()> {
         (Benchmark::Demo, sections::demo::measure),
     ];
     for &(benchmark, measure) in all {
-        if !wanted(benchmark) {
+        if !chosen.contains(&Benchmark::All) && !chosen.contains(&benchmark) {
             continue;
         }
         let section = measure(&bench)?;

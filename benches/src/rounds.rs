@@ -1,11 +1,12 @@
 //! Interleaved rounds and their statistics.
 
-use anyhow::{Result, bail};
+use anyhow::Result;
 use assay_units::median;
 use rustix::time::{ClockId, clock_gettime};
 
 use crate::Bench;
-use crate::tools::{Sample, Variant};
+use crate::document::Table;
+use crate::tools::{Sample, Tool, Variant};
 
 /// Minimum, median and maximum of several rounds.
 #[derive(Clone, Copy, Debug, Default)]
@@ -54,18 +55,30 @@ impl Series {
     }
 
     /// This series' figure divided by another's, round by round: what disturbed a round disturbed both.
-    pub fn ratio(
-        &self,
-        to: &Series,
-        mine: impl Fn(&Sample) -> f64,
-        theirs: impl Fn(&Sample) -> f64,
-    ) -> Spread {
-        Spread::of(
-            self.samples
-                .iter()
-                .zip(&to.samples)
-                .map(|(a, b)| mine(a) / theirs(b).max(f64::MIN_POSITIVE)),
-        )
+    pub fn ratio(&self, to: &Series, figure: impl Fn(&Sample) -> f64) -> Spread {
+        let pairs = self.samples.iter().zip(&to.samples);
+        Spread::of(pairs.map(|(a, b)| figure(a) / figure(b).max(f64::MIN_POSITIVE)))
+    }
+}
+
+/// A figure of a sample.
+pub type Figure = fn(&Sample) -> f64;
+
+/// A row per series with spreads of these figures: heading, figure, digits after the point.
+pub fn table(all: &[Series], columns: &[(&'static str, Figure, usize)]) -> Table {
+    let heads = columns.iter().map(|&(head, ..)| head);
+    let row = |series: &Series| {
+        let cells = columns
+            .iter()
+            .map(|&(_, figure, digits)| series.spread(figure).show(digits));
+        [series.variant.label.clone()]
+            .into_iter()
+            .chain(cells)
+            .collect()
+    };
+    Table {
+        head: [""].into_iter().chain(heads).collect(),
+        rows: all.iter().map(row).collect(),
     }
 }
 
@@ -81,22 +94,18 @@ pub fn take_turns_by(
     variants: Vec<Variant>,
     mut run: impl FnMut(&Variant) -> Result<Sample>,
 ) -> Result<Vec<Series>> {
-    let mut all: Vec<Series> = variants
-        .into_iter()
-        .map(|variant| Series {
-            variant,
-            samples: Vec::new(),
-        })
-        .collect();
-    for round in 1..=bench.rounds() {
-        eprintln!("{title}: round {round} of {}", bench.rounds());
+    let series = |variant| Series {
+        variant,
+        samples: Vec::new(),
+    };
+    let mut all: Vec<Series> = variants.into_iter().map(series).collect();
+    bench.repeat(title, bench.rounds(), |_| {
         for series in &mut all {
-            if bench.runner.stopped() {
-                bail!("interrupted");
-            }
+            bench.runner.check_stopped()?;
             series.samples.push(run(&series.variant)?);
         }
-    }
+        Ok(())
+    })?;
     Ok(all)
 }
 
@@ -106,23 +115,25 @@ pub fn cpu_s() -> f64 {
     now.tv_sec as f64 + now.tv_nsec as f64 / 1e9
 }
 
-/// Processor time that a program spends before and after its job, seconds: the middle of several jobs of 1 ms.
-pub fn start_up_s(bench: &Bench, variant: &dyn Fn(u64) -> Variant) -> Result<f64> {
-    let mut costs = Vec::new();
-    for _ in 0..bench.rounds() {
-        costs.push(variant(1).run(&bench.runner)?.cpu_s);
-    }
-    Ok(Spread::of(costs).median)
+/// Processor time that a program spends before and after its job, seconds: the middle of several runs of a short job.
+pub fn start_up_s(bench: &Bench, short: &Variant) -> Result<f64> {
+    let costs = bench.repeat("start-up", bench.rounds(), |_| {
+        Ok(short.run(&bench.runner)?.cpu_s)
+    });
+    Ok(Spread::of(costs?).median)
 }
 
-/// The series with the greatest median of a figure.
-pub fn best<'a>(
-    series: impl Iterator<Item = &'a Series>,
-    figure: impl Fn(&Sample) -> f64,
-) -> Option<&'a Series> {
-    series.max_by(|a, b| {
-        a.spread(&figure)
-            .median
-            .total_cmp(&b.spread(&figure).median)
-    })
+/// The series of assay and of fio with the greatest median of a figure, among those that match.
+pub fn best_of_each(
+    all: &[Series],
+    figure: Figure,
+    matches: impl Fn(&Variant) -> bool,
+) -> Option<(&Series, &Series)> {
+    let median = |series: &&Series| series.spread(figure).median;
+    let best = |tool| {
+        let of_tool = all.iter().filter(|series| series.variant.tool == tool);
+        let matching = of_tool.filter(|series| matches(&series.variant));
+        matching.max_by(|a, b| median(a).total_cmp(&median(b)))
+    };
+    Some((best(Tool::Assay)?, best(Tool::Fio)?))
 }

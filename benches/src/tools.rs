@@ -23,14 +23,22 @@ pub struct Sample {
     pub mean_ns: f64,
     /// Processor time of the whole process, seconds.
     pub cpu_s: f64,
+    /// Of it spent in the kernel.
+    pub system_s: f64,
+    /// Of it spent before and after the job, where that was measured; see [`crate::rounds::start_up_s`].
+    pub start_up_s: f64,
+    /// Bytes per second of a stream, as the program reports.
+    pub bytes_per_s: f64,
     /// Greatest resident memory, bytes.
     pub max_rss_bytes: f64,
 }
 
 impl Sample {
-    fn cost(outcome: &Outcome) -> Sample {
+    /// Cost of a process.
+    pub fn cost(outcome: &Outcome) -> Sample {
         Sample {
-            cpu_s: outcome.user_s + outcome.system_s,
+            cpu_s: outcome.cpu_s(),
+            system_s: outcome.system_s,
             max_rss_bytes: outcome.max_rss_bytes as f64,
             ..Sample::default()
         }
@@ -43,8 +51,13 @@ impl Sample {
     }
 
     /// I/Os per processor-second, after the program's start-up cost is taken off.
-    pub fn ios_per_cpu_s(&self, start_up_s: f64) -> f64 {
-        self.ios / (self.cpu_s - start_up_s).max(1e-3)
+    pub fn ios_per_cpu_s(&self) -> f64 {
+        self.ios / (self.cpu_s - self.start_up_s).max(1e-3)
+    }
+
+    /// I/Os per processor-second, start-up included.
+    pub fn gross_ios_per_cpu_s(&self) -> f64 {
+        self.ios / self.cpu_s.max(1e-3)
     }
 }
 
@@ -66,10 +79,8 @@ pub struct Variant {
     pub label: String,
     /// Its arguments.
     pub arguments: Vec<String>,
-}
-
-fn words(text: &str) -> impl Iterator<Item = String> + '_ {
-    text.split_whitespace().map(str::to_owned)
+    /// Start-up cost of the program to be taken off, seconds.
+    pub start_up_s: f64,
 }
 
 /// A program and its first arguments that run another on one processor: util-linux's `taskset`, which becomes that other, the same process.
@@ -84,37 +95,42 @@ pub fn on_processor(processor: &str, program: &Path) -> [String; 4] {
 }
 
 impl Variant {
+    /// A program with arguments that contain no spaces.
+    pub fn new(tool: Tool, label: &str, arguments: &str) -> Variant {
+        Variant {
+            tool,
+            label: label.to_owned(),
+            arguments: arguments.split_whitespace().map(str::to_owned).collect(),
+            start_up_s: 0.0,
+        }
+    }
+
     /// `assay job DRIVE --rw randread --bs 4k` with more options, for so long.
     pub fn assay(label: &str, drive: &str, options: &str, span_ms: u64) -> Variant {
-        let mut arguments = vec!["job".to_owned(), drive.to_owned()];
-        arguments.extend(words("--rw randread --bs 4k"));
-        arguments.extend(words(options));
-        arguments.extend(words(&format!("--runtime {span_ms}ms --json")));
-        Variant {
-            tool: Tool::Assay,
-            label: label.to_owned(),
-            arguments,
-        }
+        let job = format!("job {drive} --rw randread --bs 4k {options}");
+        Variant::new(
+            Tool::Assay,
+            label,
+            &format!("{job} --runtime {span_ms}ms --json"),
+        )
     }
 
     /// fio with random 4 KiB reads and more options, for so long. Its job runs as a thread, which is its cheapest way.
     pub fn fio(label: &str, file: Option<&str>, options: &str, span_ms: u64) -> Variant {
-        let mut arguments: Vec<String> =
-            words("--name=bench --thread --rw=randread --bs=4k --time_based").collect();
-        if let Some(file) = file {
-            arguments.push(format!("--filename={file}"));
-            // Opening must not write back or drop anything: the device was filled just before.
-            arguments.extend(words("--direct=1 --invalidate=0"));
-        }
-        arguments.extend(words(options));
-        arguments.extend(words(&format!(
-            "--runtime={span_ms}ms --output-format=json"
-        )));
-        Variant {
-            tool: Tool::Fio,
-            label: label.to_owned(),
-            arguments,
-        }
+        // Opening must not write back or drop anything: the device was filled just before.
+        let file = file.map(|file| format!("--filename={file} --direct=1 --invalidate=0"));
+        let job = "--name=bench --thread --rw=randread --bs=4k --time_based";
+        let end = format!("--runtime={span_ms}ms --output-format=json");
+        let arguments = format!("{job} {} {options} {end}", file.unwrap_or_default());
+        Variant::new(Tool::Fio, label, &arguments)
+    }
+
+    /// Value of an option in either program's syntax.
+    pub fn option(&self, name: &str) -> Option<&str> {
+        let mut words = self.arguments.iter().map(String::as_str);
+        let value = |rest: &&str| rest.is_empty() || rest.starts_with('=');
+        let rest = words.find_map(|word| word.strip_prefix(name).filter(value))?;
+        rest.strip_prefix('=').or_else(|| words.next())
     }
 
     /// As one would type it.
@@ -133,9 +149,14 @@ impl Variant {
         }
     }
 
+    /// Run it to its end.
+    pub fn outcome(&self, runner: &Runner) -> Result<Outcome> {
+        runner.run(self.program(runner), &self.arguments)
+    }
+
     /// Run it.
     pub fn run(&self, runner: &Runner) -> Result<Sample> {
-        self.sample(&runner.run(self.program(runner), &self.arguments)?)
+        self.sample(&self.outcome(runner)?)
     }
 
     /// Run it on one processor, but for threads that its own options put elsewhere.
@@ -145,16 +166,21 @@ impl Variant {
         self.sample(&runner.run(Path::new(&taskset), &words)?)
     }
 
-    /// What it measured, from its output.
-    ///
-    /// # Errors
-    /// When that is no result, or holds errors.
-    pub fn sample(&self, outcome: &Outcome) -> Result<Sample> {
+    /// The JSON document in its output.
+    pub fn document(&self, outcome: &Outcome) -> Result<Value> {
         // fio prints notes before its document.
         let begin = outcome.stdout.find('{').unwrap_or(0);
-        let document: Value = serde_json::from_str(&outcome.stdout[begin..])
-            .with_context(|| format!("{}: not JSON", self.command()))?;
-        let mut sample = Sample::cost(outcome);
+        serde_json::from_str(&outcome.stdout[begin..])
+            .with_context(|| format!("{}: not JSON", self.command()))
+    }
+
+    /// What it measured, from its output. Fails when that is no result, or holds errors.
+    pub fn sample(&self, outcome: &Outcome) -> Result<Sample> {
+        let document = self.document(outcome)?;
+        let mut sample = Sample {
+            start_up_s: self.start_up_s,
+            ..Sample::cost(outcome)
+        };
         let job = &document["jobs"][0];
         // One direction per job.
         let read = match job["read"]["total_ios"].as_f64() {
@@ -173,11 +199,8 @@ impl Variant {
             Tool::Fio => {
                 sample.ios = number(&read["total_ios"]);
                 // `lat` has percentiles only where they were asked for; `clat`, fio's default, otherwise.
-                let kind = if read["lat_ns"]["percentile"].is_object() {
-                    "lat_ns"
-                } else {
-                    "clat_ns"
-                };
+                let has_lat = read["lat_ns"]["percentile"].is_object();
+                let kind = if has_lat { "lat_ns" } else { "clat_ns" };
                 let at = |p: &str| number(&read[kind]["percentile"][p]);
                 sample.mean_ns = number(&read["lat_ns"]["mean"]);
                 sample.p50_ns = at("50.000000");

@@ -5,7 +5,7 @@ use anyhow::Result;
 use crate::Bench;
 use crate::devices::TestDevice;
 use crate::document::{Section, Table};
-use crate::rounds::{Spread, take_turns};
+use crate::rounds::{Figure, Spread, take_turns};
 use crate::tools::{Sample, Variant};
 
 /// IOPS agree within this share.
@@ -66,12 +66,12 @@ pub fn measure(bench: &Bench) -> Result<Section> {
     for (device, work) in [(&disk, ON_DISK), (&zram, ON_ZRAM)] {
         match device {
             Ok(device) => {
-                cases.extend(work.iter().map(|(how, (assay, fio), same_by_right)| Case {
+                cases.extend(work.iter().map(|&(how, (assay, fio), same_by_right)| Case {
                     name: format!("{}, {how}", device.name),
                     device,
                     assay,
                     fio,
-                    same_by_right: *same_by_right,
+                    same_by_right,
                 }))
             }
             Err(error) => section.notes.push(format!("Not measured: {error:#}.")),
@@ -88,82 +88,60 @@ pub fn measure(bench: &Bench) -> Result<Section> {
 fn compare(bench: &Bench, case: &Case<'_>, section: &mut Section, table: &mut Table) -> Result<()> {
     let span_ms = bench.span_ms(1_000);
     let path = case.device.path.as_str();
-    let fio = || {
-        Variant::fio(
-            "fio",
-            Some(path),
-            &format!("{} --norandommap --lat_percentiles=1", case.fio),
-            span_ms,
-        )
-    };
+    let options = format!("{} --norandommap --lat_percentiles=1", case.fio);
+    let fio = || Variant::fio("fio", Some(path), &options, span_ms);
     let assay = Variant::assay("assay", path, case.assay, span_ms);
     section.commands.extend([assay.command(), fio().command()]);
     let all = take_turns(bench, &case.name, vec![assay, fio(), fio()])?;
-    type Figure = (&'static str, fn(&Sample) -> f64, f64, f64, usize);
-    let figures: [Figure; 3] = [
-        ("thousand IOPS", |s| s.iops, 1e3, IOPS_WITHIN, 2),
-        ("p50 us", |s| s.p50_ns, 1e3, LATENCY_WITHIN, 2),
-        ("p99 us", |s| s.p99_ns, 1e3, LATENCY_WITHIN, 1),
+    // Both runs of fio.
+    let fio = |figure: &dyn Fn(&Sample) -> f64| {
+        Spread::of(
+            all[1..]
+                .iter()
+                .flat_map(|series| &series.samples)
+                .map(figure),
+        )
+    };
+    let figures: [(_, Figure, _, _); 3] = [
+        ("thousand IOPS", |s| s.iops / 1e3, IOPS_WITHIN, 2),
+        ("p50 us", |s| s.p50_ns / 1e3, LATENCY_WITHIN, 2),
+        ("p99 us", |s| s.p99_ns / 1e3, LATENCY_WITHIN, 1),
     ];
     let mut worst = Vec::new();
     let mut met = true;
-    for (what, figure, unit, within, digits) in figures {
+    for (what, figure, within, digits) in figures {
+        let pairs = all[1].samples.iter().zip(&all[2].samples);
         // The reference of a round is the mean of fio's two runs.
-        let reference = |a: &Sample, b: &Sample| (figure(a) + figure(b)) / 2.0;
-        let rounds = all[0]
-            .samples
-            .iter()
-            .zip(all[1].samples.iter().zip(&all[2].samples));
-        let ratio = Spread::of(
-            rounds.map(|(ours, (a, b))| figure(ours) / reference(a, b).max(f64::MIN_POSITIVE)),
-        );
-        let again = all[2].ratio(&all[1], figure, figure);
-        table.rows.push(vec![
-            case.name.clone(),
-            what.to_owned(),
-            all[0].spread(|s| figure(s) / unit).show(digits),
-            Spread::of(
-                all[1..]
-                    .iter()
-                    .flat_map(|s| &s.samples)
-                    .map(|s| figure(s) / unit),
-            )
-            .show(digits),
-            ratio.show(3),
-            again.show(3),
+        let references = pairs.map(|(a, b)| (figure(a) + figure(b)) / 2.0);
+        let rounds = all[0].samples.iter().zip(references);
+        let ratio = rounds.map(|(ours, fio)| figure(ours) / fio.max(f64::MIN_POSITIVE));
+        let ratio = Spread::of(ratio);
+        table.row([
+            &case.name,
+            &what,
+            &all[0].spread(figure).show(digits),
+            &fio(&figure).show(digits),
+            &ratio.show(3),
+            &all[2].ratio(&all[1], figure).show(3),
         ]);
         met &= (ratio.median - 1.0).abs() <= within;
         worst.push(format!("{what} {:+.1} %", (ratio.median - 1.0) * 100.0));
     }
-    table.rows.push(vec![
-        case.name.clone(),
-        "in flight".to_owned(),
-        all[0].spread(Sample::in_flight).show(1),
-        Spread::of(
-            all[1..]
-                .iter()
-                .flat_map(|s| &s.samples)
-                .map(Sample::in_flight),
-        )
-        .show(1),
-        String::new(),
-        String::new(),
+    table.row([
+        &case.name,
+        &"in flight",
+        &all[0].spread(Sample::in_flight).show(1),
+        &fio(&Sample::in_flight).show(1),
+        &"",
+        &"",
     ]);
-    let text = worst.join(", ");
+    let (name, text) = (&case.name, worst.join(", "));
     if case.same_by_right {
-        section.goal(
-            format!(
-                "{}: IOPS within 3 %, p50 and p99 within 5 % of fio",
-                case.name
-            ),
-            text,
-            met,
-        );
+        let goal = format!("{name}: IOPS within 3 %, p50 and p99 within 5 % of fio");
+        section.goal(goal, text, met);
     } else {
-        section.notes.push(format!(
-            "{}: {text} (the programs' own cost, not the drive).",
-            case.name
-        ));
+        let note = format!("{name}: {text} (the programs' own cost, not the drive).");
+        section.notes.push(note);
     }
     Ok(())
 }

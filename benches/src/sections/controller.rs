@@ -1,18 +1,19 @@
 //! Cost of the NVMe controller: commands per second of one processor through registers, queues in host memory and data pointers, against the
 //! same commands given to the drive itself.
 //!
-//! In this process and thread, host included: it writes every submission queue entry whole, rings a doorbell per batch, and takes
+//! In this process and thread, driver included: it writes every submission queue entry whole, rings a doorbell per batch, and takes
 //! every completion by its phase tag, as a driver does. Processor time, not wall time, as in [`super::simulation`].
 
 use anyhow::{Result, bail, ensure};
 use assay_nvme_ctrl::{Controller, ControllerOptions, FlatMemory, HostMemory};
+use assay_nvme_spec::CompletionEntry;
 use assay_nvme_spec::admin::{CreateCompletionQueue, CreateSubmissionQueue};
 use assay_nvme_spec::nvm::Read;
 use assay_nvme_spec::register::{self, Configuration};
-use assay_nvme_spec::{CompletionEntry, SubmissionEntry};
-use assay_ssd::{Command, Drive, DriveOptions, Profile};
-use assay_units::{DataClass, Nanos, Op, Rng};
+use assay_ssd::InitialState;
+use assay_units::{Nanos, Op, Rng};
 
+use super::simulation::{self, Load, scaled};
 use crate::Bench;
 use crate::document::{Section, Table};
 use crate::rounds::{Spread, cpu_s};
@@ -31,58 +32,20 @@ const IO_SQ: u64 = 0x1_0000;
 const IO_CQ: u64 = 0x3_0000;
 const DATA: u64 = 0x10_0000;
 
-fn drive(name: &str) -> Result<Drive> {
-    let drive = Drive::new(Profile::builtin(name)?, DriveOptions::default())?;
-    // As `sim:` drives have it.
-    assay_sim_host::prefer_huge_tables(&drive);
-    Ok(drive)
-}
-
-/// Random offsets, the same for both paths.
-fn places(drive: &Drive) -> impl FnMut() -> u64 + use<> {
-    let blocks = drive.identity().capacity_bytes / BLOCK;
-    let mut rng = Rng::stream(1, "offsets");
-    move || rng.below(blocks) * BLOCK
-}
-
 /// Millions per second of processor time by the drive itself, and when the last was done.
-fn bare(name: &str, depth: u32, count: u64) -> Result<(f64, Nanos)> {
-    let mut drive = drive(name)?;
-    let mut place = places(&drive);
-    let mut out = Vec::with_capacity(64);
-    let mut send = |drive: &mut Drive, now: Nanos, tag: u32| {
-        let command = Command {
-            tag,
-            queue: 0,
-            op: Op::Read,
-            offset_bytes: place(),
-            len_bytes: BLOCK as u32,
-            data: DataClass::Incompressible,
-        };
-        drive.submit(now, command);
-    };
-    let from_s = cpu_s();
-    let mut now = START;
-    (0..depth).for_each(|tag| send(&mut drive, now, tag));
-    let mut left = count.saturating_sub(u64::from(depth));
-    while let Some(event) = drive.next_event() {
-        now = event;
-        drive.advance(now, &mut out);
-        for completion in out.drain(..) {
-            if left > 0 {
-                left -= 1;
-                send(&mut drive, now, completion.tag);
-            }
-        }
-    }
-    Ok((count as f64 / 1e6 / (cpu_s() - from_s), now))
+fn bare(bench: &Bench, name: &str, depth: u32, count: u64) -> Result<(f64, Nanos)> {
+    let mut drive = scaled(name, 1, InitialState::Filled)?;
+    let mut load = Load::random(Op::Read, depth, count);
+    load.one_queue = true;
+    let cost = simulation::run(bench, &mut drive, load, START)?;
+    Ok((cost.millions_per_s(load), cost.end))
 }
 
 /// Both paths begin then, after the controller's initialization.
 const START: Nanos = Nanos::SECOND;
 
-/// A host that polls one queue pair.
-struct Host {
+/// A driver that polls one queue pair.
+struct PolledDriver {
     controller: Controller,
     memory: FlatMemory,
     now: Nanos,
@@ -91,10 +54,11 @@ struct Host {
     phase: bool,
 }
 
-impl Host {
-    fn new(name: &str) -> Result<Host> {
-        let mut host = Host {
-            controller: Controller::new(drive(name)?, ControllerOptions::default()),
+impl PolledDriver {
+    fn new(name: &str) -> Result<PolledDriver> {
+        let drive = scaled(name, 1, InitialState::Filled)?;
+        let mut driver = PolledDriver {
+            controller: Controller::new(drive, ControllerOptions::default()),
             memory: FlatMemory::new(0, (DATA + u64::from(ENTRIES) * BLOCK) as usize),
             now: Nanos::ZERO,
             tail: 0,
@@ -111,10 +75,9 @@ impl Host {
             (register::ACQ, 8, ADMIN_CQ),
             (register::CC, 4, u64::from(cc.raw())),
         ] {
-            host.controller
-                .write_register(host.now, offset, size, value);
+            driver.write_register(offset, size, value);
         }
-        host.live(START.scale(1, 2));
+        driver.advance_to(START.scale(1, 2));
         let mut cq = CreateCompletionQueue::new();
         cq.set_qid(1)
             .set_size((ENTRIES - 1) as u16)
@@ -126,22 +89,28 @@ impl Host {
             .set_cqid(1);
         for (slot, (mut entry, at)) in (0..).zip([(cq.entry(), IO_CQ), (sq.entry(), IO_SQ)]) {
             entry.set_prps(at, 0);
-            host.memory.write(ADMIN_SQ + slot * 64, entry.as_bytes())?;
+            driver
+                .memory
+                .write(ADMIN_SQ + slot * 64, entry.as_bytes())?;
         }
-        host.controller
-            .write_register(host.now, register::sq_doorbell(0, 0), 4, 2);
-        host.live(START);
+        driver.write_register(register::sq_doorbell(0, 0), 4, 2);
+        driver.advance_to(START);
         let mut raw = [0; 16];
-        host.memory.read(ADMIN_CQ + 16, &mut raw)?;
+        driver.memory.read(ADMIN_CQ + 16, &mut raw)?;
         let created = CompletionEntry::from_bytes(raw);
         ensure!(
             created.phase() && created.status().is_success(),
             "the controller refused its queues: {created:?}"
         );
-        Ok(host)
+        Ok(driver)
     }
 
-    fn live(&mut self, until: Nanos) {
+    fn write_register(&mut self, offset: u64, size: usize, value: u64) {
+        self.controller
+            .write_register(self.now, offset, size, value);
+    }
+
+    fn advance_to(&mut self, until: Nanos) {
         while let Some(event) = self.controller.next_event()
             && event <= until
         {
@@ -152,42 +121,32 @@ impl Host {
 
     /// Put a read into the queue.
     fn put(&mut self, cid: u16, offset_bytes: u64) -> Result<()> {
-        let mut entry: SubmissionEntry =
-            Read::of(1, offset_bytes / 512, (BLOCK / 512) as u32).entry();
+        let mut entry = Read::of(1, offset_bytes / 512, (BLOCK / 512) as u32).entry();
         entry
             .set_cid(cid)
             .set_prps(DATA + u64::from(cid) * BLOCK, 0);
-        self.memory
-            .write(IO_SQ + u64::from(self.tail) * 64, entry.as_bytes())?;
-        self.tail += 1;
-        if self.tail == ENTRIES {
-            self.tail = 0;
-        }
+        let at = IO_SQ + u64::from(self.tail) * 64;
+        self.memory.write(at, entry.as_bytes())?;
+        self.tail = (self.tail + 1) % ENTRIES;
         Ok(())
     }
 
     fn ring(&mut self) {
-        let (sq, cq) = (register::sq_doorbell(1, 0), register::cq_doorbell(1, 0));
-        self.controller
-            .write_register(self.now, cq, 4, self.head.into());
-        self.controller
-            .write_register(self.now, sq, 4, self.tail.into());
+        self.write_register(register::cq_doorbell(1, 0), 4, self.head.into());
+        self.write_register(register::sq_doorbell(1, 0), 4, self.tail.into());
     }
 
     /// The next completion, if there is one.
     fn take(&mut self) -> Result<Option<CompletionEntry>> {
         let mut raw = [0; 16];
-        self.memory
-            .read(IO_CQ + u64::from(self.head) * 16, &mut raw)?;
+        let at = IO_CQ + u64::from(self.head) * 16;
+        self.memory.read(at, &mut raw)?;
         let entry = CompletionEntry::from_bytes(raw);
         if entry.phase() != self.phase {
             return Ok(None);
         }
-        self.head += 1;
-        if self.head == ENTRIES {
-            self.head = 0;
-            self.phase = !self.phase;
-        }
+        self.head = (self.head + 1) % ENTRIES;
+        self.phase ^= self.head == 0;
         ensure!(entry.status().is_success(), "a read failed: {entry:?}");
         Ok(Some(entry))
     }
@@ -195,36 +154,39 @@ impl Host {
 
 /// The same through the controller.
 fn through(name: &str, depth: u32, count: u64) -> Result<(f64, Nanos)> {
-    let mut host = Host::new(name)?;
-    let mut place = places(host.controller.drive());
+    let mut driver = PolledDriver::new(name)?;
+    let blocks = driver.controller.drive().identity().capacity_bytes / BLOCK;
+    // The offsets of the bare drive.
+    let mut rng = Rng::stream(1, "offsets");
+    let mut place = || rng.below(blocks) * BLOCK;
     let from_s = cpu_s();
     for cid in 0..depth {
-        host.put(cid as u16, place())?;
+        driver.put(cid as u16, place())?;
     }
-    host.ring();
+    driver.ring();
     let mut left = count.saturating_sub(u64::from(depth));
     let mut outstanding = depth;
     while outstanding > 0 {
-        let Some(event) = host.controller.next_event() else {
+        let Some(event) = driver.controller.next_event() else {
             bail!("the controller stopped with {outstanding} commands outstanding");
         };
-        host.now = event;
-        host.controller.advance(event, &mut host.memory);
+        driver.now = event;
+        driver.controller.advance(event, &mut driver.memory);
         let mut taken = 0;
-        while let Some(entry) = host.take()? {
+        while let Some(entry) = driver.take()? {
             taken += 1;
             if left > 0 {
                 left -= 1;
-                host.put(entry.cid(), place())?;
+                driver.put(entry.cid(), place())?;
             } else {
                 outstanding -= 1;
             }
         }
         if taken > 0 {
-            host.ring();
+            driver.ring();
         }
     }
-    Ok((count as f64 / 1e6 / (cpu_s() - from_s), host.now))
+    Ok((count as f64 / 1e6 / (cpu_s() - from_s), driver.now))
 }
 
 /// Rates through the controller, by depth, beside those of the bare drive.
@@ -237,27 +199,21 @@ pub fn measure(bench: &Bench) -> Result<Section> {
          completion has the same virtual time in both cases.",
     );
     let count = if bench.quick { 400_000 } else { 4_000_000 };
-    let mut table = Table::new(&[
+    let head = [
         "profile",
         "depth",
         "drive, M/s",
         "controller, M/s",
         "of the drive's",
-    ]);
+    ];
+    let mut table = Table::new(&head);
     let mut least = f64::MAX;
     for name in PROFILES {
         for depth in DEPTHS {
             let (mut drives, mut controllers) = (Vec::new(), Vec::new());
-            for round in 0..bench.rounds() {
-                if bench.runner.stopped() {
-                    bail!("interrupted");
-                }
-                eprintln!(
-                    "controller, {name}, depth {depth}: round {} of {}",
-                    round + 1,
-                    bench.rounds()
-                );
-                let (rate, end) = bare(name, depth, count)?;
+            let title = format!("controller, {name}, depth {depth}");
+            bench.repeat(&title, bench.rounds(), |_| {
+                let (rate, end) = bare(bench, name, depth, count)?;
                 drives.push(rate);
                 let (rate, same_end) = through(name, depth, count)?;
                 controllers.push(rate);
@@ -265,19 +221,15 @@ pub fn measure(bench: &Bench) -> Result<Section> {
                     end == same_end,
                     "the last read of {name} at depth {depth} is done at {end} by the drive and at {same_end} through the controller"
                 );
-            }
+                Ok(())
+            })?;
             let share = Spread::of(controllers.iter().zip(&drives).map(|(a, b)| a / b));
             let (drives, controllers) = (Spread::of(drives), Spread::of(controllers));
             if depth > 1 {
                 least = least.min(controllers.median);
             }
-            table.rows.push(vec![
-                name.to_owned(),
-                depth.to_string(),
-                drives.show(2),
-                controllers.show(2),
-                share.show(2),
-            ]);
+            let (drives, controllers) = (drives.show(2), controllers.show(2));
+            table.row([&name, &depth, &drives, &controllers, &share.show(2)]);
         }
     }
     section.tables.push(table);

@@ -5,69 +5,65 @@ use anyhow::Result;
 use crate::Bench;
 use crate::devices::TestDevice;
 use crate::document::{Section, Table};
-use crate::rounds::{Series, best, start_up_s, take_turns};
+use crate::rounds::{Figure, best_of_each, start_up_s, take_turns};
 use crate::tools::{Sample, Tool, Variant};
 
 /// At least so many times fio's I/Os per processor-second.
 const GOAL: f64 = 1.2;
 
-/// A setting of fio's io_uring engine or of assay's.
-struct Setting {
-    label: String,
-    options: String,
-    /// Completions waited for at a time.
-    batch: u32,
-    /// Kept on one processor with the kernel's workers: no wake-ups on another, which saves processor time. A choice of where to run more than
-    /// a setting of the engine, so shown apart.
-    pinned: bool,
-}
-
-impl Setting {
-    fn new(name: &str, options: String, batch: u32, pinned: bool) -> Setting {
-        let mut label = name.to_owned();
-        if batch > 1 {
-            label += &format!(", batches of {batch}");
-        }
-        if pinned {
-            label += ", one processor";
-        }
-        Setting {
-            label,
-            options,
-            batch,
-            pinned,
-        }
-    }
-
-    fn assay((batch, pinned): (u32, bool)) -> Setting {
-        let mut options = Vec::new();
-        if batch > 1 {
-            options.push(format!("--iodepth_batch_complete_min {batch}"));
-        }
-        if pinned {
-            options.push("--cpus_allowed 0".to_owned());
-        }
-        Setting::new("assay", options.join(" "), batch, pinned)
-    }
-
-    fn fio_fixed((batch, pinned): (u32, bool)) -> Setting {
-        let mut options = FIXED.to_owned();
-        if batch > 1 {
-            options += &format!(
-                " --iodepth_batch_submit={batch} --iodepth_batch_complete_min={batch} --iodepth_batch_complete_max=32"
-            );
-        }
-        if pinned {
-            options += " --cpus_allowed=0";
-        }
-        Setting::new("fio fixed", options, batch, pinned)
-    }
-}
-
 const FIXED: &str = "--fixedbufs --registerfiles";
 
-fn assay_settings() -> Vec<Setting> {
-    let settings = [
+/// Kept on one processor with the kernel's workers: no wake-ups on another, which saves processor time. A choice of where to run more
+/// than a setting of the engine, so shown apart.
+fn is_pinned(variant: &Variant) -> bool {
+    variant.option("--cpus_allowed").is_some()
+}
+
+/// Label of a setting: completions waited for at a time, kept on one processor.
+fn label(name: &str, batch: u32, pinned: bool) -> String {
+    let batches = if batch > 1 {
+        format!(", batches of {batch}")
+    } else {
+        String::new()
+    };
+    let processor = if pinned { ", one processor" } else { "" };
+    format!("{name}{batches}{processor}")
+}
+
+fn assay(path: &str, (batch, pinned): (u32, bool), span_ms: u64) -> Variant {
+    let mut options = "--engine uring --iodepth 32".to_owned();
+    if batch > 1 {
+        options += &format!(" --iodepth_batch_complete_min {batch}");
+    }
+    if pinned {
+        options += " --cpus_allowed 0";
+    }
+    Variant::assay(&label("assay", batch, pinned), path, &options, span_ms)
+}
+
+fn fio(path: &str, label: &str, options: &str, span_ms: u64) -> Variant {
+    let options = format!("--ioengine=io_uring --iodepth=32 --norandommap {options}");
+    Variant::fio(label, Some(path), &options, span_ms)
+}
+
+fn fio_fixed(path: &str, (batch, pinned): (u32, bool), span_ms: u64) -> Variant {
+    let mut options = FIXED.to_owned();
+    if batch > 1 {
+        options += &format!(
+            " --iodepth_batch_submit={batch} --iodepth_batch_complete_min={batch} --iodepth_batch_complete_max=32"
+        );
+    }
+    if pinned {
+        options += " --cpus_allowed=0";
+    }
+    fio(path, &label("fio fixed", batch, pinned), &options, span_ms)
+}
+
+fn variants(path: &str, span_ms: u64) -> Vec<Variant> {
+    let submit = format!(
+        "{FIXED} --iodepth_batch_submit=32 --iodepth_batch_complete_min=1 --iodepth_batch_complete_max=32"
+    );
+    let of_assay = [
         (1, false),
         (8, false),
         (16, false),
@@ -75,30 +71,14 @@ fn assay_settings() -> Vec<Setting> {
         (16, true),
         (32, true),
     ];
-    settings.map(Setting::assay).into()
-}
-
-/// The third is the plain one with fixed buffers and files.
-fn fio_settings() -> Vec<Setting> {
-    let submit =
-        "--iodepth_batch_submit=32 --iodepth_batch_complete_min=1 --iodepth_batch_complete_max=32";
-    let mut settings = vec![
-        Setting::new("fio plain", String::new(), 1, false),
-        Setting::new(
-            "fio plain, nonvectored",
-            "--nonvectored=1".to_owned(),
-            1,
-            false,
-        ),
-        Setting::fio_fixed((1, false)),
-        Setting::new(
-            "fio fixed, submit 32",
-            format!("{FIXED} {submit}"),
-            1,
-            false,
-        ),
-    ];
-    let fixed = [
+    let mut all: Vec<Variant> = of_assay.map(|setting| assay(path, setting, span_ms)).into();
+    all.extend([
+        fio(path, "fio plain", "", span_ms),
+        fio(path, "fio plain, nonvectored", "--nonvectored=1", span_ms),
+        fio_fixed(path, (1, false), span_ms),
+        fio(path, "fio fixed, submit 32", &submit, span_ms),
+    ]);
+    let of_fio = [
         (8, false),
         (16, false),
         (32, false),
@@ -106,8 +86,8 @@ fn fio_settings() -> Vec<Setting> {
         (16, true),
         (32, true),
     ];
-    settings.extend(fixed.map(Setting::fio_fixed));
-    settings
+    all.extend(of_fio.map(|setting| fio_fixed(path, setting, span_ms)));
+    all
 }
 
 /// zram and a file in memory.
@@ -130,32 +110,16 @@ pub fn measure(bench: &Bench) -> Result<Section> {
 }
 
 fn on(bench: &Bench, device: &TestDevice, section: &mut Section) -> Result<()> {
-    let span_ms = bench.span_ms(1_000);
-    let path = device.path.as_str();
-    let assay = |setting: &Setting, span_ms| {
-        let options = format!("--engine uring --iodepth 32 {}", setting.options);
-        Variant::assay(&setting.label, path, options.trim_end(), span_ms)
-    };
-    let fio = |setting: &Setting, span_ms| {
-        let options = format!(
-            "--ioengine=io_uring --iodepth=32 --norandommap {}",
-            setting.options
-        );
-        Variant::fio(&setting.label, Some(path), &options, span_ms)
-    };
-    let (assay_settings, fio_settings) = (assay_settings(), fio_settings());
+    let (name, path) = (device.name, device.path.as_str());
     let idle = [
-        start_up_s(bench, &|ms| assay(&assay_settings[0], ms))?,
-        start_up_s(bench, &|ms| fio(&fio_settings[2], ms))?,
+        start_up_s(bench, &assay(path, (1, false), 1))?,
+        start_up_s(bench, &fio_fixed(path, (1, false), 1))?,
     ];
-    let idle_of = |tool| idle[usize::from(tool == Tool::Fio)];
-    let mut variants: Vec<Variant> = assay_settings.iter().map(|s| assay(s, span_ms)).collect();
-    variants.extend(fio_settings.iter().map(|s| fio(s, span_ms)));
-    let all = take_turns(bench, device.name, variants)?;
-    let net = |series: &Series| {
-        let idle = idle_of(series.variant.tool);
-        move |s: &Sample| s.ios_per_cpu_s(idle)
-    };
+    let mut variants = variants(path, bench.span_ms(1_000));
+    for variant in &mut variants {
+        variant.start_up_s = idle[usize::from(variant.tool == Tool::Fio)];
+    }
+    let all = take_turns(bench, name, variants)?;
     let mut table = Table::new(&[
         "",
         "thousand I/Os per CPU-second",
@@ -166,78 +130,64 @@ fn on(bench: &Bench, device: &TestDevice, section: &mut Section) -> Result<()> {
         "p99 us (fio: clat)",
     ]);
     for series in &all {
-        let net = net(series);
-        table.rows.push(vec![
-            format!("{}: {}", device.name, series.variant.label),
-            series.spread(|s| net(s) / 1e3).show(0),
-            format!(
-                "{:.0}",
-                series.spread(|s| s.ios_per_cpu_s(0.0) / 1e3).median
-            ),
-            series.spread(|s| 1e6 / net(s)).show(2),
-            format!("{:.0}", series.spread(|s| s.iops / 1e3).median),
-            format!("{:.0}", series.spread(|s| s.p50_ns / 1e3).median),
-            format!("{:.0}", series.spread(|s| s.p99_ns / 1e3).median),
+        let median = |figure: Figure| format!("{:.0}", series.spread(|s| figure(s) / 1e3).median);
+        table.row([
+            &format!("{name}: {}", series.variant.label),
+            &series.spread(|s| s.ios_per_cpu_s() / 1e3).show(0),
+            &median(Sample::gross_ios_per_cpu_s),
+            &series.spread(|s| 1e6 / s.ios_per_cpu_s()).show(2),
+            &median(|s| s.iops),
+            &median(|s| s.p50_ns),
+            &median(|s| s.p99_ns),
         ]);
     }
     section.tables.push(table);
-    let (ours, theirs) = all.split_at(assay_settings.len());
-    let compare = |section: &mut Section, how: &str, ours: &Series, theirs: &Series, goal: bool| {
-        let ratio = ours.ratio(theirs, net(ours), net(theirs));
-        let gross = ours.ratio(theirs, |s| s.ios_per_cpu_s(0.0), |s| s.ios_per_cpu_s(0.0));
+    let compare = |how: &str, matches: &dyn Fn(&Variant) -> bool| {
+        let (ours, theirs) = best_of_each(&all, Sample::ios_per_cpu_s, matches)?;
+        let ratio = ours.ratio(theirs, Sample::ios_per_cpu_s);
         let text = format!(
             "{} times ({} against {}; gross {:.2})",
             ratio.show(2),
             ours.variant.label,
             theirs.variant.label,
-            gross.median
+            ours.ratio(theirs, Sample::gross_ios_per_cpu_s).median
         );
-        if goal {
-            let goal = format!(
-                "{}, {how}: at least {GOAL} times fio's I/Os per CPU-second",
-                device.name
-            );
-            section.goal(goal, text, ratio.median >= GOAL);
-            section
-                .commands
-                .extend([ours.variant.command(), theirs.variant.command()]);
-        } else {
-            section
-                .notes
-                .push(format!("{}, {how}: {text}.", device.name));
-        }
+        Some((
+            format!("{name}, {how}: "),
+            text,
+            ratio.median,
+            [ours, theirs],
+        ))
     };
-    let mut pair =
-        |how: &str, mine: &dyn Fn(&Setting) -> bool, its: &dyn Fn(&Setting) -> bool, goal: bool| {
-            let ours = ours.iter().zip(&assay_settings).filter(|(_, s)| mine(s));
-            let theirs = theirs.iter().zip(&fio_settings).filter(|(_, s)| its(s));
-            let ours = best(ours.map(|(series, _)| series), |s| s.ios_per_cpu_s(idle[0]));
-            let theirs = best(theirs.map(|(series, _)| series), |s| {
-                s.ios_per_cpu_s(idle[1])
-            });
-            if let (Some(ours), Some(theirs)) = (ours, theirs) {
-                compare(section, how, ours, theirs, goal);
-            }
-        };
-    let free = |s: &Setting| !s.pinned;
-    let pinned = |s: &Setting| s.pinned;
-    pair(
-        "best with fio's best of buffers, files and batches",
-        &|_| true,
-        &free,
-        true,
-    );
-    pair("neither kept on one processor", &free, &free, false);
-    pair("both kept on one processor", &pinned, &pinned, false);
-    for batch in [1, 8, 16, 32] {
-        let same = |s: &Setting| !s.pinned && s.batch == batch;
-        pair("completions in like numbers", &same, &same, false);
+    let best = "best with fio's best of buffers, files and batches";
+    let any_of_assay = |variant: &Variant| variant.tool == Tool::Assay || !is_pinned(variant);
+    if let Some((how, text, ratio, pair)) = compare(best, &any_of_assay) {
+        let goal = format!("{how}at least {GOAL} times fio's I/Os per CPU-second");
+        section.goal(goal, text, ratio >= GOAL);
+        section
+            .commands
+            .extend(pair.map(|series| series.variant.command()));
+    }
+    let mut note = |how: &str, matches: &dyn Fn(&Variant) -> bool| {
+        let compared = compare(how, matches);
+        section
+            .notes
+            .extend(compared.map(|(how, text, ..)| format!("{how}{text}.")));
+    };
+    note("neither kept on one processor", &|variant| {
+        !is_pinned(variant)
+    });
+    note("both kept on one processor", &is_pinned);
+    for batch in ["1", "8", "16", "32"] {
+        note("completions in like numbers", &|variant| {
+            let waited_for = variant.option("--iodepth_batch_complete_min");
+            !is_pinned(variant) && waited_for.unwrap_or("1") == batch
+        });
     }
     section.notes.push(format!(
-        "Start-up subtracted: assay {:.0} ms, fio {:.0} ms of processor time ({}).",
+        "Start-up subtracted: assay {:.0} ms, fio {:.0} ms of processor time ({name}).",
         idle[0] * 1e3,
-        idle[1] * 1e3,
-        device.name
+        idle[1] * 1e3
     ));
     Ok(())
 }

@@ -5,8 +5,8 @@ use serde_json::Value;
 
 use crate::Bench;
 use crate::document::{Section, Table};
-use crate::rounds::{Series, Spread, start_up_s, take_turns};
-use crate::tools::Variant;
+use crate::rounds::{Figure, Series, Spread, start_up_s, table, take_turns};
+use crate::tools::{Sample, Variant};
 
 /// A cost counts as flat within this share: the spread between rounds on a quiet machine is about half of it.
 const FLAT: f64 = 0.10;
@@ -33,15 +33,35 @@ fn assay(label: String, options: &str, span_ms: u64) -> Variant {
 fn growth(costs: &[Spread]) -> f64 {
     let first = costs
         .first()
-        .map_or(0.0, |c| c.median)
+        .map_or(0.0, |cost| cost.median)
         .max(f64::MIN_POSITIVE);
-    costs.iter().map(|c| c.median / first).fold(0.0, f64::max)
+    costs
+        .iter()
+        .map(|cost| cost.median / first)
+        .fold(0.0, f64::max)
 }
 
-fn costs(all: &[Series], idle_s: f64) -> Vec<Spread> {
-    all.iter()
-        .map(|series| series.spread(|s| 1e9 / s.ios_per_cpu_s(idle_s)))
-        .collect()
+/// Processor time per I/O.
+fn costs(all: &[Series]) -> Vec<Spread> {
+    all.iter().map(|series| series.spread(cost_ns)).collect()
+}
+
+fn cost_ns(sample: &Sample) -> f64 {
+    1e9 / sample.ios_per_cpu_s()
+}
+
+fn memory_mib(sample: &Sample) -> f64 {
+    sample.max_rss_bytes / f64::from(1 << 20)
+}
+
+/// Runs the variants in turn, less the start-up cost of the short one.
+fn turns(bench: &Bench, title: &str, short: &Variant, all: Vec<Variant>) -> Result<Vec<Series>> {
+    let start_up_s = start_up_s(bench, short)?;
+    let less = |variant| Variant {
+        start_up_s,
+        ..variant
+    };
+    take_turns(bench, title, all.into_iter().map(less).collect())
 }
 
 /// States that `what` holds: `of` grows no more than by [`FLAT`] against its first.
@@ -57,26 +77,17 @@ fn flat(section: &mut Section, what: &str, first: &str, of: &[Spread]) {
 fn depth(bench: &Bench, section: &mut Section) -> Result<()> {
     let at = |depth: u32, ms| assay(format!("depth {depth}"), &format!("--iodepth {depth}"), ms);
     let span_ms = bench.span_ms(500);
-    let all = take_turns(
-        bench,
-        "depth",
-        [1, 4, 16, 64, 256, 1024].map(|d| at(d, span_ms)).into(),
-    )?;
-    let costs = costs(&all, start_up_s(bench, &|ms| at(1, ms))?);
-    let mut table = Table::new(&["", "ns of CPU per I/O"]);
-    for (series, cost) in all.iter().zip(&costs) {
-        table
-            .rows
-            .push(vec![series.variant.label.clone(), cost.show(1)]);
-    }
-    section.tables.push(table);
+    let variants = [1, 4, 16, 64, 256, 1024]
+        .map(|depth| at(depth, span_ms))
+        .into();
+    let all = turns(bench, "depth", &at(1, 1), variants)?;
+    let costs = costs(&all);
+    section
+        .tables
+        .push(table(&all, &[("ns of CPU per I/O", cost_ns, 1)]));
     // A batch of one pays for the clock alone; from there on it can only get cheaper, until tables outgrow the caches.
-    flat(
-        section,
-        "cost per I/O does not grow with queue depth, 1 to 1024",
-        "depth 1",
-        &costs,
-    );
+    let what = "cost per I/O does not grow with queue depth, 1 to 1024";
+    flat(section, what, "depth 1", &costs);
     let batched = growth(&costs[1..]);
     section.notes.push(format!(
         "Among depths 4 to 1024, at most {batched:.2} times that of depth 4."
@@ -88,28 +99,16 @@ fn depth(bench: &Bench, section: &mut Section) -> Result<()> {
 fn length(bench: &Bench, section: &mut Section) -> Result<()> {
     let spans_ms = [400, 1_600, 6_400].map(|ms| bench.span_ms(ms));
     let of = |ms: u64| assay(format!("{:.1} s", ms as f64 / 1e3), "--iodepth 32", ms);
-    let all = take_turns(bench, "run length", spans_ms.map(of).into())?;
-    let costs = costs(&all, start_up_s(bench, &|ms| of(ms))?);
-    let mut table = Table::new(&["", "ns of CPU per I/O", "greatest resident memory, MiB"]);
-    let memory: Vec<Spread> = all
-        .iter()
-        .map(|series| series.spread(|s| s.max_rss_bytes / f64::from(1 << 20)))
-        .collect();
-    for ((series, cost), memory) in all.iter().zip(&costs).zip(&memory) {
-        table.rows.push(vec![
-            series.variant.label.clone(),
-            cost.show(1),
-            memory.show(1),
-        ]);
-    }
-    section.tables.push(table);
+    let all = turns(bench, "run length", &of(1), spans_ms.map(of).into())?;
+    let columns: [(_, Figure, _); 2] = [
+        ("ns of CPU per I/O", cost_ns, 1),
+        ("greatest resident memory, MiB", memory_mib, 1),
+    ];
+    section.tables.push(table(&all, &columns));
+    let memory: Vec<Spread> = all.iter().map(|series| series.spread(memory_mib)).collect();
     let first = &all[0].variant.label;
-    flat(
-        section,
-        "cost per I/O does not grow with run length",
-        first,
-        &costs,
-    );
+    let what = "cost per I/O does not grow with run length";
+    flat(section, what, first, &costs(&all));
     flat(
         section,
         "memory is flat however long the run",
@@ -130,32 +129,34 @@ fn suite_run(
     let suite = folder.path().join("drives.toml");
     std::fs::write(&suite, SUITE)?;
     let run = folder.path().join(format!("run-{number}"));
-    let mut arguments = vec!["run".to_owned(), suite.display().to_string()];
-    arguments.extend(std::iter::repeat_n("null:".to_owned(), drives));
-    let runtime = format!("runtime={}ms", bench.span_ms(500));
-    arguments.extend(["--set".to_owned(), runtime, "--json".to_owned()]);
-    arguments.extend(["--out".to_owned(), run.display().to_string()]);
-    let outcome = bench.runner.run(&bench.runner.assay, &arguments)?;
+    let outcome = bench.runner.run_assay(&format!(
+        "run {} {} --set runtime={}ms --json --out {}",
+        suite.display(),
+        "null: ".repeat(drives),
+        bench.span_ms(500),
+        run.display()
+    ))?;
     let document: Value = serde_json::from_str(&outcome.stdout).context("the suite's JSON")?;
     let (mut alone, mut together) = (0.0, 0.0);
     let runs = document["runs"].as_array().into_iter().flatten();
     for cell in runs.flat_map(|run| run["cells"].as_array().into_iter().flatten()) {
         let ios = cell["read"]["ios"].as_f64().unwrap_or(0.0);
-        let all = cell["id"]
-            .as_str()
-            .is_some_and(|id| id.starts_with("together"));
-        *(if all { &mut together } else { &mut alone }) += ios;
+        let id = cell["id"].as_str().unwrap_or_default();
+        *(if id.starts_with("together") {
+            &mut together
+        } else {
+            &mut alone
+        }) += ios;
     }
-    Ok((alone, together, outcome.user_s + outcome.system_s))
+    Ok((alone, together, outcome.cpu_s()))
 }
 
 fn drives(bench: &Bench, section: &mut Section) -> Result<()> {
     let folder = tempfile::tempdir()?;
-    let idle_s = start_up_s(bench, &|ms| assay(String::new(), "", ms))?;
+    let idle_s = start_up_s(bench, &assay(String::new(), "", 1))?;
     let counts = [1, 2, 4];
     let mut found: [Vec<f64>; 3] = Default::default();
-    for round in 0..bench.rounds() {
-        eprintln!("drives: round {} of {}", round + 1, bench.rounds());
+    bench.repeat("drives", bench.rounds(), |round| {
         let mut alone_s = 0.0;
         for (place, drives) in counts.into_iter().enumerate() {
             let (alone, together, cpu_s) = suite_run(bench, drives, &folder, round * 3 + place)?;
@@ -168,21 +169,16 @@ fn drives(bench: &Bench, section: &mut Section) -> Result<()> {
                 found[place].push((cpu_s - idle_s - alone * alone_s) / together * 1e9);
             }
         }
-    }
+        Ok(())
+    })?;
     let costs: Vec<Spread> = found.into_iter().map(Spread::of).collect();
     let mut table = Table::new(&["", "ns of CPU per I/O"]);
     for (count, cost) in counts.into_iter().zip(&costs) {
-        table
-            .rows
-            .push(vec![format!("{count} drives at once"), cost.show(1)]);
+        table.row([&format!("{count} drives at once"), &cost.show(1)]);
     }
     section.tables.push(table);
-    flat(
-        section,
-        "cost per I/O does not grow with the number of drives",
-        "one",
-        &costs,
-    );
+    let what = "cost per I/O does not grow with the number of drives";
+    flat(section, what, "one", &costs);
     section.commands.push(
         "assay run benches/src/sections/drives.toml null: null: --set runtime=500ms --json"
             .to_owned(),

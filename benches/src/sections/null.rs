@@ -3,9 +3,9 @@
 use anyhow::Result;
 
 use crate::Bench;
-use crate::document::{Section, Table};
-use crate::rounds::{best, take_turns};
-use crate::tools::{Tool, Variant};
+use crate::document::Section;
+use crate::rounds::{Figure, Series, best_of_each, table, take_turns};
+use crate::tools::Variant;
 
 /// At least so many times fio's IOPS.
 const GOAL: f64 = 5.0;
@@ -14,20 +14,12 @@ const GOAL: f64 = 5.0;
 pub fn measure(bench: &Bench) -> Result<Section> {
     let span_ms = bench.span_ms(800);
     let fio = |label: &str, options: &str| {
-        Variant::fio(
-            label,
-            None,
-            &format!("--ioengine=null --size=16g {options}"),
-            span_ms,
-        )
+        let options = format!("--ioengine=null --size=16g {options}");
+        Variant::fio(label, None, &options, span_ms)
     };
     let assay = |depth: u32| {
-        Variant::assay(
-            &format!("assay, depth {depth}"),
-            "null:",
-            &format!("--iodepth {depth}"),
-            span_ms,
-        )
+        let label = format!("assay, depth {depth}");
+        Variant::assay(&label, "null:", &format!("--iodepth {depth}"), span_ms)
     };
     let batch =
         "--iodepth_batch_submit=32 --iodepth_batch_complete_min=32 --iodepth_batch_complete_max=32";
@@ -54,35 +46,31 @@ pub fn measure(bench: &Bench) -> Result<Section> {
         "4 KiB random reads that complete at once, one thread, full latency recording in both programs (fio's default). The ratio is\n\
          to fio's best setting at the same depth, round by round.",
     );
-    let mut table = Table::new(&["", "million IOPS", "ns per I/O", "p50 ns (fio: clat)"]);
-    for series in &all {
-        table.rows.push(vec![
-            series.variant.label.clone(),
-            series.spread(|s| s.iops / 1e6).show(2),
-            series.spread(|s| 1e9 / s.iops).show(1),
-            series.spread(|s| s.p50_ns).show(0),
-        ]);
-    }
-    section.tables.push(table);
-    for (depth, range) in [(1, 0..3), (32, 3..8)] {
-        let group = &all[range];
-        let pick = |tool| best(group.iter().filter(|s| s.variant.tool == tool), |s| s.iops);
-        if let (Some(ours), Some(theirs)) = (pick(Tool::Assay), pick(Tool::Fio)) {
-            let ratio = ours.ratio(theirs, |s| s.iops, |s| s.iops);
+    let columns: [(_, Figure, _); 3] = [
+        ("million IOPS", |s| s.iops / 1e6, 2),
+        ("ns per I/O", |s| 1e9 / s.iops, 1),
+        ("p50 ns (fio: clat)", |s| s.p50_ns, 0),
+    ];
+    section.tables.push(table(&all, &columns));
+    for depth in ["1", "32"] {
+        let same_depth = |variant: &Variant| variant.option("--iodepth") == Some(depth);
+        if let Some((ours, theirs)) = best_of_each(&all, |s| s.iops, same_depth) {
+            let ratio = ours.ratio(theirs, |s| s.iops);
+            let ns = |series: &Series| series.spread(|s| 1e9 / s.iops).median;
             section.goal(
                 format!("at least {GOAL} times fio's IOPS at depth {depth}"),
                 format!(
                     "{} times, {:.1} ns per I/O against {:.1} ({})",
                     ratio.show(1),
-                    ours.spread(|s| 1e9 / s.iops).median,
-                    theirs.spread(|s| 1e9 / s.iops).median,
+                    ns(ours),
+                    ns(theirs),
                     theirs.variant.label
                 ),
                 ratio.median >= GOAL,
             );
             section
                 .commands
-                .extend([ours.variant.command(), theirs.variant.command()]);
+                .extend([ours, theirs].map(|it| it.variant.command()));
         }
     }
     Ok(section)

@@ -5,7 +5,7 @@
 
 use std::hint::black_box;
 
-use anyhow::{Result, bail};
+use anyhow::{Result, ensure};
 use assay_integrity::pattern::Pattern;
 
 use crate::Bench;
@@ -40,15 +40,7 @@ pub fn measure(bench: &Bench) -> Result<Section> {
         let times = (total / bytes).max(1);
         let pattern = Pattern::new(SEED);
         let mut rates: [Vec<f64>; 5] = Default::default();
-        for round in 0..bench.rounds() {
-            if bench.runner.stopped() {
-                bail!("interrupted");
-            }
-            eprintln!(
-                "pattern, {label}: round {} of {}",
-                round + 1,
-                bench.rounds()
-            );
+        bench.repeat(&format!("pattern, {label}"), bench.rounds(), |_| {
             let mut right = true;
             let timed = |series: &mut Vec<f64>, work: &mut dyn FnMut()| {
                 let from_s = cpu_s();
@@ -78,22 +70,17 @@ pub fn measure(bench: &Bench) -> Result<Section> {
                     right &= pattern.at(beats(chunk)).check(bytes).is_ok();
                 }
             });
-            if !right {
-                bail!(
-                    "the pattern just generated does not match: an error of assay-integrity or of this machine's memory"
-                );
-            }
-        }
+            ensure!(
+                right,
+                "the pattern just generated does not match: an error of assay-integrity or of this machine's memory"
+            );
+            Ok(())
+        })?;
         let works = ["copy", "make", "check", "make by chunks", "check by chunks"];
         for (work, series) in works.iter().zip(&rates) {
             let of_copy = Spread::of(series.iter().zip(&rates[0]).map(|(a, b)| a / b));
             let rate = Spread::of(series.iter().copied());
-            table.rows.push(vec![
-                label.to_owned(),
-                (*work).to_owned(),
-                rate.show(2),
-                of_copy.show(2),
-            ]);
+            table.row([&label, work, &rate.show(2), &of_copy.show(2)]);
             if bytes == SIZES[0].1 && ["make", "check"].contains(work) {
                 section.goal(
                     format!("{work} the pattern at {GOAL} times the rate of copying, {label}"),

@@ -5,6 +5,7 @@ use std::path::Path;
 use anyhow::{Context, Result};
 
 use crate::Bench;
+use crate::child::Outcome;
 use crate::document::{Section, Table};
 use crate::rounds::Spread;
 
@@ -12,6 +13,8 @@ use crate::rounds::Spread;
 const GOAL_BYTES: u64 = 8_000_000;
 /// Drawn within so many milliseconds of being opened.
 const GOAL_MS: f64 = 2_000.0;
+/// File name of the page.
+const PAGE: &str = "report.html";
 const BROWSERS: [&str; 3] = [
     "/usr/bin/chromium",
     "/usr/bin/chromium-browser",
@@ -26,41 +29,29 @@ pub fn measure(bench: &Bench) -> Result<Section> {
         "Suite `bandwidth` on both simulated drives, opened in headless Chromium with every chart drawn at once (`?draw=now`; a reader's\n\
          page draws what is near the window first). Times are the page's own: spent drawing, and from opening to the last chart.",
     );
-    eprintln!("report");
+    let command = "run bandwidth sim:samsung-951 sim:intel-600p --scale 0.1 --out";
     let folder = tempfile::tempdir()?;
-    let path = |name: &str| folder.path().join(name).display().to_string();
-    let assay = bench.runner.assay.as_path();
-    let run = [
-        "run",
-        "bandwidth",
-        "sim:samsung-951",
-        "sim:intel-600p",
-        "--scale",
-        "0.1",
-        "--out",
-    ];
-    let mut arguments: Vec<String> = run.map(str::to_owned).into();
-    arguments.push(path("run"));
-    bench.runner.run(assay, &arguments)?;
-    bench
-        .runner
-        .run(assay, &["report", &path("run"), "-o", &path("report.html")])?;
-    let bytes = std::fs::metadata(path("report.html"))?.len();
+    let run = folder.path().join("run").display().to_string();
+    eprintln!("report");
+    bench.runner.run_assay(&format!("{command} {run}"))?;
+    let (_, bytes) = make(bench, folder.path(), &run)?;
     section.goal(
         format!("below {:.0} MB", GOAL_BYTES as f64 / 1e6),
         format!("{:.2} MB", bytes as f64 / 1e6),
         bytes < GOAL_BYTES,
     );
-    section
-        .commands
-        .push(format!("assay {} RUN", run.join(" ")));
-    drawn(
-        bench,
-        folder.path(),
-        &path("report.html"),
-        (GOAL_MS, &mut section),
-    )?;
+    section.commands.push(format!("assay {command} RUN"));
+    drawn(bench, folder.path(), (GOAL_MS, &mut section))?;
     Ok(section)
+}
+
+/// Makes the page of these runs; returns its cost and its size in bytes.
+fn make(bench: &Bench, folder: &Path, runs: &str) -> Result<(Outcome, u64)> {
+    let page = folder.join(PAGE);
+    let made = bench
+        .runner
+        .run_assay(&format!("report {runs} -o {}", page.display()))?;
+    Ok((made, std::fs::metadata(page)?.len()))
 }
 
 /// Two drives of DragonFly 2018, that of AnandTech M8Pe, one without flash and one behind SATA.
@@ -103,93 +94,64 @@ pub fn measure_lab(bench: &Bench) -> Result<Section> {
          headless Chromium with every chart drawn at once (`?draw=now`). The time to render the page is that of the whole process.",
     );
     let folder = tempfile::tempdir()?;
-    let path = |name: &str| folder.path().join(name).display().to_string();
-    let assay = bench.runner.assay.as_path();
-    let mut report = vec!["report".to_owned()];
+    let mut runs = String::new();
     for run in LAB_RUNS {
         let (suite, rest) = run.split_once(' ').unwrap_or((run, ""));
         let command = format!("run {suite} {} {rest}", LAB_DRIVES.join(" "));
-        let mut words: Vec<String> = command.split_whitespace().map(str::to_owned).collect();
-        words.extend(["--out".to_owned(), path(suite)]);
+        let out = folder.path().join(suite).display().to_string();
         eprintln!("lab report: {suite}");
-        let outcome = bench.runner.run(assay, &words)?;
+        let outcome = bench.runner.run_assay(&format!("{command} --out {out}"))?;
         section
             .commands
             .push(format!("assay {command} --out {suite}"));
         eprintln!("lab report: {suite} took {:.0} s", outcome.wall_s);
-        report.push(path(suite));
+        runs += &format!(" {out}");
     }
-    report.extend(["-o".to_owned(), path("report.html")]);
-    let made = bench.runner.run(assay, &report)?;
+    let (made, bytes) = make(bench, folder.path(), &runs)?;
     section
         .commands
         .push("assay report RUN... -o report.html".to_owned());
-    let bytes = std::fs::metadata(path("report.html"))?.len();
     section.notes.push(format!(
         "The page is {:.1} MB, made in {:.2} s with {:.0} MiB of memory.",
         bytes as f64 / 1e6,
         made.wall_s,
         made.max_rss_bytes as f64 / f64::from(1 << 20)
     ));
-    drawn(
-        bench,
-        folder.path(),
-        &path("report.html"),
-        (LAB_GOAL_MS, &mut section),
-    )?;
+    drawn(bench, folder.path(), (LAB_GOAL_MS, &mut section))?;
     Ok(section)
 }
 
-/// Drawing time of a page in a browser.
-fn drawn(
-    bench: &Bench,
-    folder: &Path,
-    page: &str,
-    (goal_ms, section): (f64, &mut Section),
-) -> Result<()> {
-    let Some(browser) = BROWSERS
-        .into_iter()
-        .find(|browser| Path::new(browser).exists())
-    else {
-        section
-            .notes
-            .push("Drawing not measured: Chromium is not installed.".to_owned());
+/// Drawing time of the page in a browser.
+fn drawn(bench: &Bench, folder: &Path, (goal_ms, section): (f64, &mut Section)) -> Result<()> {
+    let mut browsers = BROWSERS.into_iter().map(Path::new);
+    let Some(browser) = browsers.find(|browser| browser.exists()) else {
+        let note = "Drawing not measured: Chromium is not installed.";
+        section.notes.push(note.to_owned());
         return Ok(());
     };
     let (mut drawing, mut drawn_at, mut charts) = (Vec::new(), Vec::new(), 0.0);
-    for round in 1..=bench.rounds() {
-        eprintln!("report: round {round} of {}", bench.rounds());
-        let mut options: Vec<String> = [
-            "--headless",
-            "--no-sandbox",
-            "--disable-gpu",
-            "--no-first-run",
-            "--disable-background-networking",
-            "--disable-component-update",
-            "--disable-sync",
-            "--window-size=1280,2000",
-            "--timeout=20000",
-            "--dump-dom",
-        ]
-        .map(str::to_owned)
-        .into();
-        let profile = folder.join(format!("profile-{round}"));
-        options.push(format!("--user-data-dir={}", profile.display()));
-        options.push(format!("file://{page}?draw=now"));
-        let dom = bench.runner.run(Path::new(browser), &options)?.stdout;
+    bench.repeat("report", bench.rounds(), |round| {
+        let profile = folder.join(format!("profile-{round}")).display().to_string();
+        let page = folder.join(PAGE).display().to_string();
+        let options = format!(
+            "--headless --no-sandbox --disable-gpu --no-first-run --disable-background-networking \
+             --disable-component-update --disable-sync --window-size=1280,2000 --timeout=20000 --dump-dom \
+             --user-data-dir={profile} file://{page}?draw=now"
+        );
+        let options: Vec<&str> = options.split_whitespace().collect();
+        let dom = bench.runner.run(browser, &options)?.stdout;
         charts = attribute(&dom, "data-drawn").context("the page did not say that it was drawn")?;
         drawing.push(attribute(&dom, "data-draw-ms").unwrap_or(f64::NAN));
         drawn_at.push(attribute(&dom, "data-drawn-at-ms").unwrap_or(f64::NAN));
-    }
+        Ok(())
+    })?;
     let (drawing, drawn_at) = (Spread::of(drawing), Spread::of(drawn_at));
     let mut table = Table::new(&[
         "charts",
         "drawing, ms",
         "from opening to the last chart, ms",
     ]);
-    table
-        .rows
-        .push(vec![format!("{charts}"), drawing.show(0), drawn_at.show(0)]);
+    table.row([&charts, &drawing.show(0), &drawn_at.show(0)]);
     section.tables.push(table);
     section.goal(
         format!("drawn within {:.0} s in Chromium", goal_ms / 1e3),

@@ -2,7 +2,6 @@
 
 use std::io::BufReader;
 use std::os::unix::net::UnixStream;
-use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
 use anyhow::{Context, Result, bail};
@@ -14,8 +13,8 @@ use serde_json::Value;
 
 use crate::Bench;
 use crate::document::{Section, Table};
-use crate::rounds::{Spread, take_turns};
-use crate::tools::{Sample, Variant, on_processor};
+use crate::rounds::{Figure, Spread, take_turns};
+use crate::tools::{Sample, Tool, Variant, on_processor};
 
 /// Of nbdkit's rate.
 const GOAL_RATE: f64 = 1.0;
@@ -51,7 +50,7 @@ struct Serving {
     uri: String,
     /// Mean, median and 99th percentile of the round-trip overhead that the server reports, nanoseconds.
     overhead_ns: [f64; 3],
-    memory: Option<tempfile::TempDir>,
+    _folder: tempfile::TempDir,
 }
 
 impl Serving {
@@ -59,16 +58,12 @@ impl Serving {
         let folder = tempfile::tempdir()?;
         let address = format!("unix:{}", folder.path().join("s").display());
         let assay = &bench.runner.assay;
-        let mut command = match processor {
-            Some(processor) => {
-                let [taskset, words @ ..] = on_processor(processor, assay);
-                let mut command = Command::new(taskset);
-                command.args(words);
-                command
-            }
-            None => Command::new(assay),
+        let words = match processor {
+            Some(processor) => on_processor(processor, assay).into(),
+            None => vec![assay.display().to_string()],
         };
-        let mut child = command
+        let mut child = Command::new(&words[0])
+            .args(&words[1..])
             .args(["serve", drive, "--nbd", &address, "--pace", pace, "--json"])
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
@@ -85,7 +80,7 @@ impl Serving {
             child,
             uri: startup["uri"].as_str().unwrap_or_default().to_owned(),
             overhead_ns: ["mean", "p50", "p99"].map(overhead),
-            memory: Some(folder),
+            _folder: folder,
         })
     }
 
@@ -111,7 +106,7 @@ impl Serving {
             child,
             uri: format!("nbd+unix:///?socket={}", socket.display()),
             overhead_ns: [0.0; 3],
-            memory: Some(folder),
+            _folder: folder,
         })
     }
 
@@ -129,8 +124,9 @@ impl Serving {
             "--name=fill --thread --ioengine=nbd --uri={} --size={AREA_BYTES} --rw=write --bs=128k --iodepth=8 --refill_buffers",
             self.uri
         );
-        let words: Vec<&str> = words.split_whitespace().collect();
-        bench.runner.run(Path::new("fio"), &words).map(|_| ())
+        Variant::new(Tool::Fio, "fill", &words)
+            .outcome(&bench.runner)
+            .map(|_| ())
     }
 }
 
@@ -140,7 +136,6 @@ impl Drop for Serving {
             let _ = kill_process(pid, Signal::INT);
         }
         let _ = self.child.wait();
-        self.memory.take();
     }
 }
 
@@ -225,16 +220,16 @@ fn unpaced(bench: &Bench, section: &mut Section) -> Result<()> {
         ];
         let all = take_turns(bench, work, variants)?;
         for series in &all {
-            table.rows.push(vec![
-                work.to_owned(),
-                series.variant.label.clone(),
-                series.spread(|s| s.iops).show(0),
-                series.spread(|s| s.p50_ns / 1e3).show(1),
-                series.spread(|s| s.p99_ns / 1e3).show(1),
+            table.row([
+                &work,
+                &series.variant.label,
+                &series.spread(|s| s.iops).show(0),
+                &series.spread(|s| s.p50_ns / 1e3).show(1),
+                &series.spread(|s| s.p99_ns / 1e3).show(1),
             ]);
             section.commands.push(series.variant.command());
         }
-        let ratio = all[0].ratio(&all[1], |s| s.iops, |s| s.iops);
+        let ratio = all[0].ratio(&all[1], |s| s.iops);
         section.goal(
             format!("{work}: at least {GOAL_RATE} times nbdkit's memory plugin, round by round"),
             format!("{} x", ratio.show(2)),
@@ -245,8 +240,7 @@ fn unpaced(bench: &Bench, section: &mut Section) -> Result<()> {
     Ok(())
 }
 
-/// A figure of a sample, by its name.
-type Figure = fn(&Sample) -> f64;
+/// Figures of a sample, by name.
 const FIGURES: [(&str, Figure); 3] = [
     ("IOPS", |s| s.iops),
     ("p50 us", |s| s.p50_ns / 1e3),
@@ -265,12 +259,8 @@ struct Paced {
 impl Paced {
     /// With a server of its own, because the overhead varies by the minute.
     fn measure(bench: &Bench, profile: &str, depth: u32) -> Result<Paced> {
-        let serving = Serving::assay(
-            bench,
-            &format!("sim:{profile}"),
-            "real",
-            Some(SHARED_PROCESSOR),
-        )?;
+        let drive = format!("sim:{profile}");
+        let serving = Serving::assay(bench, &drive, "real", Some(SHARED_PROCESSOR))?;
         let overhead_ns @ [mean_ns, p50_ns, p99_ns] = serving.overhead_ns;
         // As the measurement of the round-trip overhead, which warms up first.
         let options =
@@ -307,16 +297,13 @@ impl Paced {
 
 fn paced(bench: &Bench, section: &mut Section) -> Result<()> {
     let mut rounds: Vec<Vec<Paced>> = DRIVES.iter().map(|_| Vec::new()).collect();
-    let count = PACED_ROUNDS * bench.rounds();
-    for round in 1..=count {
-        eprintln!("paced: round {round} of {count}");
+    bench.repeat("paced", PACED_ROUNDS * bench.rounds(), |_| {
         for ((profile, depth), samples) in DRIVES.into_iter().zip(&mut rounds) {
-            if bench.runner.stopped() {
-                bail!("interrupted");
-            }
+            bench.runner.check_stopped()?;
             samples.push(Paced::measure(bench, profile, depth)?);
         }
-    }
+        Ok(())
+    })?;
     let mut overheads = Table::new(&[
         "drive, depth",
         "round trip p50, us",
@@ -337,25 +324,25 @@ fn paced(bench: &Bench, section: &mut Section) -> Result<()> {
         let title = format!("{profile}, depth {depth}");
         let spread = |of: &dyn Fn(&Paced) -> f64| Spread::of(samples.iter().map(of));
         let us = |of: &dyn Fn(&Paced) -> f64| spread(&|s| of(s) / 1e3).show(1);
-        overheads.rows.push(vec![
-            title.clone(),
-            us(&|s| s.overhead_ns[1]),
-            us(&|s| s.overhead_ns[0]),
-            us(&|s| s.overhead_ns[2]),
-            us(&|s| s.between_ns),
+        overheads.row([
+            &title,
+            &us(&|s| s.overhead_ns[1]),
+            &us(&|s| s.overhead_ns[0]),
+            &us(&|s| s.overhead_ns[2]),
+            &us(&|s| s.between_ns),
         ]);
         for ((name, figure), worst) in FIGURES.into_iter().zip(&mut worst) {
             let beyond = spread(&|s| s.beyond(figure));
             if beyond.median.abs() > worst.abs() {
                 *worst = beyond.median;
             }
-            table.rows.push(vec![
-                title.clone(),
-                name.to_owned(),
-                spread(&|s| figure(&s.model)).show(1),
-                spread(&|s| figure(&s.slowest)).show(1),
-                spread(&|s| figure(&s.seen)).show(1),
-                beyond.show(1),
+            table.row([
+                &title,
+                &name,
+                &spread(&|s| figure(&s.model)).show(1),
+                &spread(&|s| figure(&s.slowest)).show(1),
+                &spread(&|s| figure(&s.seen)).show(1),
+                &beyond.show(1),
             ]);
         }
     }

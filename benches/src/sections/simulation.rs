@@ -3,7 +3,7 @@
 //! The model runs in this process and thread, the whole of it, submission and completion included. Processor time, not wall time: the
 //! model never waits, and other programs on the machine then disturb only through caches and memory.
 
-use anyhow::{Result, bail};
+use anyhow::Result;
 use assay_ssd::{Command, Drive, DriveOptions, InitialState, Profile};
 use assay_units::{DataClass, Nanos, Op, Rng};
 
@@ -24,7 +24,7 @@ const GB: u64 = 1_000_000_000;
 
 /// A load on a drive.
 #[derive(Clone, Copy)]
-struct Load {
+pub struct Load {
     op: Op,
     len_bytes: u32,
     random: bool,
@@ -35,10 +35,13 @@ struct Load {
     /// Of the offsets. Consecutive loads on a drive need different ones: rewriting the same offsets would make them hot, and garbage collection
     /// cheaper than under uniform writes.
     seed: u64,
+    /// All commands in queue 0, else one queue per tag.
+    pub one_queue: bool,
 }
 
 impl Load {
-    fn random(op: Op, depth: u32, count: u64) -> Load {
+    /// 4 KiB commands at random offsets.
+    pub fn random(op: Op, depth: u32, count: u64) -> Load {
         Load {
             op,
             len_bytes: 4096,
@@ -47,27 +50,25 @@ impl Load {
             count,
             until: Nanos::MAX,
             seed: 1,
+            one_queue: false,
         }
     }
 
     /// Sequential writes of so many bytes from offset 0.
     fn fill(bytes: u64) -> Load {
         Load {
-            op: Op::Write,
             len_bytes: FILL_BYTES,
             random: false,
-            depth: QUEUE_DEPTH,
-            count: bytes / u64::from(FILL_BYTES),
-            until: Nanos::MAX,
-            seed: 1,
+            ..Load::random(Op::Write, QUEUE_DEPTH, bytes / u64::from(FILL_BYTES))
         }
     }
 }
 
 /// Cost of a load.
-struct Cost {
+pub struct Cost {
     cpu_s: f64,
-    end: Nanos,
+    /// Virtual time of the last completion.
+    pub end: Nanos,
     programs: f64,
     host_writes: f64,
     /// Of every completion's time and tag, in order: the same for the same load, whatever makes the model faster.
@@ -79,16 +80,15 @@ impl Cost {
         self.cpu_s * 1e9 / load.count as f64
     }
 
-    fn millions_per_s(&self, load: Load) -> f64 {
+    /// Millions of commands per second of processor time.
+    pub fn millions_per_s(&self, load: Load) -> f64 {
         1e3 / self.ns_each(load)
     }
 }
 
 /// A closed loop of `load.depth` commands in flight.
-fn run(bench: &Bench, drive: &mut Drive, load: Load, start: Nanos) -> Result<Cost> {
-    if bench.runner.stopped() {
-        bail!("interrupted");
-    }
+pub fn run(bench: &Bench, drive: &mut Drive, load: Load, start: Nanos) -> Result<Cost> {
+    bench.runner.check_stopped()?;
     let before = drive.telemetry(start);
     let blocks = (drive.identity().capacity_bytes / u64::from(load.len_bytes)).max(1);
     let mut rng = Rng::stream(load.seed, "offsets");
@@ -103,7 +103,7 @@ fn run(bench: &Bench, drive: &mut Drive, load: Load, start: Nanos) -> Result<Cos
         sent += 1;
         let command = Command {
             tag,
-            queue: tag as u16,
+            queue: if load.one_queue { 0 } else { tag as u16 },
             op: load.op,
             offset_bytes: block * u64::from(load.len_bytes),
             len_bytes: load.len_bytes,
@@ -144,7 +144,7 @@ fn run(bench: &Bench, drive: &mut Drive, load: Load, start: Nanos) -> Result<Cos
 }
 
 /// A drive of `factor` times the profile's dies and capacity.
-fn scaled(name: &str, factor: u64, state: InitialState) -> Result<Drive> {
+pub fn scaled(name: &str, factor: u64, state: InitialState) -> Result<Drive> {
     let mut profile = Profile::builtin(name)?;
     profile.nand.dies.value *= u16::try_from(factor)?;
     profile.identity.capacity_bytes.value *= factor;
@@ -188,18 +188,16 @@ fn reads(bench: &Bench, section: &mut Section) -> Result<()> {
         ("intel-600p, filled", "intel-600p", 1, 10.0),
         ("6.4 TB, filled", SCALED, 50, 1.0),
     ] {
-        let mut rates = Vec::new();
         let mut hash = 0;
-        for _ in 0..bench.rounds() {
+        let rates = bench.repeat(label, bench.rounds(), |_| {
             let mut drive = scaled(name, factor, InitialState::Filled)?;
             let load = Load::random(Op::Read, QUEUE_DEPTH, commands(bench, 10_000_000));
             let cost = run(bench, &mut drive, load, Nanos::ZERO)?;
-            rates.push(cost.millions_per_s(load));
             hash = cost.hash;
-        }
+            Ok(cost.millions_per_s(load))
+        })?;
         let rate = Spread::of(rates);
-        let row = vec![label.to_owned(), rate.show(2), format!("{hash:016x}")];
-        table.rows.push(row);
+        table.row([&label, &rate.show(2), &format!("{hash:016x}")]);
         if factor == 1 {
             least = least.min(rate.median);
         } else {
@@ -220,12 +218,11 @@ fn reads(bench: &Bench, section: &mut Section) -> Result<()> {
 }
 
 fn writes(bench: &Bench, section: &mut Section) -> Result<()> {
-    let mut fresh = Vec::new();
-    for _ in 0..bench.rounds() {
+    let fresh = bench.repeat("fresh writes", bench.rounds(), |_| {
         let mut drive = scaled(SCALED, 2, InitialState::Fresh)?;
         let load = Load::random(Op::Write, QUEUE_DEPTH, commands(bench, 10_000_000));
-        fresh.push(run(bench, &mut drive, load, Nanos::ZERO)?.millions_per_s(load));
-    }
+        Ok(run(bench, &mut drive, load, Nanos::ZERO)?.millions_per_s(load))
+    })?;
     let fresh = Spread::of(fresh);
     section.goal(
         "4 M random writes/s on a fresh 256 GB drive",
@@ -247,9 +244,9 @@ fn writes(bench: &Bench, section: &mut Section) -> Result<()> {
     let mut now = cost.end;
     let (mut programs, mut host, mut after) = (Vec::new(), Vec::new(), Vec::new());
     let mut amplification = 0.0;
-    for round in 0..bench.rounds() {
+    bench.repeat("steady state", bench.rounds(), |round| {
         let load = Load {
-            seed: 2 + round as u64,
+            seed: 1 + round as u64,
             ..Load::random(Op::Write, QUEUE_DEPTH, commands(bench, 10_000_000))
         };
         let read = Load {
@@ -263,7 +260,8 @@ fn writes(bench: &Bench, section: &mut Section) -> Result<()> {
         let cost = run(bench, &mut drive, read, cost.end)?;
         after.push(cost.millions_per_s(read));
         now = cost.end;
-    }
+        Ok(())
+    })?;
     let programs = Spread::of(programs);
     section.goal(
         "25 M page programs/s in steady state",
@@ -277,12 +275,16 @@ fn writes(bench: &Bench, section: &mut Section) -> Result<()> {
         bytes <= 10.0,
     );
     let mut table = Table::new(&["256 GB", "M/s"]);
-    let mut row = |label: String, rate: &Spread| table.rows.push(vec![label, rate.show(2)]);
-    row("random writes, fresh".to_owned(), &fresh);
-    row("page programs, steady state".to_owned(), &programs);
-    let label = format!("host writes, steady state at write amplification {amplification:.2}");
-    row(label, &Spread::of(host));
-    row("random reads, steady state".to_owned(), &Spread::of(after));
+    let host_writes =
+        format!("host writes, steady state at write amplification {amplification:.2}");
+    for (label, rate) in [
+        ("random writes, fresh", fresh),
+        ("page programs, steady state", programs),
+        (&host_writes, Spread::of(host)),
+        ("random reads, steady state", Spread::of(after)),
+    ] {
+        table.row([&label, &rate.show(2)]);
+    }
     section.tables.push(table);
     section.notes.push(
         "Processor time of a steady-state host write, by `perf record -e cpu-clock` on this class of machine (write \
@@ -310,19 +312,15 @@ fn fill(bench: &Bench, section: &mut Section) -> Result<()> {
     let mut table = Table::new(&["sequential fill", "s per TB"]);
     let mut worst: f64 = 0.0;
     for (name, factor) in [("samsung-951", 7), ("intel-600p", 3)] {
-        let mut spans = Vec::new();
-        for _ in 0..bench.rounds().min(3) {
+        let spans = bench.repeat("sequential fill", bench.rounds().min(3), |_| {
             let mut drive = scaled(name, factor, InitialState::Fresh)?;
             let bytes = commands(bench, drive.identity().capacity_bytes);
-            let load = Load::fill(bytes);
-            let cost = run(bench, &mut drive, load, Nanos::ZERO)?;
-            spans.push(cost.cpu_s * 1000.0 * GB as f64 / bytes as f64);
-        }
+            let cost = run(bench, &mut drive, Load::fill(bytes), Nanos::ZERO)?;
+            Ok(cost.cpu_s * 1000.0 * GB as f64 / bytes as f64)
+        })?;
         let span = Spread::of(spans);
         worst = worst.max(span.median);
-        table
-            .rows
-            .push(vec![format!("{name}, {factor} times"), span.show(2)]);
+        table.row([&format!("{name}, {factor} times"), &span.show(2)]);
     }
     section.tables.push(table);
     section.goal(
@@ -349,11 +347,8 @@ fn hour(bench: &Bench, section: &mut Section) -> Result<()> {
         ("sequential fill", &filled),
         ("random writes after it", &cost),
     ] {
-        table.rows.push(vec![
-            label.to_owned(),
-            format!("{:.1}", cost.cpu_s),
-            format!("{:016x}", cost.hash),
-        ]);
+        let hash = format!("{:016x}", cost.hash);
+        table.row([&label, &format!("{:.1}", cost.cpu_s), &hash]);
     }
     section.tables.push(table);
     let whole_s = cost.cpu_s * 3600.0 / span_s as f64;
@@ -369,17 +364,16 @@ fn growth(bench: &Bench, section: &mut Section) -> Result<()> {
     let count = commands(bench, 4_000_000);
     let mut table = Table::new(&["queue depth, 128 GB", "read, ns", "write, ns"]);
     for depth in [1, 4, 16, 64, 256, 1024] {
-        let mut row = vec![depth.to_string()];
-        for op in [Op::Read, Op::Write] {
+        let cost = |op| {
             let load = Load::random(op, depth, count);
-            let mut costs = Vec::new();
-            for _ in 0..bench.rounds() {
+            let title = format!("depth {depth}");
+            let costs = bench.repeat(&title, bench.rounds(), |_| {
                 let mut drive = scaled(SCALED, 1, InitialState::Filled)?;
-                costs.push(run(bench, &mut drive, load, Nanos::ZERO)?.ns_each(load));
-            }
-            row.push(Spread::of(costs).show(0));
-        }
-        table.rows.push(row);
+                Ok(run(bench, &mut drive, load, Nanos::ZERO)?.ns_each(load))
+            })?;
+            anyhow::Ok(Spread::of(costs).show(0))
+        };
+        table.row([&depth, &cost(Op::Read)?, &cost(Op::Write)?]);
     }
     section.tables.push(table);
 
@@ -389,27 +383,27 @@ fn growth(bench: &Bench, section: &mut Section) -> Result<()> {
         "write, filled, ns",
         "read, after those writes, ns",
     ]);
-    let (read, write) = (
-        Load::random(Op::Read, QUEUE_DEPTH, count),
-        Load::random(Op::Write, QUEUE_DEPTH, count),
-    );
+    let read = Load::random(Op::Read, QUEUE_DEPTH, count);
+    let write = Load {
+        op: Op::Write,
+        ..read
+    };
     for factor in [1, 2, 8, 16, 50] {
-        let mut found: [Vec<f64>; 3] = Default::default();
+        let mut costs: [Vec<f64>; 3] = Default::default();
         let mut gb = 0;
-        for _ in 0..bench.rounds().min(3) {
+        bench.repeat("capacity", bench.rounds().min(3), |_| {
             let mut drive = scaled(SCALED, factor, InitialState::Filled)?;
             gb = drive.identity().capacity_bytes / GB;
             let mut now = Nanos::ZERO;
-            for (load, found) in [read, write, read].into_iter().zip(&mut found) {
+            for (load, costs) in [read, write, read].into_iter().zip(&mut costs) {
                 let cost = run(bench, &mut drive, load, now)?;
                 now = cost.end;
-                found.push(cost.ns_each(load));
+                costs.push(cost.ns_each(load));
             }
-        }
-        let costs = found.map(|costs| Spread::of(costs).show(0));
-        table
-            .rows
-            .push([vec![format!("{gb} GB")], costs.into()].concat());
+            Ok(())
+        })?;
+        let [filled, write, after] = costs.map(|costs| Spread::of(costs).show(0));
+        table.row([&format!("{gb} GB"), &filled, &write, &after]);
     }
     section.tables.push(table);
     section.notes.push(
@@ -427,9 +421,9 @@ fn growth(bench: &Bench, section: &mut Section) -> Result<()> {
         let cost = run(bench, &mut drive, load, now)?;
         now = cost.end;
         let millions = (part * load.count) as f64 / 1e6;
-        table.rows.push(vec![
-            format!("{millions:.1} M"),
-            format!("{:.0}", cost.ns_each(load)),
+        table.row([
+            &format!("{millions:.1} M"),
+            &format!("{:.0}", cost.ns_each(load)),
         ]);
     }
     section.tables.push(table);

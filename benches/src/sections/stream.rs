@@ -1,100 +1,57 @@
 //! Streams: recording, replaying and verifying, against fio doing the same work.
 
-use std::path::Path;
-
-use anyhow::{Context, Result};
-use assay_units::{GIB, median};
-use serde_json::Value;
+use anyhow::Result;
+use assay_units::GIB;
 
 use crate::Bench;
 use crate::devices::{DEVICE_BYTES, TestDevice};
 use crate::document::{Section, Table};
-use crate::rounds::Spread;
+use crate::rounds::{Spread, best_of_each, take_turns_by};
+use crate::tools::{Sample, Tool, Variant};
 
 /// Of fio's best rate.
 const GOAL_RATE: f64 = 0.95;
 /// Of fio's processor time for recording with proof.
 const GOAL_PROOF: f64 = 1.0 / 3.0;
-const FIO: &str = "/usr/bin/fio";
 /// Bytes of a stream into nothing.
 const NULL_BYTES: u64 = 16 * GIB;
 
-/// One variant: one or several commands in a row; the last one's rate counts.
-struct StreamVariant {
-    label: &'static str,
-    is_assay: bool,
-    commands: Vec<(bool, String)>,
-    bytes: u64,
-    /// Bytes per second as the program reports, and processor seconds per GiB of the whole process.
-    rates: Vec<f64>,
-    cpu_s_per_gib: Vec<f64>,
-    /// Of it spent in the kernel.
-    kernel_s_per_gib: Vec<f64>,
+/// `record` and so on with `--json`.
+fn assay(label: &str, command: &str) -> Variant {
+    Variant::new(Tool::Assay, label, &format!("{command} --json"))
 }
 
-impl StreamVariant {
-    fn assay(label: &'static str, commands: &[String], bytes: u64) -> StreamVariant {
-        StreamVariant {
-            label,
-            is_assay: true,
-            commands: commands
-                .iter()
-                .map(|c| (true, format!("{c} --json")))
-                .collect(),
-            bytes,
-            rates: Vec::new(),
-            cpu_s_per_gib: Vec::new(),
-            kernel_s_per_gib: Vec::new(),
-        }
-    }
+fn fio(label: &str, options: &str, bytes: u64) -> Variant {
+    let fixed = "--name=stream --bs=128k --direct=1 --output-format=json";
+    Variant::new(
+        Tool::Fio,
+        label,
+        &format!("{fixed} --size={bytes} {options}"),
+    )
+}
 
-    fn fio(label: &'static str, options: &str, bytes: u64) -> StreamVariant {
-        let fixed = "--name=stream --bs=128k --direct=1 --output-format=json";
-        StreamVariant {
-            label,
-            is_assay: false,
-            commands: vec![(false, format!("{fixed} --size={bytes} {options}"))],
-            bytes,
-            rates: Vec::new(),
-            cpu_s_per_gib: Vec::new(),
-            kernel_s_per_gib: Vec::new(),
-        }
-    }
+/// Cost of one command, and its rate in this direction.
+fn run(bench: &Bench, variant: &Variant, direction: &str) -> Result<Sample> {
+    let outcome = variant.outcome(&bench.runner)?;
+    let document = variant.document(&outcome)?;
+    let reported = match variant.tool {
+        Tool::Assay => &document["bytes_per_s"],
+        Tool::Fio => &document["jobs"][0][direction]["bw_bytes"],
+    };
+    Ok(Sample {
+        bytes_per_s: reported.as_f64().unwrap_or(0.0),
+        ..Sample::cost(&outcome)
+    })
+}
 
-    fn run(&mut self, bench: &Bench, direction: &str) -> Result<()> {
-        let (mut cpu_s, mut kernel_s) = (0.0, 0.0);
-        let mut rate = 0.0;
-        for (is_assay, command) in &self.commands {
-            let words: Vec<&str> = command.split_whitespace().collect();
-            let program = if *is_assay {
-                bench.runner.assay.as_path()
-            } else {
-                Path::new(FIO)
-            };
-            let outcome = bench.runner.run(program, &words)?;
-            cpu_s += outcome.user_s + outcome.system_s;
-            kernel_s += outcome.system_s;
-            // fio prints notes before its document.
-            let begin = outcome.stdout.find('{').context("no JSON in the output")?;
-            let document: Value = serde_json::from_str(&outcome.stdout[begin..])
-                .with_context(|| format!("{command}: no JSON in the output"))?;
-            let reported = match is_assay {
-                true => document["bytes_per_s"].as_f64().unwrap_or(0.0),
-                false => document["jobs"][0][direction]["bw_bytes"]
-                    .as_f64()
-                    .unwrap_or(0.0),
-            };
-            if reported > 0.0 {
-                rate = reported;
-            }
-        }
-        self.rates.push(rate);
-        self.cpu_s_per_gib
-            .push(cpu_s * GIB as f64 / self.bytes as f64);
-        self.kernel_s_per_gib
-            .push(kernel_s * GIB as f64 / self.bytes as f64);
-        Ok(())
-    }
+/// One kind of work on streams of `bytes`.
+struct Work<'a> {
+    what: &'a str,
+    /// Direction whose rate fio reports.
+    direction: &'a str,
+    bytes: u64,
+    /// A second command of assay, with which the first is one piece of work; its rate counts.
+    then: Option<Variant>,
 }
 
 /// Interleave the variants, tabulate rates and processor time, and compare assay's best with fio's.
@@ -102,54 +59,43 @@ fn compare(
     bench: &Bench,
     table: &mut Table,
     section: &mut Section,
-    (what, direction): (&str, &str),
-    mut variants: Vec<StreamVariant>,
+    work: Work<'_>,
+    variants: Vec<Variant>,
 ) -> Result<()> {
-    for round in 0..bench.rounds() {
-        eprintln!("{what}: round {} of {}", round + 1, bench.rounds());
-        for variant in &mut variants {
-            variant.run(bench, direction)?;
-        }
-    }
-    for variant in &variants {
-        let rate = Spread::of(variant.rates.iter().map(|r| r / 1e6));
-        let cpu = Spread::of(variant.cpu_s_per_gib.iter().copied());
-        let kernel = Spread::of(variant.kernel_s_per_gib.iter().copied());
-        table.rows.push(vec![
-            what.to_owned(),
-            variant.label.to_owned(),
-            rate.show(0),
-            cpu.show(3),
-            kernel.show(3),
+    let what = work.what;
+    let then = |variant: &Variant| work.then.as_ref().filter(|_| variant.tool == Tool::Assay);
+    let all = take_turns_by(bench, what, variants, |variant| {
+        let first = run(bench, variant, work.direction)?;
+        let Some(then) = then(variant) else {
+            return Ok(first);
+        };
+        let second = run(bench, then, work.direction)?;
+        Ok(Sample {
+            cpu_s: first.cpu_s + second.cpu_s,
+            system_s: first.system_s + second.system_s,
+            ..second
+        })
+    })?;
+    let per_gib = GIB as f64 / work.bytes as f64;
+    for series in &all {
+        table.row([
+            &what,
+            &series.variant.label,
+            &series.spread(|s| s.bytes_per_s / 1e6).show(0),
+            &series.spread(|s| s.cpu_s * per_gib).show(3),
+            &series.spread(|s| s.system_s * per_gib).show(3),
         ]);
+        let variants = [Some(&series.variant), then(&series.variant)];
         section
             .commands
-            .extend(variant.commands.iter().map(|(is_assay, command)| {
-                format!("{} {command}", if *is_assay { "assay" } else { "fio" })
-            }));
+            .extend(variants.into_iter().flatten().map(Variant::command));
     }
-    let middle = |variant: &StreamVariant, figure: fn(&StreamVariant) -> &Vec<f64>| {
-        median(figure(variant).clone()).unwrap_or(0.0)
-    };
-    let best = |assay: bool, figure: fn(&StreamVariant) -> &Vec<f64>| {
-        let of_program = variants.iter().filter(|variant| variant.is_assay == assay);
-        of_program.max_by(|a, b| middle(a, figure).total_cmp(&middle(b, figure)))
-    };
-    let (Some(ours), Some(theirs)) = (best(true, |w| &w.rates), best(false, |w| &w.rates)) else {
+    let Some((ours, theirs)) = best_of_each(&all, |s| s.bytes_per_s, |_| true) else {
         return Ok(());
     };
-    // Round by round: what disturbed a round disturbed both.
-    let paired = |mine: &[f64], other: &[f64]| {
-        let ratios = mine
-            .iter()
-            .zip(other)
-            .filter(|(_, o)| **o > 0.0)
-            .map(|(m, o)| m / o);
-        Spread::of(ratios)
-    };
-    let rate = paired(&ours.rates, &theirs.rates);
-    let cpu = paired(&ours.cpu_s_per_gib, &theirs.cpu_s_per_gib);
-    if what.starts_with("prove") {
+    let rate = ours.ratio(theirs, |s| s.bytes_per_s);
+    let cpu = ours.ratio(theirs, |s| s.cpu_s);
+    if work.then.is_some() {
         section.goal(
             format!("{what}: at most {GOAL_PROOF:.2} of fio's processor time"),
             cpu.show(2),
@@ -158,7 +104,7 @@ fn compare(
     } else {
         section.goal(
             format!("{what}: at least {GOAL_RATE} of fio's best rate"),
-            format!("{} x {:?}", rate.show(2), theirs.label),
+            format!("{} x {:?}", rate.show(2), theirs.variant.label),
             rate.median >= GOAL_RATE,
         );
         section.goal(
@@ -184,108 +130,86 @@ pub fn measure(bench: &Bench) -> Result<Section> {
     let mut table = Table::new(&["work", "program", "MB/s", "CPU s per GiB", "of it kernel"]);
     let ring = "--ioengine=io_uring --iodepth=32 --fixedbufs --registerfiles";
     for device in [TestDevice::zram()?, TestDevice::disk()?] {
-        let (path, bytes) = (&device.path, DEVICE_BYTES);
-        let serial = Path::new(path)
-            .file_name()
-            .unwrap_or_default()
-            .to_string_lossy()
-            .into_owned();
-        let file = format!("--filename={path}");
+        let (path, name) = (&device.path, device.name);
+        let bytes = DEVICE_BYTES - (64 << 20);
+        let serial = path.rsplit('/').next().unwrap_or_default();
         let record = |extra: &str| {
-            format!(
-                "record {path} --destroy {serial} --pattern 1 --length {} {extra}",
-                bytes - (64 << 20)
-            )
+            format!("record {path} --destroy {serial} --pattern 1 --length {bytes} {extra}")
         };
-        let streamed = bytes - (64 << 20);
+        let fio =
+            |label: &str, options: &str| fio(label, &format!("--filename={path} {options}"), bytes);
+        let write = |label: &str, options: &str| {
+            fio(label, &format!("--rw=write --refill_buffers {options}"))
+        };
+        let work = |what, direction, then| Work {
+            what,
+            direction,
+            bytes,
+            then,
+        };
         let variants = vec![
-            StreamVariant::assay("assay", &[record("")], streamed),
-            StreamVariant::assay("assay, depth 8", &[record("--iodepth 8")], streamed),
-            StreamVariant::assay("assay, blocking", &[record("--engine sync")], streamed),
-            StreamVariant::fio(
-                "fio io_uring, depth 32",
-                &format!("{file} --rw=write --refill_buffers {ring}"),
-                streamed,
-            ),
-            StreamVariant::fio(
-                "fio io_uring, depth 8",
-                &format!(
-                    "{file} --rw=write --refill_buffers {}",
-                    ring.replace("32", "8")
-                ),
-                streamed,
-            ),
-            StreamVariant::fio(
-                "fio psync",
-                &format!("{file} --rw=write --refill_buffers --ioengine=psync"),
-                streamed,
-            ),
+            assay("assay", &record("")),
+            assay("assay, depth 8", &record("--iodepth 8")),
+            assay("assay, blocking", &record("--engine sync")),
+            write("fio io_uring, depth 32", ring),
+            write("fio io_uring, depth 8", &ring.replace("32", "8")),
+            write("fio psync", "--ioengine=psync"),
         ];
+        let what = format!("record, {name}");
         compare(
             bench,
             &mut table,
             &mut section,
-            (&format!("record, {}", device.name), "write"),
+            work(&what, "write", None),
             variants,
         )?;
-        let replay =
-            |extra: &str| format!("replay {path} --raw --length {streamed} --to /dev/null {extra}");
+        let replay = format!("replay {path} --raw --length {bytes} --to /dev/null");
         let variants = vec![
-            StreamVariant::assay("assay", &[replay("")], streamed),
-            StreamVariant::assay("assay, blocking", &[replay("--engine sync")], streamed),
-            StreamVariant::fio(
-                "fio io_uring, depth 32",
-                &format!("{file} --rw=read {ring}"),
-                streamed,
-            ),
-            StreamVariant::fio(
-                "fio psync",
-                &format!("{file} --rw=read --ioengine=psync"),
-                streamed,
-            ),
+            assay("assay", &replay),
+            assay("assay, blocking", &format!("{replay} --engine sync")),
+            fio("fio io_uring, depth 32", &format!("--rw=read {ring}")),
+            fio("fio psync", "--rw=read --ioengine=psync"),
         ];
+        let what = format!("replay, {name}");
         compare(
             bench,
             &mut table,
             &mut section,
-            (&format!("replay, {}", device.name), "read"),
+            work(&what, "read", None),
             variants,
         )?;
-        let verify = format!("verify {path}");
+        let proof = "--rw=write --verify=crc32c --do_verify=1 --verify_state_save=0";
         let variants = vec![
-            StreamVariant::assay("assay", &[record("--index"), verify], streamed),
-            StreamVariant::fio(
-                "fio",
-                &format!(
-                    "{file} --rw=write --verify=crc32c --do_verify=1 --verify_state_save=0 {ring}"
-                ),
-                streamed,
-            ),
+            assay("assay", &record("--index")),
+            fio("fio", &format!("{proof} {ring}")),
         ];
+        let (what, verify) = (
+            format!("prove, {name}"),
+            assay("verify", &format!("verify {path}")),
+        );
         compare(
             bench,
             &mut table,
             &mut section,
-            (&format!("prove, {}", device.name), "read"),
+            work(&what, "read", Some(verify)),
             variants,
         )?;
     }
-    let blank = format!("record null: --pattern 1 --length {NULL_BYTES}");
+    let null = "--filename=null --ioengine=null --rw=write --refill_buffers --iodepth=32";
     let variants = vec![
-        StreamVariant::assay("assay", &[blank], NULL_BYTES),
-        StreamVariant::fio(
-            "fio null",
-            "--filename=null --ioengine=null --rw=write --refill_buffers --iodepth=32",
-            NULL_BYTES,
+        assay(
+            "assay",
+            &format!("record null: --pattern 1 --length {NULL_BYTES}"),
         ),
+        fio("fio null", null, NULL_BYTES),
     ];
-    compare(
-        bench,
-        &mut table,
-        &mut section,
-        ("record, nothing", "write"),
-        variants,
-    )?;
+    let work = Work {
+        what: "record, nothing",
+        direction: "write",
+        bytes: NULL_BYTES,
+        then: None,
+    };
+    compare(bench, &mut table, &mut section, work, variants)?;
     section.tables.push(table);
     memory(bench, &mut section)?;
     Ok(section)
@@ -298,18 +222,11 @@ const GOAL_GROWTH_BYTES: f64 = (1 << 20) as f64;
 fn memory(bench: &Bench, section: &mut Section) -> Result<()> {
     let rss = |gib: u64| -> Result<f64> {
         let command = format!("record null:size=64g --pattern 1 --length {gib}g --json");
-        let words: Vec<&str> = command.split_whitespace().collect();
-        let outcome = bench.runner.run(&bench.runner.assay, &words)?;
-        Ok(outcome.max_rss_bytes as f64)
+        Ok(bench.runner.run_assay(&command)?.max_rss_bytes as f64)
     };
-    let (mut short, mut long) = (Vec::new(), Vec::new());
-    for round in 0..bench.rounds() {
-        eprintln!("memory: round {} of {}", round + 1, bench.rounds());
-        short.push(rss(1)?);
-        long.push(rss(64)?);
-    }
-    let middle = |values: Vec<f64>| median(values).unwrap_or(0.0);
-    let (short, long) = (middle(short), middle(long));
+    let both = bench.repeat("memory", bench.rounds(), |_| Ok((rss(1)?, rss(64)?)))?;
+    let short = Spread::of(both.iter().map(|&(short, _)| short)).median;
+    let long = Spread::of(both.iter().map(|&(_, long)| long)).median;
     section.goal(
         "a stream of 64 GiB needs no more memory than one of 1 GiB (within 1 MiB)",
         format!(

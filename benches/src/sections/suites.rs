@@ -5,16 +5,13 @@ use anyhow::{Context, Result};
 use crate::Bench;
 use crate::document::{Section, Table};
 
-enum Suite {
-    Named(&'static str),
-    /// Of a suite file.
-    Text(String),
-}
-
 /// A suite, at full length.
 struct WholeRun {
     title: &'static str,
-    suite: Suite,
+    /// Name of a suite.
+    suite: &'static str,
+    /// Begin of the suite's file, run instead of the whole.
+    text: Option<&'static str>,
     drive: &'static str,
     /// Seconds of wall time within which it is to end.
     goal_s: Option<f64>,
@@ -29,27 +26,22 @@ fn whole_runs() -> Result<[WholeRun; 4]> {
     let halves = CONSISTENCY.split_once(SECOND_HALF);
     let (first_half, _) = halves.context("suites/consistency.toml has no second half")?;
     let (m8pe, mx300, samsung) = ("sim:plextor-m8pe-y", "sim:crucial-mx300", "sim:samsung-951");
-    let run = |title, suite, drive, goal_s| WholeRun {
+    let run = |title, suite, text, drive, goal_s| WholeRun {
         title,
         suite,
+        text,
         drive,
         goal_s,
     };
+    let (one_hour, whole) = (
+        "consistency, a fill and an hour",
+        "consistency, both halves",
+    );
     Ok([
-        run(
-            "consistency, a fill and an hour",
-            Suite::Text(first_half.to_owned()),
-            m8pe,
-            Some(60.0),
-        ),
-        run(
-            "consistency, both halves",
-            Suite::Named("consistency"),
-            m8pe,
-            None,
-        ),
-        run("client", Suite::Named("client"), mx300, Some(300.0)),
-        run("client", Suite::Named("client"), samsung, Some(300.0)),
+        run(one_hour, "consistency", Some(first_half), m8pe, Some(60.0)),
+        run(whole, "consistency", None, m8pe, None),
+        run("client", "client", None, mx300, Some(300.0)),
+        run("client", "client", None, samsung, Some(300.0)),
     ])
 }
 
@@ -63,32 +55,40 @@ pub fn measure(bench: &Bench) -> Result<Section> {
          times the work), two overwrites and a hundred points of four minutes (`client`). The run folder records the simulated hours.",
     );
     let folder = tempfile::tempdir()?;
-    let mut rows = Vec::new();
+    let head = [
+        "suite",
+        "drive",
+        "wall time, s",
+        "processor time, s",
+        "memory, MiB",
+    ];
+    let mut table = Table::new(&head);
+    let scale = if bench.quick { " --scale 0.01" } else { "" };
     for (index, run) in whole_runs()?.into_iter().enumerate() {
         let WholeRun { title, drive, .. } = run;
         eprintln!("suites: {title}, {drive}");
-        let path = |name: &str| folder.path().join(format!("{index}{name}"));
-        let (out, text) = (path(""), path(".toml"));
-        let (out, text) = (out.display().to_string(), text.display().to_string());
-        let suite = match &run.suite {
-            Suite::Named(name) => *name,
-            Suite::Text(suite) => {
-                std::fs::write(&text, suite)?;
-                &text
-            }
+        let path = |name: &str| {
+            folder
+                .path()
+                .join(format!("{index}{name}"))
+                .display()
+                .to_string()
         };
-        let mut words = vec!["run", suite, drive];
-        if bench.quick {
-            words.extend(["--scale", "0.01"]);
-        }
-        match run.suite {
-            Suite::Named(_) => section.commands.push(format!("assay {}", words.join(" "))),
-            Suite::Text(_) => section.commands.push(format!(
-                "assay run FIRST-HALF.toml {drive}    # suites/consistency.toml up to its step purge-spare"
-            )),
-        }
-        words.extend(["--out", &out]);
-        let outcome = bench.runner.run(bench.runner.assay.as_path(), &words)?;
+        let (out, file) = (path(""), path(".toml"));
+        let (suite, command) = match run.text {
+            Some(text) => {
+                std::fs::write(&file, text)?;
+                let command = format!(
+                    "assay run FIRST-HALF.toml {drive}    # suites/consistency.toml up to its step purge-spare"
+                );
+                (file.as_str(), command)
+            }
+            None => (run.suite, format!("assay run {} {drive}{scale}", run.suite)),
+        };
+        section.commands.push(command);
+        let outcome = bench
+            .runner
+            .run_assay(&format!("run {suite} {drive}{scale} --out {out}"))?;
         if let Some(goal_s) = run.goal_s {
             section.goal(
                 format!("{title} on `{drive}` within {goal_s:.0} s"),
@@ -96,23 +96,14 @@ pub fn measure(bench: &Bench) -> Result<Section> {
                 outcome.wall_s < goal_s,
             );
         }
-        rows.push(vec![
-            title.to_owned(),
-            drive.to_owned(),
-            format!("{:.1}", outcome.wall_s),
-            format!("{:.1}", outcome.user_s + outcome.system_s),
-            format!("{:.0}", outcome.max_rss_bytes as f64 / f64::from(1 << 20)),
+        table.row([
+            &title,
+            &drive,
+            &format!("{:.1}", outcome.wall_s),
+            &format!("{:.1}", outcome.cpu_s()),
+            &format!("{:.0}", outcome.max_rss_bytes as f64 / f64::from(1 << 20)),
         ]);
     }
-    section.tables.push(Table {
-        head: vec![
-            "suite",
-            "drive",
-            "wall time, s",
-            "processor time, s",
-            "memory, MiB",
-        ],
-        rows,
-    });
+    section.tables.push(table);
     Ok(section)
 }
