@@ -13,7 +13,6 @@ use wait4::Wait4;
 
 /// What a child came to.
 pub struct Outcome {
-    /// Its standard output.
     pub stdout: String,
     /// User time of the whole process, its threads and the kernel's workers for it, seconds.
     pub user_s: f64,

@@ -2,7 +2,7 @@
 //! after Ctrl-C.
 
 use std::fs::{self, File, OpenOptions};
-use std::io::{BufWriter, Write};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
@@ -19,7 +19,6 @@ const ZRAM: &str = "/sys/block/zram0";
 
 /// A device or file to read from.
 pub struct TestDevice {
-    /// Its path.
     pub path: String,
     /// Name in tables.
     pub name: &'static str,
@@ -106,17 +105,13 @@ fn reset_zram() -> std::io::Result<()> {
     }
 }
 
-fn fill(file: File) -> Result<()> {
+fn fill(mut file: File) -> Result<()> {
     let mut rng = Rng::new(1);
     let mut piece = vec![0; 1 << 20];
-    let mut out = BufWriter::with_capacity(0, file);
     for _ in 0..DEVICE_BYTES >> 20 {
         rng.fill(&mut piece);
-        out.write_all(&piece)?;
+        file.write_all(&piece)?;
     }
-    let file = out
-        .into_inner()
-        .map_err(std::io::IntoInnerError::into_error)?;
     file.sync_all()?;
     Ok(())
 }

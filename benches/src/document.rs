@@ -9,36 +9,20 @@ use assay_device::host;
 
 use crate::Bench;
 
-/// A table: a header row and rows of the same length.
-pub struct Table {
-    /// Column names.
-    pub head: Vec<&'static str>,
-    /// Rows.
-    pub rows: Vec<Vec<String>>,
-}
-
-/// A figure that was to be reached.
-pub struct Goal {
-    /// What and how much.
-    pub goal: String,
-    /// What was measured.
-    pub reached: String,
-    /// Was it enough?
-    pub met: bool,
-}
+/// A table: rows of the same length, of which the first is the header.
+pub struct Table(pub Vec<Vec<String>>);
 
 /// One benchmark's result.
+#[derive(Default)]
 pub struct Section {
     /// Names its markers in the file.
     pub key: &'static str,
-    /// Heading.
     pub title: &'static str,
     /// What was done and how to read it.
     pub about: String,
-    /// Figures.
     pub tables: Vec<Table>,
-    /// Goals.
-    pub goals: Vec<Goal>,
+    /// Goals with what was reached, as lines of Markdown.
+    goals: String,
     /// What could not be measured, and why.
     pub notes: Vec<String>,
     /// Some of the commands, as run.
@@ -46,35 +30,24 @@ pub struct Section {
 }
 
 impl Section {
-    /// Empty.
+    /// Without results.
     pub fn new(key: &'static str, title: &'static str, about: impl Into<String>) -> Section {
         Section {
             key,
             title,
             about: about.into(),
-            tables: Vec::new(),
-            goals: Vec::new(),
-            notes: Vec::new(),
-            commands: Vec::new(),
+            ..Section::default()
         }
     }
 
-    /// State a goal.
-    pub fn goal(&mut self, goal: impl Into<String>, reached: String, met: bool) {
-        self.goals.push(Goal {
-            goal: goal.into(),
-            reached,
-            met,
-        });
+    /// States a goal: a figure that was to be reached.
+    pub fn goal(&mut self, goal: impl Display, reached: String, met: bool) {
+        let verdict = if met { "met" } else { "**not met**" };
+        self.goals += &format!("\n- Goal: {goal}. Measured: {reached}; {verdict}.");
     }
 
     fn body(&self) -> String {
-        let mut text = format!("{}\n", self.about);
-        for goal in &self.goals {
-            let Goal { goal, reached, met } = goal;
-            let verdict = if *met { "met" } else { "**not met**" };
-            let _ = write!(text, "\n- Goal: {goal}. Measured: {reached}; {verdict}.");
-        }
+        let mut text = format!("{}\n{}", self.about, self.goals);
         if !self.goals.is_empty() {
             text.push('\n');
         }
@@ -90,7 +63,6 @@ impl Section {
         text
     }
 
-    /// For the terminal.
     pub fn text(&self) -> String {
         format!("\n## {}\n\n{}", self.title, self.body())
     }
@@ -115,42 +87,33 @@ impl Section {
 }
 
 impl Table {
-    /// Adds a row.
-    pub fn row<const N: usize>(&mut self, cells: [&dyn Display; N]) {
-        self.rows.push(cells.map(|cell| cell.to_string()).into());
+    /// With these columns.
+    pub fn new(head: &[&str]) -> Table {
+        Table(vec![head.iter().map(|&name| name.to_owned()).collect()])
     }
 
-    /// With these columns.
-    pub fn new(head: &[&'static str]) -> Table {
-        Table {
-            head: head.to_vec(),
-            rows: Vec::new(),
-        }
+    /// Adds a row.
+    pub fn row<const N: usize>(&mut self, cells: [&dyn Display; N]) {
+        self.0.push(cells.map(|cell| cell.to_string()).into());
     }
 
     fn text(&self) -> String {
-        let head: Vec<String> = self.head.iter().map(|&name| name.to_owned()).collect();
+        let Table(rows) = self;
         let width = |column: usize| {
-            let cells = self
-                .rows
-                .iter()
-                .chain([&head])
-                .filter_map(|row| row.get(column));
+            let cells = rows.iter().filter_map(|row| row.get(column));
             cells.map(|cell| cell.chars().count()).max().unwrap_or(0)
         };
-        let widths: Vec<usize> = (0..head.len()).map(width).collect();
+        let widths: Vec<usize> = (0..rows[0].len()).map(width).collect();
         let line = |row: &[String]| {
-            let cells: Vec<String> = row
-                .iter()
-                .zip(&widths)
+            let cells = row.iter().zip(&widths);
+            let cells: Vec<String> = cells
                 .map(|(cell, &width)| format!("{cell:width$}"))
                 .collect();
             format!("| {} |\n", cells.join(" | "))
         };
         let rule: Vec<String> = widths.iter().map(|&width| "-".repeat(width)).collect();
-        let mut text = line(&head) + &line(&rule);
-        self.rows.iter().for_each(|row| text.push_str(&line(row)));
-        text
+        let lines = [&rows[0], &rule].into_iter().chain(&rows[1..]);
+        lines.map(|row| line(row)).collect()
     }
 }
 

@@ -8,14 +8,11 @@ use crate::Bench;
 use crate::document::Table;
 use crate::tools::{Sample, Tool, Variant};
 
-/// Minimum, median and maximum of several rounds.
+/// Minimum, median (of an even number, the mean of the middle two) and maximum of several rounds.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Spread {
-    /// Minimum.
     pub min: f64,
-    /// Median (of an even number, the mean of the middle two).
     pub median: f64,
-    /// Maximum.
     pub max: f64,
 }
 
@@ -33,16 +30,13 @@ impl Spread {
 
     /// `median (min-max)` with so many digits after the point.
     pub fn show(&self, digits: usize) -> String {
-        format!(
-            "{:.digits$} ({:.digits$}-{:.digits$})",
-            self.median, self.min, self.max
-        )
+        let Spread { min, median, max } = self;
+        format!("{median:.digits$} ({min:.digits$}-{max:.digits$})")
     }
 }
 
 /// The rounds of one variant.
 pub struct Series {
-    /// What was run.
     pub variant: Variant,
     /// One per round.
     pub samples: Vec<Sample>,
@@ -66,8 +60,9 @@ pub type Figure = fn(&Sample) -> f64;
 
 /// A row per series with spreads of these figures: heading, figure, digits after the point.
 pub fn table(all: &[Series], columns: &[(&'static str, Figure, usize)]) -> Table {
-    let heads = columns.iter().map(|&(head, ..)| head);
-    let row = |series: &Series| {
+    let heads: Vec<_> = columns.iter().map(|&(head, ..)| head).collect();
+    let mut table = Table::new(&[&[""], &heads[..]].concat());
+    table.0.extend(all.iter().map(|series| {
         let cells = columns
             .iter()
             .map(|&(_, figure, digits)| series.spread(figure).show(digits));
@@ -75,11 +70,8 @@ pub fn table(all: &[Series], columns: &[(&'static str, Figure, usize)]) -> Table
             .into_iter()
             .chain(cells)
             .collect()
-    };
-    Table {
-        head: [""].into_iter().chain(heads).collect(),
-        rows: all.iter().map(row).collect(),
-    }
+    }));
+    table
 }
 
 /// Run every variant once per round, in turn.
@@ -115,12 +107,11 @@ pub fn cpu_s() -> f64 {
     now.tv_sec as f64 + now.tv_nsec as f64 / 1e9
 }
 
-/// Processor time that a program spends before and after its job, seconds: the middle of several runs of a short job.
+/// Processor time that a program spends before and after its job, seconds: the middle of several runs of a job too short for I/O.
 pub fn start_up_s(bench: &Bench, short: &Variant) -> Result<f64> {
-    let costs = bench.repeat("start-up", bench.rounds(), |_| {
-        Ok(short.run(&bench.runner)?.cpu_s)
-    });
-    Ok(Spread::of(costs?).median)
+    let cost = |_| Ok(short.outcome(&bench.runner)?.cpu_s());
+    let costs = bench.repeat("start-up", bench.rounds(), cost)?;
+    Ok(Spread::of(costs).median)
 }
 
 /// The series of assay and of fio with the greatest median of a figure, among those that match.

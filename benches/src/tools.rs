@@ -10,7 +10,6 @@ use crate::child::{Outcome, Runner};
 /// What one run of either program measured.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Sample {
-    /// I/Os completed.
     pub ios: f64,
     /// I/Os per second, as the program reports.
     pub iops: f64,
@@ -61,10 +60,9 @@ impl Sample {
     }
 }
 
-/// Which program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tool {
-    /// The one under test.
+    /// The program under test.
     Assay,
     /// The reference program.
     Fio,
@@ -73,11 +71,9 @@ pub enum Tool {
 /// One way to run one of them.
 #[derive(Clone, Debug)]
 pub struct Variant {
-    /// Which program.
     pub tool: Tool,
     /// How it is called in tables.
     pub label: String,
-    /// Its arguments.
     pub arguments: Vec<String>,
     /// Start-up cost of the program to be taken off, seconds.
     pub start_up_s: f64,
@@ -86,12 +82,7 @@ pub struct Variant {
 /// A program and its first arguments that run another on one processor: util-linux's `taskset`, which becomes that other, the same process.
 pub fn on_processor(processor: &str, program: &Path) -> [String; 4] {
     let program = program.display().to_string();
-    [
-        "taskset".to_owned(),
-        "-c".to_owned(),
-        processor.to_owned(),
-        program,
-    ]
+    ["taskset", "-c", processor, &program].map(str::to_owned)
 }
 
 impl Variant {
@@ -154,7 +145,6 @@ impl Variant {
         runner.run(self.program(runner), &self.arguments)
     }
 
-    /// Run it.
     pub fn run(&self, runner: &Runner) -> Result<Sample> {
         self.sample(&self.outcome(runner)?)
     }

@@ -21,16 +21,14 @@ fn is_pinned(variant: &Variant) -> bool {
 
 /// Label of a setting: completions waited for at a time, kept on one processor.
 fn label(name: &str, batch: u32, pinned: bool) -> String {
-    let batches = if batch > 1 {
-        format!(", batches of {batch}")
-    } else {
-        String::new()
-    };
     let processor = if pinned { ", one processor" } else { "" };
-    format!("{name}{batches}{processor}")
+    match batch {
+        1 => format!("{name}{processor}"),
+        _ => format!("{name}, batches of {batch}{processor}"),
+    }
 }
 
-fn assay(path: &str, (batch, pinned): (u32, bool), span_ms: u64) -> Variant {
+fn assay(path: &str, batch: u32, pinned: bool, span_ms: u64) -> Variant {
     let mut options = "--engine uring --iodepth 32".to_owned();
     if batch > 1 {
         options += &format!(" --iodepth_batch_complete_min {batch}");
@@ -46,7 +44,7 @@ fn fio(path: &str, label: &str, options: &str, span_ms: u64) -> Variant {
     Variant::fio(label, Some(path), &options, span_ms)
 }
 
-fn fio_fixed(path: &str, (batch, pinned): (u32, bool), span_ms: u64) -> Variant {
+fn fio_fixed(path: &str, batch: u32, pinned: bool, span_ms: u64) -> Variant {
     let mut options = FIXED.to_owned();
     if batch > 1 {
         options += &format!(
@@ -63,30 +61,16 @@ fn variants(path: &str, span_ms: u64) -> Vec<Variant> {
     let submit = format!(
         "{FIXED} --iodepth_batch_submit=32 --iodepth_batch_complete_min=1 --iodepth_batch_complete_max=32"
     );
-    let of_assay = [
-        (1, false),
-        (8, false),
-        (16, false),
-        (32, false),
-        (16, true),
-        (32, true),
-    ];
-    let mut all: Vec<Variant> = of_assay.map(|setting| assay(path, setting, span_ms)).into();
+    let mut all = Vec::from([1, 8, 16, 32].map(|batch| assay(path, batch, false, span_ms)));
+    all.extend([16, 32].map(|batch| assay(path, batch, true, span_ms)));
     all.extend([
         fio(path, "fio plain", "", span_ms),
         fio(path, "fio plain, nonvectored", "--nonvectored=1", span_ms),
-        fio_fixed(path, (1, false), span_ms),
+        fio_fixed(path, 1, false, span_ms),
         fio(path, "fio fixed, submit 32", &submit, span_ms),
     ]);
-    let of_fio = [
-        (8, false),
-        (16, false),
-        (32, false),
-        (1, true),
-        (16, true),
-        (32, true),
-    ];
-    all.extend(of_fio.map(|setting| fio_fixed(path, setting, span_ms)));
+    all.extend([8, 16, 32].map(|batch| fio_fixed(path, batch, false, span_ms)));
+    all.extend([1, 16, 32].map(|batch| fio_fixed(path, batch, true, span_ms)));
     all
 }
 
@@ -112,8 +96,8 @@ pub fn measure(bench: &Bench) -> Result<Section> {
 fn on(bench: &Bench, device: &TestDevice, section: &mut Section) -> Result<()> {
     let (name, path) = (device.name, device.path.as_str());
     let idle = [
-        start_up_s(bench, &assay(path, (1, false), 1))?,
-        start_up_s(bench, &fio_fixed(path, (1, false), 1))?,
+        start_up_s(bench, &assay(path, 1, false, 1))?,
+        start_up_s(bench, &fio_fixed(path, 1, false, 1))?,
     ];
     let mut variants = variants(path, bench.span_ms(1_000));
     for variant in &mut variants {
