@@ -113,7 +113,7 @@ pub struct WorkloadComparison {
 }
 
 /// Counts of results.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
 pub struct DifferenceCounts {
     /// Faster.
     pub faster: usize,

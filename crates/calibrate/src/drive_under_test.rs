@@ -20,20 +20,19 @@ const STALLED: &str =
     "the model has I/Os in flight and nothing that would complete them: a defect of the model";
 
 /// A drive and the workload that runs on it.
-#[derive(Clone)]
 pub struct DriveUnderTest {
     host: ClosedLoop,
     workload: ReferenceWorkload,
     offsets: Offsets,
-    latency: Option<Box<Histogram>>,
+    rng: Rng,
+    /// Latencies of I/Os, while there is a histogram.
+    pub latency: Option<Box<Histogram>>,
     /// Time of the last completion, or the end of the last idle period.
-    now: Nanos,
+    pub now: Nanos,
 }
 
 /// Where a workload's I/Os go.
-#[derive(Clone)]
 struct Offsets {
-    rng: Rng,
     access: AccessPattern,
     block_bytes: u64,
     area_bytes: u64,
@@ -44,21 +43,23 @@ struct Offsets {
 }
 
 impl Offsets {
-    fn set(&mut self, workload: &ReferenceWorkload, capacity_bytes: u64) {
-        let block = u64::from(workload.block_bytes);
-        let whole_blocks = |bytes: u64| (bytes / block).max(1) * block;
-        self.access = workload.access;
-        self.block_bytes = block;
-        self.area_bytes = whole_blocks(workload.area_bytes.min(capacity_bytes));
-        self.region_bytes = whole_blocks(self.area_bytes / u64::from(workload.threads));
-        self.next = (0..u64::from(workload.threads))
-            .map(|thread| self.region_bytes * thread)
-            .collect();
+    fn new(workload: &ReferenceWorkload, capacity_bytes: u64) -> Offsets {
+        let (block_bytes, threads) = (u64::from(workload.block_bytes), u64::from(workload.threads));
+        let whole_blocks = |bytes: u64| (bytes / block_bytes).max(1) * block_bytes;
+        let area_bytes = whole_blocks(workload.area_bytes.min(capacity_bytes));
+        let region_bytes = whole_blocks(area_bytes / threads);
+        Offsets {
+            access: workload.access,
+            block_bytes,
+            area_bytes,
+            region_bytes,
+            next: (0..threads).map(|thread| region_bytes * thread).collect(),
+        }
     }
 
-    fn next(&mut self, thread: u32) -> u64 {
+    fn next(&mut self, thread: u32, rng: &mut Rng) -> u64 {
         if self.access == AccessPattern::Random {
-            return self.rng.below(self.area_bytes / self.block_bytes) * self.block_bytes;
+            return rng.below(self.area_bytes / self.block_bytes) * self.block_bytes;
         }
         let first = self.region_bytes * u64::from(thread);
         let next = &mut self.next[thread as usize];
@@ -72,10 +73,8 @@ impl Offsets {
 }
 
 impl DriveUnderTest {
-    /// A drive in the workload's prior state, and the workload's first I/Os.
-    ///
-    /// # Errors
-    /// When the profile cannot make a drive, or the drive fails an I/O of the preparation.
+    /// A drive in the workload's prior state, and the workload's first I/Os; an error when the profile cannot make a drive, or the drive
+    /// fails an I/O of the preparation.
     pub fn new(
         profile: &Profile,
         workload: ReferenceWorkload,
@@ -84,9 +83,6 @@ impl DriveUnderTest {
     }
 
     /// [`DriveUnderTest::new`] with options of the drive; their initial state is the workload's.
-    ///
-    /// # Errors
-    /// As [`DriveUnderTest::new`].
     pub fn with_options(
         profile: &Profile,
         workload: ReferenceWorkload,
@@ -98,16 +94,10 @@ impl DriveUnderTest {
         };
         let drive = Drive::new(profile.clone(), DriveOptions { state, ..options })?;
         let mut drive = DriveUnderTest {
-            host: ClosedLoop::new(drive),
             workload,
-            offsets: Offsets {
-                rng: Rng::stream(1, "offsets"),
-                access: workload.access,
-                block_bytes: 1,
-                area_bytes: 1,
-                region_bytes: 1,
-                next: Vec::new(),
-            },
+            offsets: Offsets::new(&workload, drive.identity().capacity_bytes),
+            host: ClosedLoop::new(drive),
+            rng: Rng::stream(1, "offsets"),
             latency: None,
             now: Nanos::ZERO,
         };
@@ -147,7 +137,7 @@ impl DriveUnderTest {
     }
 
     fn begin(&mut self, workload: ReferenceWorkload, processors: HostProcessors) {
-        self.offsets.set(&workload, self.capacity_bytes());
+        self.offsets = Offsets::new(&workload, self.capacity_bytes());
         self.workload = workload;
         self.host
             .begin(processors, workload.threads, workload.queue_depth);
@@ -157,19 +147,24 @@ impl DriveUnderTest {
         self.host.events().drive()
     }
 
-    /// Start a new histogram of latencies.
-    pub fn record(&mut self) {
-        self.latency = Some(Box::default());
-    }
-
-    /// Latencies since [`DriveUnderTest::record`].
-    pub fn latency(&self) -> Option<&Histogram> {
-        self.latency.as_deref()
-    }
-
-    /// The last completion, or the end of the last idle period.
-    pub fn now(&self) -> Nanos {
-        self.now
+    /// Write zeroes to the area of the workload, in order, and begin the workload again.
+    pub fn write_zeroes(&mut self) -> Result<(), CalibrateError> {
+        let workload = self.workload;
+        self.drain();
+        self.set_workload(ReferenceWorkload {
+            op: Op::Write,
+            access: AccessPattern::Sequential,
+            block_bytes: 1 << 20,
+            threads: 1,
+            queue_depth: 1,
+            data: DataClass::Zero,
+            ..workload
+        });
+        let area_bytes = workload.area_bytes.min(self.capacity_bytes());
+        self.run(area_bytes >> 20, Nanos::MAX)?;
+        self.drain();
+        self.set_workload(workload);
+        Ok(())
     }
 
     /// The drive's temperatures and counters.
@@ -182,10 +177,8 @@ impl DriveUnderTest {
         self.drive().identity().capacity_bytes
     }
 
-    /// Run until this many I/Os have completed or the time is reached; returns the bytes moved. A later call continues.
-    ///
-    /// # Errors
-    /// When the drive fails an I/O.
+    /// Run until this many I/Os have completed or the time is reached; returns the bytes moved. A later call continues. An error when the
+    /// drive fails an I/O.
     pub fn run(&mut self, ios: u64, until: Nanos) -> Result<u64, CalibrateError> {
         let (workload, mut completed, mut failed) = (self.workload, 0, None);
         while completed < ios {
@@ -193,7 +186,9 @@ impl DriveUnderTest {
                 tag: slot,
                 queue: (slot / workload.queue_depth) as u16,
                 op: workload.op,
-                offset_bytes: self.offsets.next(slot / workload.queue_depth),
+                offset_bytes: self
+                    .offsets
+                    .next(slot / workload.queue_depth, &mut self.rng),
                 len_bytes: workload.block_bytes,
                 data: workload.data,
             };
@@ -241,10 +236,8 @@ impl DriveUnderTest {
     }
 
     /// One stream: `chunks` I/Os of `chunk_bytes` from `first_bytes` on, `queue_depth` in flight; returns the time from the first
-    /// submission to the last completion. The MLE NVMe Streamer has no processor in its data path: no host overhead is added.
-    ///
-    /// # Errors
-    /// When the drive fails an I/O.
+    /// submission to the last completion. The MLE NVMe Streamer has no processor in its data path: no host overhead is added. An error
+    /// when the drive fails an I/O.
     pub fn stream(
         &mut self,
         op: Op,

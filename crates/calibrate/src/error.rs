@@ -1,6 +1,7 @@
 //! Errors, each with what to do next.
 
-use std::path::PathBuf;
+use std::io;
+use std::path::{Path, PathBuf};
 
 use assay_ssd::{DriveError, ProfileError};
 use assay_store::StoreError;
@@ -14,7 +15,7 @@ pub enum CalibrateError {
         /// Its path.
         path: PathBuf,
         /// The system's error.
-        source: std::io::Error,
+        source: io::Error,
     },
     /// A table has an invalid entry.
     #[error("{file}, line {line}{}: {what}", column.as_ref().map(|c| format!(", column {c}")).unwrap_or_default())]
@@ -72,4 +73,35 @@ pub enum CalibrateError {
         /// The state file.
         path: PathBuf,
     },
+}
+
+impl CalibrateError {
+    /// The error of a file that cannot be read or written.
+    pub(crate) fn file(path: &Path) -> impl Fn(io::Error) -> CalibrateError {
+        move |source| CalibrateError::File {
+            path: path.to_owned(),
+            source,
+        }
+    }
+
+    pub(crate) fn table(
+        file: &str,
+        line: usize,
+        column: Option<&str>,
+        what: &str,
+    ) -> CalibrateError {
+        CalibrateError::Table {
+            file: file.to_owned(),
+            line,
+            column: column.map(str::to_owned),
+            what: what.to_owned(),
+        }
+    }
+
+    pub(crate) fn parameter(path: impl Into<String>, what: &str) -> CalibrateError {
+        CalibrateError::Parameter {
+            path: path.into(),
+            what: what.to_owned(),
+        }
+    }
 }

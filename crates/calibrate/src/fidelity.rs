@@ -3,7 +3,6 @@
 use assay_ssd::Profile;
 
 use crate::CalibrateError;
-use crate::measurement::Role;
 use crate::residual::{ErrorSummary, Residuals};
 use crate::shipped::{FIDELITY_HEADING, figures};
 use crate::simulate::{Effort, simulate};
@@ -20,10 +19,7 @@ pub struct ProfileComparison {
 }
 
 /// Compare profiles with the figures published under their names; profiles without any are left out. `begun` is called with each name
-/// before its runs.
-///
-/// # Errors
-/// When a profile cannot make a drive, or a drive fails an I/O.
+/// before its runs. An error when a profile cannot make a drive, or a drive fails an I/O.
 pub fn compare(
     profiles: &[Profile],
     threads: usize,
@@ -51,11 +47,6 @@ impl ProfileComparison {
     /// Summary of all figures.
     pub fn summary(&self) -> ErrorSummary {
         ErrorSummary::of(&self.residuals.0)
-    }
-
-    /// Summary of those that no fit used.
-    pub fn predicted(&self) -> ErrorSummary {
-        self.residuals.summary(Role::HeldOut)
     }
 }
 

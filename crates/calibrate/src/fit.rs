@@ -6,18 +6,15 @@
 //! meet does not dominate; steep near the tolerance, so that figures that can be met are met; linear again beyond 1.6 of it.
 //!
 //! # Stages
-//! Rates and latencies first, then heat with the parameters of heat and energy alone: a soak costs a hundred times as
-//! much as a cell, and
-//! short runs are not sensitive to its parameters.
+//! Rates and latencies first, then heat with the parameters of heat and energy alone: a soak costs a hundred times as much as a cell,
+//! and short runs are not sensitive to its parameters.
 //!
-//! Before each stage, one step of each parameter in both directions shows the sensitivities. A parameter to which no
-//! figure is sensitive
+//! Before each stage, one step of each parameter in both directions shows the sensitivities. A parameter to which no figure is sensitive
 //! (a program time where only reads were measured) keeps its value, and figures that are sensitive to none are left out of the cost.
 //!
 //! # Repeating and resuming
 //! A fit is a function of the profile's text, the targets, the free parameters, the seed and the number of evaluations, whatever the
-//! number of threads. Its state file holds the costs of all candidates so far and is replaced after every generation;
-//! the same fit reads
+//! number of threads. Its state file holds the costs of all candidates so far and is replaced after every generation; the same fit reads
 //! them instead of simulating again, and continues.
 
 use std::path::{Path, PathBuf};
@@ -111,10 +108,8 @@ pub struct FitResult {
 }
 
 /// Fit a profile (its text) to measurements. `progress` is called after every generation; when `stop` is set, the fit ends after the
-/// current generation with the best candidate so far.
-///
-/// # Errors
-/// When there is no target, a parameter cannot be fitted, the profile is not valid, or the state file belongs to another fit.
+/// current generation with the best candidate so far. An error when there is no target, a parameter cannot be fitted, the profile is not
+/// valid, or the state file belongs to another fit.
 pub fn fit(
     text: &str,
     measurements: &[Measurement],
@@ -123,36 +118,28 @@ pub fn fit(
     progress: &mut dyn FnMut(FitProgress<'_>),
 ) -> Result<FitResult, CalibrateError> {
     Profile::from_toml(text)?;
-    let targets: Vec<Measurement> = measurements
-        .iter()
-        .filter(|m| m.role == Role::Target)
-        .cloned()
-        .collect();
+    let targets = measurements.iter().filter(|m| m.role == Role::Target);
+    let targets: Vec<Measurement> = targets.cloned().collect();
     if targets.is_empty() {
-        return Err(CalibrateError::NoTargets {
-            what: settings.label.clone(),
-            why: "every figure is held out, or there are none".to_owned(),
-        });
+        return Err(no_targets(
+            settings,
+            "every figure is held out, or there are none",
+        ));
     }
     let stages = stages(text, &targets, settings)?;
     let mut state = StateLog::open(settings, text, &targets, &stages)?;
     let of = stages.iter().map(|stage| stage.evaluations).sum();
+    let before = text;
     let mut text = text.to_owned();
-    let before = text.clone();
     let (mut costs, mut at_bounds, mut insensitive) = (Vec::new(), Vec::new(), Vec::new());
     let (mut complete, mut done) = (true, 0);
     let mut free = Vec::new();
     for stage in &stages {
         let (free_here, targets) = sensitive(&text, stage, settings)?;
-        insensitive.extend(
-            stage
-                .free
-                .iter()
-                .filter(|f| !free_here.contains(f))
-                .map(FreeParameter::name),
-        );
-        free.extend(free_here.iter().cloned());
+        let fixed = stage.free.iter().filter(|f| !free_here.contains(f));
+        insensitive.extend(fixed.map(FreeParameter::name));
         let space = ParameterSpace::new(&text, &free_here)?;
+        free.extend(free_here);
         let name = stage.name;
         let mut search = CmaEs::new(&space.start(), Rng::stream(settings.seed, name));
         let (mut first_cost, mut tried) = (f64::NAN, 0);
@@ -177,16 +164,16 @@ pub fn fit(
                 done,
                 of,
                 first_cost,
-                best_cost: search.best_cost(),
+                best_cost: search.best_cost,
             });
             if stop.load(Ordering::Relaxed) && done < of {
                 complete = false;
                 break;
             }
         }
-        text = space.write(&text, search.best(), &settings.label, settings.keep_sources)?;
-        at_bounds.extend(space.at_bounds(search.best()));
-        costs.push((name.to_owned(), first_cost, search.best_cost()));
+        text = space.write(&search.best, &settings.label, settings.keep_sources)?;
+        at_bounds.extend(space.at_bounds(&search.best));
+        costs.push((name.to_owned(), first_cost, search.best_cost));
         if !complete {
             break;
         }
@@ -200,7 +187,7 @@ pub fn fit(
     };
     Ok(FitResult {
         residuals,
-        moved: moved(&before, &text, &free)?,
+        moved: moved(before, &text, &free)?,
         text,
         evaluations: done,
         costs,
@@ -218,6 +205,13 @@ struct Stage {
     evaluations: u64,
 }
 
+fn no_targets(settings: &FitSettings, why: &str) -> CalibrateError {
+    CalibrateError::NoTargets {
+        what: settings.label.clone(),
+        why: why.to_owned(),
+    }
+}
+
 fn stages(
     text: &str,
     targets: &[Measurement],
@@ -230,34 +224,27 @@ fn stages(
     };
     // All must be valid, whichever stage they belong to.
     ParameterSpace::new(text, &free)?;
-    let mut stages: Vec<Stage> = [("rates", false), ("heat", true)]
-        .into_iter()
-        .map(|(name, heat)| Stage {
-            name,
-            free: free
-                .iter()
-                .filter(|f| f.is_heat() == heat)
-                .cloned()
-                .collect(),
-            targets: targets
-                .iter()
-                .filter(|m| m.procedure.is_heat() == heat)
-                .cloned()
-                .collect(),
-            evaluations: settings.evaluations,
-        })
-        .filter(|stage| !stage.free.is_empty() && !stage.targets.is_empty())
-        .collect();
+    let mut stages: Vec<Stage> = Vec::new();
+    for (name, heat) in [("rates", false), ("heat", true)] {
+        let (mut free, mut targets) = (free.clone(), targets.to_vec());
+        free.retain(|f| f.is_heat() == heat);
+        targets.retain(|m| m.procedure.is_heat() == heat);
+        if !free.is_empty() && !targets.is_empty() {
+            stages.push(Stage {
+                name,
+                free,
+                targets,
+                evaluations: settings.evaluations,
+            });
+        }
+    }
     if let [rates, heat] = &mut stages[..] {
         heat.evaluations = settings.evaluations / HEAT_SHARE;
         rates.evaluations = settings.evaluations - heat.evaluations;
     }
     if stages.is_empty() {
-        return Err(CalibrateError::NoTargets {
-            what: settings.label.clone(),
-            why: "these figures do not depend on any free parameter of the profile; name some with --free"
-                .to_owned(),
-        });
+        let why = "these figures do not depend on any free parameter of the profile; name some with --free";
+        return Err(no_targets(settings, why));
     }
     Ok(stages)
 }
@@ -284,23 +271,19 @@ fn sensitive(
         return Ok((stage.free.clone(), stage.targets.clone()));
     };
     // A step to an invalid profile counts as a change.
-    let changes = |point: &Option<Figures>, target: usize| {
-        point
-            .as_ref()
-            .is_none_or(|there| there[target] != here[target])
+    let changes = |point: &Option<Figures>, target: usize| match point {
+        Some(there) => there[target] != here[target],
+        None => true,
     };
-    let free: Vec<FreeParameter> = stage
-        .free
-        .iter()
-        .zip(moved.chunks(2))
-        .filter(|(_, both)| both.iter().any(|p| (0..here.len()).any(|t| changes(p, t))))
-        .map(|(free, _)| free.clone())
-        .collect();
-    let targets = (0..here.len())
-        .filter(|&target| moved.iter().any(|point| changes(point, target)))
-        .map(|target| stage.targets[target].clone())
-        .collect();
-    Ok((free, targets))
+    let any_change = |point| (0..here.len()).any(|target| changes(point, target));
+    let free = stage.free.iter().zip(moved.chunks(2));
+    let free = free.filter(|(_, both)| both.iter().any(any_change));
+    let targets = stage.targets.iter().enumerate();
+    let targets = targets.filter(|&(target, _)| moved.iter().any(|point| changes(point, target)));
+    Ok((
+        free.map(|(free, _)| free.clone()).collect(),
+        targets.map(|(_, target)| target.clone()).collect(),
+    ))
 }
 
 /// The loss of one figure, see the module's documentation.
@@ -331,16 +314,13 @@ fn figures_at(
     targets: &[Measurement],
     threads: usize,
 ) -> Vec<Option<Figures>> {
-    let candidates: Vec<Option<Profile>> = points
-        .iter()
-        .map(|point| space.profile_at(point).ok())
-        .collect();
-    let good: Vec<Profile> = candidates.iter().flatten().cloned().collect();
-    let mut figures = simulate_each(&good, targets, Effort::Fit, threads).into_iter();
-    candidates
-        .iter()
-        .map(|candidate| candidate.as_ref().and_then(|_| figures.next()?.ok()))
-        .collect()
+    let candidates = points.iter().map(|point| space.profile_at(point).ok());
+    let candidates: Vec<Option<Profile>> = candidates.collect();
+    let valid: Vec<bool> = candidates.iter().map(Option::is_some).collect();
+    let profiles: Vec<Profile> = candidates.into_iter().flatten().collect();
+    let mut figures = simulate_each(&profiles, targets, Effort::Fit, threads).into_iter();
+    let figures = |valid| if valid { figures.next()?.ok() } else { None };
+    valid.into_iter().map(figures).collect()
 }
 
 /// The costs of some points; an invalid profile costs the most.
@@ -350,13 +330,10 @@ fn evaluate(
     targets: &[Measurement],
     threads: usize,
 ) -> Vec<f64> {
-    figures_at(space, points, targets, threads)
-        .iter()
-        .map(|figures| {
-            figures
-                .as_ref()
-                .map_or(2.0 * MISSING_LOSS, |figures| cost(targets, figures))
-        })
+    let figures = figures_at(space, points, targets, threads).into_iter();
+    let cost = |figures: Figures| cost(targets, &figures);
+    figures
+        .map(|figures| figures.map_or(2.0 * MISSING_LOSS, cost))
         .collect()
 }
 
@@ -411,11 +388,14 @@ impl StateLog {
         for target in targets {
             hash.update(format!("{target:?}"));
         }
-        for stage in stages {
-            hash.update(format!(
-                "{} {} {:?}",
-                stage.name, stage.evaluations, stage.free
-            ));
+        for Stage {
+            name,
+            evaluations,
+            free,
+            ..
+        } in stages
+        {
+            hash.update(format!("{name} {evaluations} {free:?}"));
         }
         hash.update(format!("{} {}", settings.seed, env!("CARGO_PKG_VERSION")));
         let fit: String = hash.finalize().iter().map(|b| format!("{b:02x}")).collect();
@@ -444,14 +424,11 @@ impl StateLog {
             fit: self.fit.clone(),
             costs: self.costs.iter().map(|c| c.to_bits()).collect(),
         };
-        let error = |source| CalibrateError::File {
-            path: path.clone(),
-            source,
-        };
+        let error = CalibrateError::file(path);
         let text = serde_json::to_string(&file).map_err(|e| error(e.into()))?;
         let mut beside = path.clone().into_os_string();
         beside.push(".new");
-        std::fs::write(&beside, text).map_err(error)?;
+        std::fs::write(&beside, text).map_err(&error)?;
         std::fs::rename(&beside, path).map_err(error)
     }
 }
@@ -460,12 +437,7 @@ fn read(path: &Path, fit: &str) -> Result<Vec<f64>, CalibrateError> {
     let text = match std::fs::read_to_string(path) {
         Ok(text) => text,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
-        Err(source) => {
-            return Err(CalibrateError::File {
-                path: path.to_owned(),
-                source,
-            });
-        }
+        Err(error) => return Err(CalibrateError::file(path)(error)),
     };
     match serde_json::from_str::<StateFile>(&text) {
         Ok(file) if file.version == STATE_VERSION && file.fit == fit => {

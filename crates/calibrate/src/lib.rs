@@ -1,12 +1,11 @@
 //! Model calibration and validation: simulated drives against measured and published figures.
 //!
 //! # Architecture
-//! - [`measurement`]: [`Measurement`], a figure that a procedure gave on a drive, with tolerance, source and role (fitting target or
-//!   held out).
+//! - [`measurement`]: a figure that a procedure gave on a drive, with tolerance, source and role (fitting target or held out).
 //! - [`published`] reads the embedded `reference/*.csv`, [`table`] a user's `measurements.csv`, [`run_folder`] a run of assay.
-//! - [`drive_under_test`]: a simulated drive and the host that runs a reference workload on it; [`procedure`]: the procedures.
-//! - [`mod@simulate`]: the simulated figures of measurements, on several threads.
-//! - [`parameter`]: a profile's free parameters and their bounds; [`search`]: the optimiser; [`mod@fit`]: both together, resumable;
+//! - `drive_under_test`: a simulated drive and the host that runs a reference workload on it; `procedure`: the procedures;
+//!   `simulate`: the simulated figures of measurements, on several threads.
+//! - [`parameter`]: a profile's free parameters and their bounds; `search`: the optimiser; [`mod@fit`]: both together, resumable;
 //!   [`residual`]: the remaining errors.
 //! - [`shipped`]: the recipes of the shipped profiles; [`fidelity`]: all profiles against the published figures.
 //!
@@ -14,23 +13,23 @@
 //! No real drive, no workload engine, no printing. The model does not read figures: a profile's numbers are the only link between them.
 //!
 //! # Key constants
-//! [`drive_under_test::AREA_BYTES`] (16 GiB, the area of the DragonFly NVMe tests), the defaults of [`measurement::Tolerance`],
+//! `AREA_BYTES` (16 GiB, the area of the DragonFly NVMe tests), the defaults of [`measurement::Tolerance`],
 //! [`parameter::DEFAULT_SPAN`] (a parameter without bounds varies by a factor of 4 either way).
 #![forbid(unsafe_code)]
 
-pub mod drive_under_test;
-pub mod error;
+mod drive_under_test;
+mod error;
 pub mod fidelity;
 pub mod fit;
 pub mod measurement;
 pub mod parameter;
-pub mod procedure;
+mod procedure;
 pub mod published;
 pub mod residual;
 pub mod run_folder;
-pub mod search;
+mod search;
 pub mod shipped;
-pub mod simulate;
+mod simulate;
 pub mod table;
 
 pub use error::CalibrateError;

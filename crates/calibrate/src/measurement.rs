@@ -30,6 +30,22 @@ impl Measurement {
         format!("{}, {}", self.procedure.key(), self.metric.name())
     }
 
+    /// Its procedure and statistic for display.
+    pub fn title(&self, separator: &str) -> String {
+        match self.metric.quantile() {
+            "" => self.procedure.title(),
+            quantile => format!("{}{separator}{quantile}", self.procedure.title()),
+        }
+    }
+
+    /// Unit of an error: the metric's own for an absolute tolerance, else `percent` in the caller's spelling.
+    pub fn error_unit(&self, percent: &'static str) -> &'static str {
+        match self.tolerance {
+            Tolerance::Relative(_) => percent,
+            Tolerance::Absolute(_) => self.metric.unit(),
+        }
+    }
+
     /// Signed error of a simulated figure in per cent, in kelvin for temperatures.
     pub fn error(&self, simulated: f64) -> f64 {
         match self.tolerance {
@@ -77,6 +93,23 @@ pub enum Role {
     Target,
     /// Not used by any fit: the simulated figure is a prediction.
     HeldOut,
+}
+
+impl Role {
+    /// The role of a name.
+    pub fn parse(name: &str) -> Option<Role> {
+        [Role::Target, Role::HeldOut]
+            .into_iter()
+            .find(|role| role.name() == name)
+    }
+
+    /// The name in tables.
+    pub fn name(self) -> &'static str {
+        match self {
+            Role::Target => "target",
+            Role::HeldOut => "held_out",
+        }
+    }
 }
 
 /// Meaning and unit of a figure.
@@ -207,13 +240,9 @@ pub enum PriorState {
 impl PriorState {
     /// The state of a name.
     pub fn parse(name: &str) -> Option<PriorState> {
-        [
-            PriorState::Fresh,
-            PriorState::Filled,
-            PriorState::Overwritten,
-        ]
-        .into_iter()
-        .find(|state| state.name() == name)
+        use PriorState::{Filled, Fresh, Overwritten};
+        let states = [Fresh, Filled, Overwritten];
+        states.into_iter().find(|state| state.name() == name)
     }
 
     /// The name in tables.
@@ -284,6 +313,29 @@ impl ReferenceWorkload {
             (AccessPattern::Random, _) => "randwrite",
             (AccessPattern::Sequential, _) => "write",
         }
+    }
+
+    fn key(&self) -> String {
+        let size = compact_size(u64::from(self.block_bytes));
+        let (threads, depth) = (self.threads, self.queue_depth);
+        let mut key = format!("{} bs={size} threads={threads} depth={depth}", self.rw());
+        if self.state != PriorState::Filled {
+            key.push_str(&format!(" state={}", self.state.name()));
+        }
+        match self.data {
+            DataClass::Incompressible => {}
+            DataClass::Zero => key.push_str(" data=zero"),
+            DataClass::Compressible { permille } => {
+                key.push_str(&format!(" data=compress:{permille}"));
+            }
+        }
+        if self.area_bytes != crate::drive_under_test::AREA_BYTES {
+            key.push_str(&format!(" area={}", compact_size(self.area_bytes)));
+        }
+        if let Some(ios) = self.ios {
+            key.push_str(&format!(" ios={ios}"));
+        }
+        key
     }
 }
 
@@ -372,6 +424,11 @@ pub enum Procedure {
 /// Bytes of a chunk of the MLE NVMe Streamer.
 pub const CHUNK_BYTES: u32 = 131_072;
 
+/// Bytes of a stream of so many chunks.
+pub fn chunk_bytes(chunks: u32) -> u64 {
+    u64::from(chunks) * u64::from(CHUNK_BYTES)
+}
+
 impl Procedure {
     /// Whether the figure depends on temperature, and so on a run of minutes.
     pub fn is_heat(&self) -> bool {
@@ -381,32 +438,7 @@ impl Procedure {
     /// A unique, readable name: part of measurements' keys, and matched by patterns.
     pub fn key(&self) -> String {
         match self {
-            Procedure::Steady(w) => {
-                let mut key = format!(
-                    "{} bs={} threads={} depth={}",
-                    w.rw(),
-                    compact_size(u64::from(w.block_bytes)),
-                    w.threads,
-                    w.queue_depth
-                );
-                if w.state != PriorState::Filled {
-                    key.push_str(&format!(" state={}", w.state.name()));
-                }
-                match w.data {
-                    DataClass::Incompressible => {}
-                    DataClass::Zero => key.push_str(" data=zero"),
-                    DataClass::Compressible { permille } => {
-                        key.push_str(&format!(" data=compress:{permille}"));
-                    }
-                }
-                if w.area_bytes != crate::drive_under_test::AREA_BYTES {
-                    key.push_str(&format!(" area={}", compact_size(w.area_bytes)));
-                }
-                if let Some(ios) = w.ios {
-                    key.push_str(&format!(" ios={ios}"));
-                }
-                key
-            }
+            Procedure::Steady(workload) => workload.key(),
             Procedure::Fill(figure) => format!("fill {figure:?}").to_lowercase(),
             Procedure::ZeroedRead => "zeroed read".to_owned(),
             Procedure::Soak(figure) => format!("soak {figure:?}").to_lowercase(),
@@ -428,18 +460,19 @@ impl Procedure {
                     AccessPattern::Random => "random",
                     AccessPattern::Sequential => "sequential",
                 };
-                let mut text = format!("{access} {}, {} x {size}", w.op.name(), w.threads);
-                if w.queue_depth > 1 {
-                    text.push_str(&format!(", {} in flight each", w.queue_depth));
-                }
-                text
+                let depth = match w.queue_depth {
+                    0 | 1 => String::new(),
+                    depth => format!(", {depth} in flight each"),
+                };
+                format!("{access} {}, {} x {size}{depth}", w.op.name(), w.threads)
             }
-            Procedure::Fill(FillFigure::Steady) => "sequential write, 16 GiB".to_owned(),
-            Procedure::Fill(FillFigure::First) => "sequential write at first".to_owned(),
-            Procedure::Fill(FillFigure::Full) => {
-                "sequential write once the cache is full".to_owned()
+            Procedure::Fill(figure) => match figure {
+                FillFigure::Steady => "sequential write, 16 GiB",
+                FillFigure::First => "sequential write at first",
+                FillFigure::Full => "sequential write once the cache is full",
+                FillFigure::Cache => "written before the rate falls",
             }
-            Procedure::Fill(FillFigure::Cache) => "written before the rate falls".to_owned(),
+            .to_owned(),
             Procedure::ZeroedRead => "random read of zeroes, 64 x 32 KiB".to_owned(),
             Procedure::Soak(figure) => match figure {
                 SoakFigure::CelsiusAfter120S => "temperature after 2 min of reading",
@@ -453,8 +486,8 @@ impl Procedure {
             }
             .to_owned(),
             Procedure::Chunks { op, chunks } => {
-                let bytes = u64::from(*chunks) * u64::from(CHUNK_BYTES);
-                format!("stream of {}, {}", format_size(bytes), op.name())
+                let size = format_size(chunk_bytes(*chunks));
+                format!("stream of {size}, {}", op.name())
             }
             Procedure::FullStream { op } => format!("the whole drive in one stream, {}", op.name()),
             Procedure::Hour {

@@ -8,13 +8,15 @@ use assay_units::{DataClass, Op};
 use crate::CalibrateError;
 use crate::drive_under_test::AREA_BYTES;
 use crate::measurement::{
-    AccessPattern, CHUNK_BYTES, HourFigure, Measurement, PriorState, Procedure, ReferenceMetric,
-    ReferenceWorkload, Role, Tolerance,
+    AccessPattern, HourFigure, Measurement, PriorState, Procedure, ReferenceMetric,
+    ReferenceWorkload, Role, Tolerance, chunk_bytes,
 };
 use crate::table::{CsvRow, CsvTable, figure_named};
 
 /// Name and text of a table.
 type EmbeddedTable = (&'static str, &'static str);
+/// Adds the measurements of a row.
+type RowParser = fn(&CsvRow, &mut Vec<Measurement>) -> Result<(), CalibrateError>;
 macro_rules! reference {
     ($name:literal) => {
         ($name, include_str!(concat!("../../../reference/", $name)))
@@ -30,10 +32,7 @@ const CONSISTENCY: EmbeddedTable = reference!("consistency.csv");
 const DRAGONFLY: &str = "DragonFly NVMe tests";
 const MLE_STREAMER: &str = "MLE NVMe Streamer";
 
-/// All published figures of the drive that a profile models, in the order of the files.
-///
-/// # Errors
-/// [`CalibrateError::Table`] when an embedded file is damaged.
+/// All published figures of the drive that a profile models, in the order of the files; an error when an embedded file is damaged.
 pub fn published(profile: &str) -> Result<Vec<Measurement>, CalibrateError> {
     let mut out = Vec::new();
     for (table, access) in [
@@ -42,50 +41,20 @@ pub fn published(profile: &str) -> Result<Vec<Measurement>, CalibrateError> {
     ] {
         for row in rows(table, profile)? {
             let (threads, block_bytes) = (row.number("threads")?, row.number("block_bytes")?);
-            let workload = ReferenceWorkload::read(access, threads, block_bytes);
-            let figure = row.figure("mib_per_s")?;
-            out.push(of(
-                Procedure::Steady(workload),
-                ReferenceMetric::MibPerS,
-                figure,
-                DRAGONFLY,
-            ));
+            let read = ReferenceWorkload::read(access, threads, block_bytes);
+            let (metric, rate) = (ReferenceMetric::MibPerS, row.figure("mib_per_s")?);
+            out.push(of(Procedure::Steady(read), metric, rate, DRAGONFLY));
         }
     }
-    for row in rows(FIGURES, profile)? {
-        out.push(other(&row)?);
-    }
-    for row in rows(LATENCIES, profile)? {
-        latencies(&row, &mut out)?;
-    }
-    for row in rows(STREAMER, profile)? {
-        out.push(streamer(&row)?);
-    }
-    for row in rows(CONSISTENCY, profile)? {
-        out.push(hour(&row)?);
-    }
-    Ok(out)
-}
-
-/// The drives with published figures, in the order of the files.
-///
-/// # Errors
-/// As [`published`].
-pub fn drives() -> Result<Vec<String>, CalibrateError> {
-    let mut out: Vec<String> = Vec::new();
-    for (name, text) in [
-        RANDOM_READ,
-        SEQUENTIAL_READ,
-        FIGURES,
-        LATENCIES,
-        STREAMER,
-        CONSISTENCY,
-    ] {
-        for row in CsvTable::parse(name, text)?.rows() {
-            let drive = row.text("drive")?;
-            if !out.iter().any(|known| known == drive) {
-                out.push(drive.to_owned());
-            }
+    let parsers: [(EmbeddedTable, RowParser); 4] = [
+        (FIGURES, other),
+        (LATENCIES, latencies),
+        (STREAMER, streamer),
+        (CONSISTENCY, hour),
+    ];
+    for (table, parse) in parsers {
+        for row in rows(table, profile)? {
+            parse(&row, &mut out)?;
         }
     }
     Ok(out)
@@ -94,7 +63,7 @@ pub fn drives() -> Result<Vec<String>, CalibrateError> {
 /// The rows of one drive.
 fn rows((name, text): EmbeddedTable, profile: &str) -> Result<Vec<CsvRow>, CalibrateError> {
     let mut out = Vec::new();
-    for row in CsvTable::parse(name, text)?.into_rows() {
+    for row in CsvTable::parse(name, text)?.rows {
         if row.text("drive")? == profile {
             out.push(row);
         }
@@ -114,15 +83,14 @@ fn of(procedure: Procedure, metric: ReferenceMetric, value: f64, source: &str) -
 }
 
 /// `drive,figure,value,unit,source`.
-fn other(row: &CsvRow) -> Result<Measurement, CalibrateError> {
-    let name = row.text("figure")?;
-    let (procedure, metric) = figure_named(name)
-        .ok_or_else(|| row.error("figure", &format!("no figure is called {name:?}")))?;
-    let mut out = of(procedure, metric, row.figure("value")?, row.text("source")?);
+fn other(row: &CsvRow, out: &mut Vec<Measurement>) -> Result<(), CalibrateError> {
+    let (procedure, metric) = row.named("figure", figure_named)?;
+    let mut figure = of(procedure, metric, row.figure("value")?, row.text("source")?);
     if matches!(procedure, Procedure::Fill(_)) {
-        out.tolerance = Tolerance::Relative(0.05);
+        figure.tolerance = Tolerance::Relative(0.05);
     }
-    Ok(out)
+    out.push(figure);
+    Ok(())
 }
 
 /// The megabyte of the printed percentile tables, in MB: with 2^30 / 1000 bytes their rates agree with their own kIOPS to 0.2 %, with
@@ -154,56 +122,55 @@ fn latencies(row: &CsvRow, out: &mut Vec<Measurement>) -> Result<(), CalibrateEr
         ("p99999_us", ReferenceMetric::P99_999Us, 1.0),
     ] {
         if let Some(value) = row.optional(column)? {
-            let source = row.text("source")?;
-            out.push(of(
-                Procedure::Steady(workload),
-                metric,
-                value * factor,
-                source,
-            ));
+            let (procedure, source) = (Procedure::Steady(workload), row.text("source")?);
+            out.push(of(procedure, metric, value * factor, source));
         }
     }
     Ok(())
 }
 
 /// `drive,operation,chunks,bytes,nanoseconds,mib_per_s`. The rate is computed from the time, since the printed rate is rounded.
-fn streamer(row: &CsvRow) -> Result<Measurement, CalibrateError> {
+fn streamer(row: &CsvRow, out: &mut Vec<Measurement>) -> Result<(), CalibrateError> {
     let op = row.op("operation")?;
     let (chunks, bytes): (u32, f64) = (row.number("chunks")?, row.figure("bytes")?);
     let rate = bytes / (1 << 20) as f64 / (row.figure("nanoseconds")? / 1e9);
     // The longest stream of the sweep has 32768 chunks (4 GiB); a longer one is the whole drive.
-    let procedure = if chunks > 32_768 {
-        Procedure::FullStream { op }
-    } else {
-        Procedure::Chunks { op, chunks }
+    let procedure = match chunks {
+        0..=32_768 => Procedure::Chunks { op, chunks },
+        _ => Procedure::FullStream { op },
     };
-    if bytes != f64::from(chunks) * f64::from(CHUNK_BYTES) {
+    if bytes != chunk_bytes(chunks) as f64 {
         return Err(row.error("bytes", "a chunk has 131072 bytes"));
     }
-    let mut out = of(procedure, ReferenceMetric::MibPerS, rate, MLE_STREAMER);
-    out.tolerance = Tolerance::Relative(0.20);
-    Ok(out)
+    out.push(Measurement {
+        tolerance: Tolerance::Relative(0.20),
+        ..of(procedure, ReferenceMetric::MibPerS, rate, MLE_STREAMER)
+    });
+    Ok(())
 }
 
 /// `drive,figure,over_provisioning_percent,value,source`.
-fn hour(row: &CsvRow) -> Result<Measurement, CalibrateError> {
-    let (figure, metric, tolerance) = match row.text("figure")? {
-        "mean_iops" => (HourFigure::Mean, ReferenceMetric::Iops, 0.05),
-        "consistency" => (HourFigure::Consistency, ReferenceMetric::Ratio, 0.25),
-        "fast_iops" => (HourFigure::Fast, ReferenceMetric::Iops, 0.10),
-        "slow_iops" => (HourFigure::Slow, ReferenceMetric::Iops, 0.10),
-        "fast_share" => (HourFigure::FastShare, ReferenceMetric::Ratio, 0.25),
-        unknown => {
-            return Err(row.error("figure", &format!("no figure is called {unknown:?}")));
-        }
-    };
+fn hour(row: &CsvRow, out: &mut Vec<Measurement>) -> Result<(), CalibrateError> {
+    let (figure, metric, tolerance) = row.named("figure", |name| {
+        Some(match name {
+            "mean_iops" => (HourFigure::Mean, ReferenceMetric::Iops, 0.05),
+            "consistency" => (HourFigure::Consistency, ReferenceMetric::Ratio, 0.25),
+            "fast_iops" => (HourFigure::Fast, ReferenceMetric::Iops, 0.10),
+            "slow_iops" => (HourFigure::Slow, ReferenceMetric::Iops, 0.10),
+            "fast_share" => (HourFigure::FastShare, ReferenceMetric::Ratio, 0.25),
+            _ => return None,
+        })
+    })?;
     let procedure = Procedure::Hour {
         over_provisioning_percent: row.number("over_provisioning_percent")?,
         figure,
     };
-    let mut out = of(procedure, metric, row.figure("value")?, row.text("source")?);
-    out.tolerance = Tolerance::Relative(tolerance);
-    Ok(out)
+    let value = row.figure("value")?;
+    out.push(Measurement {
+        tolerance: Tolerance::Relative(tolerance),
+        ..of(procedure, metric, value, row.text("source")?)
+    });
+    Ok(())
 }
 
 #[cfg(test)]

@@ -22,8 +22,8 @@ impl Residual {
 
     /// Whether it is within its tolerance.
     pub fn is_met(&self) -> bool {
-        self.simulated
-            .is_some_and(|value| self.measurement.is_met(value))
+        let met = |value| self.measurement.is_met(value);
+        self.simulated.is_some_and(met)
     }
 
     /// Absolute error in per cent; `None` for temperatures and missing figures.
@@ -73,16 +73,12 @@ pub struct Residuals(pub Vec<Residual>);
 impl Residuals {
     /// Measurements and their simulated figures, in the same order.
     pub fn new(measurements: &[Measurement], figures: Figures) -> Residuals {
-        Residuals(
-            measurements
-                .iter()
-                .zip(figures)
-                .map(|(measurement, simulated)| Residual {
-                    measurement: measurement.clone(),
-                    simulated,
-                })
-                .collect(),
-        )
+        let pairs = measurements.iter().cloned().zip(figures);
+        let residual = |(measurement, simulated)| Residual {
+            measurement,
+            simulated,
+        };
+        Residuals(pairs.map(residual).collect())
     }
 
     /// Those of a role.
@@ -101,22 +97,16 @@ impl Residuals {
             String::from("role,measurement,measured,simulated,unit,error,error_unit,within\n");
         for residual in &self.0 {
             let m = &residual.measurement;
-            let role = match m.role {
-                Role::Target => "target",
-                Role::HeldOut => "held_out",
-            };
-            let unit = match m.tolerance {
-                Tolerance::Relative(_) => "percent",
-                Tolerance::Absolute(_) => m.metric.unit(),
-            };
             let number = |value: Option<f64>| value.map_or_else(String::new, |v| format!("{v:.3}"));
             out.push_str(&format!(
-                "{role},\"{}\",{:.3},{},{},{},{unit},{}\n",
+                "{},\"{}\",{:.3},{},{},{},{},{}\n",
+                m.role.name(),
                 m.key().replace('"', "\"\""),
                 m.value,
                 number(residual.simulated),
                 m.metric.unit(),
                 number(residual.error()),
+                m.error_unit("percent"),
                 if residual.is_met() { "yes" } else { "no" },
             ));
         }

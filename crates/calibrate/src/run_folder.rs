@@ -1,9 +1,8 @@
 //! The cells of a run of assay as measurements, to fit a custom profile to.
 //!
-//! A finished cell of one plain workload (reads or writes, closed loop, direct I/O) gives its rate and, with enough
-//! I/Os, median and 99th
-//! percentile of latency. The mean is left out: it follows from rate, threads and depth (Little's law). Every other cell is listed with
-//! the reason why it gives none.
+//! A finished cell of one plain workload (reads or writes, closed loop, direct I/O) gives its rate and, with enough I/Os, median and
+//! 99th percentile of latency. The mean is left out: it follows from rate, threads and depth (Little's law). Every other cell is listed
+//! with the reason why it gives none.
 
 use assay_store::Run;
 use assay_store::model::{CellKind, CellResult, WorkloadRecord};
@@ -23,41 +22,37 @@ const P99_IOS: u64 = 5_000;
 /// A 99th percentile varies more from run to run than a rate.
 const P99_TOLERANCE: f64 = 0.20;
 
-/// The measurements of a run.
+/// Figures to fit to.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct RunMeasurements {
-    /// The drive's label in the run.
-    pub drive: String,
-    /// Its figures.
+pub struct FitTargets {
+    /// Where they are from, as the label of fitted parameters.
+    pub label: String,
+    /// The figures.
     pub measurements: Vec<Measurement>,
-    /// Cells without measurements, each with the reason.
+    /// Cells of a run without a usable figure, each with the reason.
     pub left_out: Vec<(String, String)>,
 }
 
-/// The measurements of one drive of a run: of the one with this label, or of the only one.
-///
-/// # Errors
-/// [`CalibrateError::NoTargets`] when the drive is not in the run, or several are and none is named.
-pub fn measurements(run: &Run, label: Option<&str>) -> Result<RunMeasurements, CalibrateError> {
+/// The measurements of one drive of a run: of the one with this label, or of the only one. [`CalibrateError::NoTargets`] when the drive is
+/// not in the run, or several are and none is named.
+pub fn measurements(run: &Run, label: Option<&str>) -> Result<FitTargets, CalibrateError> {
     let drives = &run.manifest.drives;
     let labels: Vec<&str> = drives.iter().map(|d| d.label.as_str()).collect();
     let index = match label {
         Some(label) => labels.iter().position(|known| *known == label),
-        None if drives.len() == 1 => Some(0),
-        None => None,
+        None => (drives.len() == 1).then_some(0),
     };
-    let Some(index) = index else {
-        return Err(CalibrateError::NoTargets {
-            what: run.path.display().to_string(),
-            why: format!("name one of its drives with --drive: {}", labels.join(", ")),
-        });
-    };
-    let mut out = RunMeasurements {
-        drive: labels[index].to_owned(),
-        ..RunMeasurements::default()
+    let index = index.ok_or_else(|| CalibrateError::NoTargets {
+        what: run.path.display().to_string(),
+        why: format!("name one of its drives with --drive: {}", labels.join(", ")),
+    })?;
+    let run_id = &run.manifest.run_id;
+    let mut out = FitTargets {
+        label: format!("run {run_id} of {}", labels[index]),
+        ..FitTargets::default()
     };
     for cell in run.cells.iter().filter(|c| c.plan.drives.contains(&index)) {
-        match figures(cell, index, &run.manifest.run_id) {
+        match figures(cell, index, run_id) {
             Ok(figures) => {
                 for figure in figures {
                     // A cell that was measured twice must not count twice.
@@ -82,49 +77,42 @@ fn figures(cell: &CellRecord, drive: usize, run_id: &str) -> Result<Vec<Measurem
     if cell.plan.kind != CellKind::Measure {
         return Err("not a measured workload of one drive in steady state".to_owned());
     }
-    let result = cell
-        .drives
-        .iter()
-        .find(|d| d.drive == drive)
+    let measured = cell.drives.iter().find(|d| d.drive == drive);
+    let result = measured
         .and_then(|d| d.result.as_ref())
         .ok_or("no result")?;
     if result.errors() > 0 {
         return Err(format!("{} of its I/Os failed", result.errors()));
     }
     let workload = workload(&cell.plan.workload, result)?;
-    let source = format!("{run_id}, {}", cell.plan.id);
-    let measurement = |metric, value, tolerance| Measurement {
-        procedure: Procedure::Steady(workload),
-        metric,
-        value,
-        tolerance,
-        source: source.clone(),
-        role: Role::Target,
-    };
     let latency = result.latency();
-    let us = |ns: u64| ns as f64 / 1000.0;
-    let mut out = vec![measurement(
-        ReferenceMetric::MibPerS,
-        result.mib_per_s(),
-        Tolerance::of(ReferenceMetric::MibPerS),
-    )];
-    if latency.samples >= MEDIAN_IOS && latency.p50 > 0 {
-        let tolerance = Tolerance::of(ReferenceMetric::MedianUs);
-        out.push(measurement(
+    let us = |ns: u64, enough: bool| if enough { ns as f64 / 1000.0 } else { 0.0 };
+    let mut out = Vec::new();
+    for (metric, value) in [
+        (ReferenceMetric::MibPerS, result.mib_per_s()),
+        (
             ReferenceMetric::MedianUs,
-            us(latency.p50),
-            tolerance,
-        ));
-    }
-    if latency.samples >= P99_IOS {
-        let tolerance = Tolerance::Relative(P99_TOLERANCE);
-        out.push(measurement(
+            us(latency.p50, latency.samples >= MEDIAN_IOS),
+        ),
+        (
             ReferenceMetric::P99Us,
-            us(latency.p99),
-            tolerance,
-        ));
+            us(latency.p99, latency.samples >= P99_IOS),
+        ),
+    ] {
+        if value > 0.0 && value.is_finite() {
+            out.push(Measurement {
+                procedure: Procedure::Steady(workload),
+                metric,
+                value,
+                tolerance: match metric {
+                    ReferenceMetric::P99Us => Tolerance::Relative(P99_TOLERANCE),
+                    _ => Tolerance::of(metric),
+                },
+                source: format!("{run_id}, {}", cell.plan.id),
+                role: Role::Target,
+            });
+        }
     }
-    out.retain(|m| m.value > 0.0 && m.value.is_finite());
     if out.is_empty() {
         return Err("no bytes were moved".to_owned());
     }
@@ -144,14 +132,13 @@ fn workload(cell: &WorkloadRecord, result: &CellResult) -> Result<ReferenceWorkl
     if cell.engine == "null" {
         return Err("no drive".to_owned());
     }
-    if ["--bs", "--zone", "--random_distribution", "--verify"]
+    let unusual_options = ["--bs", "--zone", "--random_distribution", "--verify"];
+    if unusual_options
         .iter()
         .any(|option| unusual(&cell.options, option))
     {
-        return Err(
-            "mixed block sizes, zones, a non-uniform random distribution, or verification"
-                .to_owned(),
-        );
+        let why = "mixed block sizes, zones, a non-uniform random distribution, or verification";
+        return Err(why.to_owned());
     }
     if access == AccessPattern::Sequential && cell.numjobs > 1 && !cell.options.contains("--split")
     {
@@ -167,11 +154,6 @@ fn workload(cell: &WorkloadRecord, result: &CellResult) -> Result<ReferenceWorkl
         .ok()
         .filter(|&bytes| bytes > 0)
         .ok_or("no block size")?;
-    let ios = match op {
-        // A write cache must fill as far as it did.
-        Op::Write => Some(result.write.ios.max(1)),
-        _ => None,
-    };
     Ok(ReferenceWorkload {
         op,
         access,
@@ -181,7 +163,8 @@ fn workload(cell: &WorkloadRecord, result: &CellResult) -> Result<ReferenceWorkl
         data,
         state,
         area_bytes: cell.span_bytes.max(cell.bs_bytes),
-        ios,
+        // A write cache must fill as far as it did.
+        ios: (op == Op::Write).then(|| result.write.ios.max(1)),
     })
 }
 

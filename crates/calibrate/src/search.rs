@@ -2,8 +2,7 @@
 //!
 //! A profile's parameters interact (firmware time and channel time, read time and jitter), the figures are quantised to nanoseconds and
 //! noisy, and there is no gradient. CMA-ES uses only the ranking of its candidates, so neither scale nor noise of the cost matters.
-//! Formulae and default constants: N. Hansen, "The CMA Evolution Strategy: A Tutorial", arXiv:1604.00772, equations
-//! (49) to (58) for the
+//! Formulae and default constants: N. Hansen, "The CMA Evolution Strategy: A Tutorial", arXiv:1604.00772, equations (49) to (58) for the
 //! weights and rates, (24) to (37) for the updates (without negative weights). A candidate outside the box is projected onto it, with a
 //! penalty for the distance.
 //!
@@ -26,12 +25,13 @@ const LAST_STEP: f64 = 3e-4;
 const OUTSIDE: f64 = 10.0;
 
 /// A search for the point of lowest cost.
-#[derive(Clone, Debug)]
 pub struct CmaEs {
     rng: Rng,
     dimensions: usize,
-    best: Vec<f64>,
-    best_cost: f64,
+    /// The best point so far.
+    pub best: Vec<f64>,
+    /// Its cost; [`f64::MAX`] before the first [`CmaEs::tell`].
+    pub best_cost: f64,
     restarts: u32,
     strategy: Strategy,
     /// The last candidates, before projection into the box.
@@ -40,7 +40,6 @@ pub struct CmaEs {
 }
 
 /// One run of the strategy.
-#[derive(Clone, Debug)]
 struct Strategy {
     mean: Vec<f64>,
     step: f64,
@@ -60,15 +59,12 @@ struct Strategy {
 impl Strategy {
     fn new(mean: Vec<f64>, step: f64, lambda: usize) -> Strategy {
         let n = mean.len();
-        let unit: Vec<Vec<f64>> = (0..n)
-            .map(|i| (0..n).map(|j| f64::from(u8::from(i == j))).collect())
-            .collect();
         Strategy {
             mean,
             step,
             lambda,
-            covariance: unit.clone(),
-            axes: unit,
+            covariance: identity(n),
+            axes: identity(n),
             lengths: vec![1.0; n],
             path_step: vec![0.0; n],
             path_covariance: vec![0.0; n],
@@ -99,33 +95,19 @@ impl CmaEs {
         }
     }
 
-    /// The best point so far.
-    pub fn best(&self) -> &[f64] {
-        &self.best
-    }
-
-    /// Its cost; [`f64::MAX`] before the first [`CmaEs::tell`].
-    pub fn best_cost(&self) -> f64 {
-        self.best_cost
-    }
-
     /// The next candidates, inside the box.
     pub fn ask(&mut self) -> Vec<Vec<f64>> {
         let state = &self.strategy;
-        let n = self.dimensions;
-        self.candidates = (0..state.lambda)
-            .map(|_| {
-                let z: Vec<f64> = (0..n)
-                    .map(|i| normal(&mut self.rng) * state.lengths[i])
-                    .collect();
-                (0..n)
-                    .map(|i| {
-                        let along: f64 = (0..n).map(|j| state.axes[i][j] * z[j]).sum();
-                        state.mean[i] + state.step * along
-                    })
-                    .collect()
-            })
-            .collect();
+        let candidate = |_| {
+            let lengths = state.lengths.iter();
+            let z: Vec<f64> = lengths
+                .map(|length| normal(&mut self.rng) * length)
+                .collect();
+            let rows = state.mean.iter().zip(&state.axes);
+            rows.map(|(mean, row)| mean + state.step * dot(row, &z))
+                .collect()
+        };
+        self.candidates = (0..state.lambda).map(candidate).collect();
         if self.first {
             self.candidates[0] = self.strategy.mean.clone();
         }
@@ -142,12 +124,11 @@ impl CmaEs {
                 self.best_cost = cost;
                 self.best = inside(point);
             }
-            let outside: f64 = point
+            let distances = point
                 .iter()
                 .zip(inside(point))
-                .map(|(x, y)| (x - y).powi(2))
-                .sum();
-            ranked.push((cost + OUTSIDE * outside, index));
+                .map(|(x, y)| (x - y).powi(2));
+            ranked.push((cost + OUTSIDE * distances.sum::<f64>(), index));
         }
         ranked.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
         let Some(&(least, _)) = ranked.first() else {
@@ -157,10 +138,10 @@ impl CmaEs {
             least < self.strategy.best_cost - 1e-4 * self.strategy.best_cost.abs().min(1.0);
         self.strategy.idle = if better { 0 } else { self.strategy.idle + 1 };
         self.strategy.best_cost = self.strategy.best_cost.min(least);
-        let order: Vec<&[f64]> = ranked
+        let order = ranked
             .iter()
-            .map(|&(_, index)| self.candidates[index].as_slice())
-            .collect();
+            .map(|&(_, index)| self.candidates[index].as_slice());
+        let order: Vec<&[f64]> = order.collect();
         update(&mut self.strategy, &order);
         if self.has_converged() {
             self.restart();
@@ -189,16 +170,23 @@ impl CmaEs {
 
 /// A point projected onto the unit box.
 fn inside(point: &[f64]) -> Vec<f64> {
-    point
-        .iter()
-        .map(|x| {
-            if x.is_finite() {
-                x.clamp(0.0, 1.0)
-            } else {
-                0.5
-            }
-        })
-        .collect()
+    let inside = |x: &f64| {
+        if x.is_finite() {
+            x.clamp(0.0, 1.0)
+        } else {
+            0.5
+        }
+    };
+    point.iter().map(inside).collect()
+}
+
+fn dot(a: &[f64], b: &[f64]) -> f64 {
+    a.iter().zip(b).map(|(x, y)| x * y).sum()
+}
+
+fn identity(n: usize) -> Vec<Vec<f64>> {
+    let row = |i| (0..n).map(|j| f64::from(u8::from(i == j))).collect();
+    (0..n).map(row).collect()
 }
 
 /// A normally distributed number (Box-Muller transform; one of the pair).
@@ -239,18 +227,16 @@ fn update(state: &mut Strategy, order: &[&[f64]]) {
         *mean += state.step * along;
     }
     // C^(-1/2) times the mean's step, in the eigenbasis.
-    let along: Vec<f64> = (0..n)
-        .map(|j| {
-            let dot: f64 = (0..n).map(|i| state.axes[i][j] * moved[i]).sum();
-            dot / state.lengths[j].max(1e-12)
-        })
-        .collect();
+    let along = (0..n).map(|j| {
+        let projection: f64 = (0..n).map(|i| state.axes[i][j] * moved[i]).sum();
+        projection / state.lengths[j].max(1e-12)
+    });
+    let along: Vec<f64> = along.collect();
     let rate = (c_sigma * (2.0 - c_sigma) * mu_eff).sqrt();
-    for i in 0..n {
-        let whitened: f64 = (0..n).map(|j| state.axes[i][j] * along[j]).sum();
-        state.path_step[i] = (1.0 - c_sigma) * state.path_step[i] + rate * whitened;
+    for (path, axis) in state.path_step.iter_mut().zip(&state.axes) {
+        *path = (1.0 - c_sigma) * *path + rate * dot(axis, &along);
     }
-    let length = state.path_step.iter().map(|p| p * p).sum::<f64>().sqrt();
+    let length = dot(&state.path_step, &state.path_step).sqrt();
     state.generation += 1;
     let bias = (1.0 - (1.0 - c_sigma).powf(2.0 * state.generation as f64)).sqrt();
     let short = length / bias < (1.4 + 2.0 / (dim + 1.0)) * expected;
@@ -263,11 +249,8 @@ fn update(state: &mut Strategy, order: &[&[f64]]) {
     for i in 0..n {
         for j in 0..=i {
             let one = state.path_covariance[i] * state.path_covariance[j];
-            let many: f64 = steps
-                .iter()
-                .zip(&weights)
-                .map(|(y, w)| w * y[i] * y[j])
-                .sum();
+            let terms = steps.iter().zip(&weights);
+            let many: f64 = terms.map(|(y, w)| w * y[i] * y[j]).sum();
             let value =
                 (1.0 + c_1 * lost - c_1 - c_mu) * state.covariance[i][j] + c_1 * one + c_mu * many;
             state.covariance[i][j] = value;
@@ -286,9 +269,7 @@ fn update(state: &mut Strategy, order: &[&[f64]]) {
 fn eigen(matrix: &[Vec<f64>]) -> (Vec<f64>, Vec<Vec<f64>>) {
     let n = matrix.len();
     let mut a = matrix.to_vec();
-    let mut v: Vec<Vec<f64>> = (0..n)
-        .map(|i| (0..n).map(|j| f64::from(u8::from(i == j))).collect())
-        .collect();
+    let mut v = identity(n);
     for _ in 0..60 {
         let off: f64 = (0..n)
             .flat_map(|i| (0..i).map(move |j| (i, j)))
@@ -308,21 +289,16 @@ fn eigen(matrix: &[Vec<f64>]) -> (Vec<f64>, Vec<Vec<f64>>) {
                 let t = if theta == 0.0 { 1.0 } else { t };
                 let c = 1.0 / (t * t + 1.0).sqrt();
                 let s = t * c;
+                let rotated = |x: f64, y: f64| (c * x - s * y, s * x + c * y);
                 for row in &mut a {
-                    let (x, y) = (row[p], row[q]);
-                    row[p] = c * x - s * y;
-                    row[q] = s * x + c * y;
+                    (row[p], row[q]) = rotated(row[p], row[q]);
                 }
                 let (above, below) = a.split_at_mut(q);
                 for (upper, lower) in above[p].iter_mut().zip(&mut below[0]) {
-                    let (x, y) = (*upper, *lower);
-                    *upper = c * x - s * y;
-                    *lower = s * x + c * y;
+                    (*upper, *lower) = rotated(*upper, *lower);
                 }
                 for row in &mut v {
-                    let (x, y) = (row[p], row[q]);
-                    row[p] = c * x - s * y;
-                    row[q] = s * x + c * y;
+                    (row[p], row[q]) = rotated(row[p], row[q]);
                 }
             }
         }

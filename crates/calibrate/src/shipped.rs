@@ -11,6 +11,7 @@ use crate::CalibrateError;
 use crate::measurement::{Measurement, Role};
 use crate::parameter::{FreeParameter, with_values};
 use crate::published::published;
+use crate::residual::ErrorSummary;
 
 const RECIPES: &str = include_str!("../../../profiles/fits.toml");
 const FIDELITY: &str = include_str!("../../../reference/fidelity.csv");
@@ -35,16 +36,10 @@ pub struct FitRecipe {
 }
 
 impl FitRecipe {
-    /// The free parameters.
-    ///
-    /// # Errors
-    /// [`CalibrateError::Parameter`] when one cannot be parsed.
+    /// The free parameters; [`CalibrateError::Parameter`] when one cannot be parsed.
     pub fn free(&self) -> Result<Vec<FreeParameter>, CalibrateError> {
-        let mut free: Vec<FreeParameter> = self
-            .free
-            .iter()
-            .map(|text| FreeParameter::parse(text))
-            .collect::<Result<_, _>>()?;
+        let given = self.free.iter().map(|text| FreeParameter::parse(text));
+        let mut free = given.collect::<Result<Vec<_>, _>>()?;
         for path in self.start.keys() {
             if !free.iter().any(|f| f.path == *path) {
                 free.push(FreeParameter::parse(path)?);
@@ -53,46 +48,25 @@ impl FitRecipe {
         Ok(free)
     }
 
-    /// A profile's text with the start values.
-    ///
-    /// # Errors
-    /// [`CalibrateError::Parameter`] when the profile has no such number.
+    /// A profile's text with the start values; [`CalibrateError::Parameter`] when the profile has no such number.
     pub fn begin(&self, text: &str) -> Result<String, CalibrateError> {
         with_values(text, &self.start)
     }
 }
 
-/// The recipes in a text: a table per profile.
-///
-/// # Errors
-/// [`CalibrateError::Table`] with the line when it cannot be parsed.
+/// The recipes in a text, a table per profile; [`CalibrateError::Table`] with the line when it cannot be parsed.
 pub fn recipes(file: &str, text: &str) -> Result<BTreeMap<String, FitRecipe>, CalibrateError> {
-    toml::from_str(text).map_err(|error| CalibrateError::Table {
-        file: file.to_owned(),
-        line: error.span().map_or(1, |span| {
-            let before = text.bytes().take(span.start);
-            1 + before.filter(|&byte| byte == b'\n').count()
-        }),
-        column: None,
-        what: error.message().to_owned(),
+    toml::from_str(text).map_err(|error| {
+        let before = text.bytes().take(error.span().map_or(0, |span| span.start));
+        let line = 1 + before.filter(|&byte| byte == b'\n').count();
+        CalibrateError::table(file, line, None, error.message())
     })
 }
 
-/// The recipe of a shipped profile, if there is one.
-///
-/// # Errors
-/// [`CalibrateError::Table`] when the embedded table is damaged.
-pub fn recipe(profile: &str) -> Result<Option<FitRecipe>, CalibrateError> {
-    Ok(recipes("fits.toml", RECIPES)?.remove(profile))
-}
-
-/// The published figures of a profile's drive, with the roles of its recipe.
-///
-/// # Errors
-/// As [`published`] and [`recipe`].
+/// The published figures of a profile's drive, with the roles of its recipe; an error when an embedded table is damaged.
 pub fn figures(profile: &str) -> Result<Vec<Measurement>, CalibrateError> {
     let mut all = published(profile)?;
-    if let Some(recipe) = recipe(profile)? {
+    if let Some(recipe) = recipes("fits.toml", RECIPES)?.remove(profile) {
         hold_out(&mut all, &recipe.hold_out);
     }
     Ok(all)
@@ -111,30 +85,17 @@ pub fn hold_out(measurements: &mut [Measurement], patterns: &[String]) -> Vec<St
     unused
 }
 
-/// Errors of a profile against the published figures of its drive.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct ProfileFidelity {
-    /// Published figures.
-    pub figures: u32,
-    /// Those within their tolerance.
-    pub within: u32,
-    /// Median absolute error in per cent, without temperatures.
-    pub median_pct: f64,
-    /// Largest absolute error in per cent.
-    pub worst_pct: f64,
-}
-
 /// Heading of `reference/fidelity.csv`.
 pub(crate) const FIDELITY_HEADING: &str = "profile,figures,within,median_error_pct,worst_error_pct";
 
 /// The result of the last `make fidelity` for a profile; `None` where nothing is published.
-pub fn fidelity(profile: &str) -> Option<ProfileFidelity> {
+pub fn fidelity(profile: &str) -> Option<ErrorSummary> {
     FIDELITY.lines().find_map(|line| {
         let mut fields = line.trim().split(',');
         (fields.next() == Some(profile)).then_some(())?;
-        Some(ProfileFidelity {
-            figures: fields.next()?.parse().ok()?,
-            within: fields.next()?.parse().ok()?,
+        Some(ErrorSummary {
+            count: fields.next()?.parse().ok()?,
+            met: fields.next()?.parse().ok()?,
             median_pct: fields.next()?.parse().ok()?,
             worst_pct: fields.next()?.parse().ok()?,
         })

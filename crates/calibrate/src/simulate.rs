@@ -9,8 +9,9 @@ use assay_ssd::Profile;
 use assay_units::Op;
 
 use crate::CalibrateError;
-use crate::measurement::{Measurement, Procedure, ReferenceMetric, ReferenceWorkload};
-use crate::procedure::streams::ChunkTimes;
+use crate::measurement::{
+    FillFigure, HourFigure, Measurement, Procedure, ReferenceMetric, SoakFigure,
+};
 use crate::procedure::{fill, hour, soak, steady, streams};
 
 /// Length of the simulated runs.
@@ -22,170 +23,110 @@ pub enum Effort {
     Full,
 }
 
-impl Effort {
-    /// Factor on the I/Os of steady workloads.
-    fn factor(self) -> u64 {
-        match self {
-            Effort::Fit => 1,
-            Effort::Full => 8,
-        }
-    }
-
-    /// Factor by which soaks are sped up.
-    fn speed_up(self) -> u64 {
-        match self {
-            Effort::Fit => 8,
-            Effort::Full => 1,
-        }
-    }
-
-    /// Factor by which hours are shrunk.
-    fn shrink(self) -> u32 {
-        match self {
-            Effort::Fit => 4,
-            Effort::Full => 1,
-        }
-    }
-}
-
-/// A run of a procedure and its requested figures.
-#[derive(Clone, Debug, PartialEq)]
-enum Run {
-    Steady(ReferenceWorkload, Vec<ReferenceMetric>),
-    Fill,
-    ZeroedRead,
-    Soak,
-    Sweep(Vec<u32>),
-    FullStream(Op),
-    Hour(u8),
-}
-
-/// Result of a run.
-enum Outcome {
-    Steady(Box<steady::SteadyResult>),
-    Fill(Vec<f64>),
-    Soak(Vec<soak::SoakSecond>),
-    Sweep(ChunkTimes),
-    Rate(f64),
-    Hour(Vec<f64>),
-}
-
-/// The runs of some measurements, and which run gives each.
-struct Plan {
-    runs: Vec<Run>,
-    run_of: Vec<usize>,
-}
-
-impl Plan {
-    fn new(measurements: &[Measurement]) -> Plan {
-        let mut runs: Vec<Run> = Vec::new();
-        let mut run_of = Vec::new();
-        for measurement in measurements {
-            let found = runs.iter_mut().position(|run| joins(run, measurement));
-            run_of.push(found.unwrap_or(runs.len()));
-            if found.is_none() {
-                runs.push(match measurement.procedure {
-                    Procedure::Steady(workload) => Run::Steady(workload, vec![measurement.metric]),
-                    Procedure::Fill(_) => Run::Fill,
-                    Procedure::ZeroedRead => Run::ZeroedRead,
-                    Procedure::Soak(_) => Run::Soak,
-                    Procedure::Chunks { chunks, .. } => Run::Sweep(vec![chunks]),
-                    Procedure::FullStream { op } => Run::FullStream(op),
-                    Procedure::Hour {
-                        over_provisioning_percent,
-                        ..
-                    } => Run::Hour(over_provisioning_percent),
-                });
-            }
-        }
-        for run in &mut runs {
-            if let Run::Sweep(sizes) = run {
-                sizes.sort_unstable();
-            }
-        }
-        Plan { runs, run_of }
-    }
-}
-
-/// Whether this run gives the measurement too; then its figure is added.
-fn joins(run: &mut Run, measurement: &Measurement) -> bool {
-    match (run, measurement.procedure) {
-        (Run::Steady(workload, metrics), Procedure::Steady(wanted)) if *workload == wanted => {
-            metrics.push(measurement.metric);
-            true
-        }
-        (Run::Fill, Procedure::Fill(_))
-        | (Run::ZeroedRead, Procedure::ZeroedRead)
-        | (Run::Soak, Procedure::Soak(_)) => true,
-        (Run::Sweep(sizes), Procedure::Chunks { chunks, .. }) => {
-            if !sizes.contains(&chunks) {
-                sizes.push(chunks);
-            }
-            true
-        }
-        (Run::FullStream(op), Procedure::FullStream { op: wanted }) => *op == wanted,
-        (
-            Run::Hour(percent),
-            Procedure::Hour {
-                over_provisioning_percent,
-                ..
-            },
-        ) => *percent == over_provisioning_percent,
-        _ => false,
-    }
-}
-
-impl Run {
-    fn execute(&self, profile: &Profile, effort: Effort) -> Result<Outcome, CalibrateError> {
-        Ok(match self {
-            Run::Steady(job, metrics) => Outcome::Steady(Box::new(steady::run(
-                profile,
-                job,
-                metrics,
-                effort.factor(),
-            )?)),
-            Run::Fill => Outcome::Fill(fill::run(profile, effort == Effort::Fit)?),
-            Run::ZeroedRead => Outcome::Rate(fill::zeroed_read(profile)?),
-            Run::Soak => Outcome::Soak(soak::run(profile, effort.speed_up())?),
-            Run::Sweep(sizes) => Outcome::Sweep(streams::sweep(profile, sizes)?),
-            Run::FullStream(op) => {
-                Outcome::Rate(streams::full_stream(profile, *op, effort == Effort::Fit)?)
-            }
-            Run::Hour(percent) => Outcome::Hour(hour::run(profile, *percent, effort.shrink())?),
-        })
-    }
-}
-
-impl Outcome {
-    fn figure(&self, measurement: &Measurement) -> Option<f64> {
-        let value = match (self, measurement.procedure) {
-            (Outcome::Steady(run), Procedure::Steady(_)) => run.figure(measurement.metric),
-            (Outcome::Fill(rates), Procedure::Fill(figure)) => fill::figure(rates, figure),
-            (Outcome::Soak(seconds), Procedure::Soak(figure)) => soak::figure(seconds, figure),
-            (Outcome::Hour(seconds), Procedure::Hour { figure, .. }) => {
-                hour::figure(seconds, figure)
-            }
-            (Outcome::Sweep(times), Procedure::Chunks { op, chunks }) => {
-                let time = *times.get(&(op, chunks))?;
-                Some(match measurement.metric {
-                    ReferenceMetric::Seconds => time.as_secs_f64(),
-                    _ => streams::rate(chunks, time),
-                })
-            }
-            (Outcome::Rate(rate), _) => Some(*rate),
-            _ => None,
-        };
-        value.filter(|value| value.is_finite())
-    }
-}
-
 /// One simulated figure per measurement, in their order; `None` where the drive has no such figure.
 pub type Figures = Vec<Option<f64>>;
 
-/// The figures of one drive.
-///
-/// # Errors
-/// When the profile cannot make a drive, or the drive fails an I/O.
+/// Equal for procedures whose figures one run gives.
+fn shared_run(procedure: Procedure) -> Procedure {
+    match procedure {
+        Procedure::Fill(_) => Procedure::Fill(FillFigure::Steady),
+        Procedure::Soak(_) => Procedure::Soak(SoakFigure::SettledRead),
+        Procedure::Chunks { .. } => Procedure::Chunks {
+            op: Op::Read,
+            chunks: 0,
+        },
+        Procedure::Hour {
+            over_provisioning_percent,
+            ..
+        } => Procedure::Hour {
+            over_provisioning_percent,
+            figure: HourFigure::Mean,
+        },
+        other => other,
+    }
+}
+
+/// The measurements of each run, by index.
+fn runs(measurements: &[Measurement]) -> Vec<Vec<usize>> {
+    let mut runs: Vec<(Procedure, Vec<usize>)> = Vec::new();
+    for (index, measurement) in measurements.iter().enumerate() {
+        let run = shared_run(measurement.procedure);
+        match runs.iter_mut().find(|(other, _)| *other == run) {
+            Some((_, indices)) => indices.push(index),
+            None => runs.push((run, vec![index])),
+        }
+    }
+    runs.into_iter().map(|(_, indices)| indices).collect()
+}
+
+/// One run, and its figures.
+fn run(
+    profile: &Profile,
+    wanted: &[&Measurement],
+    effort: Effort,
+) -> Result<Figures, CalibrateError> {
+    let short = effort == Effort::Fit;
+    let (ios_factor, soak_speed_up, hour_shrink) = if short { (1, 8, 4) } else { (8, 1, 1) };
+    let figure: Box<dyn Fn(&Measurement) -> Option<f64>> = match wanted[0].procedure {
+        Procedure::Steady(workload) => {
+            let metrics: Vec<ReferenceMetric> = wanted.iter().map(|m| m.metric).collect();
+            let result = steady::run(profile, &workload, &metrics, ios_factor)?;
+            Box::new(move |m| result.figure(m.metric))
+        }
+        Procedure::Fill(_) => {
+            let rates = fill::run(profile, short)?;
+            Box::new(move |m| match m.procedure {
+                Procedure::Fill(figure) => fill::figure(&rates, figure),
+                _ => None,
+            })
+        }
+        Procedure::Soak(_) => {
+            let seconds = soak::run(profile, soak_speed_up)?;
+            Box::new(move |m| match m.procedure {
+                Procedure::Soak(figure) => soak::figure(&seconds, figure),
+                _ => None,
+            })
+        }
+        Procedure::Hour {
+            over_provisioning_percent,
+            ..
+        } => {
+            let seconds = hour::run(profile, over_provisioning_percent, hour_shrink)?;
+            Box::new(move |m| match m.procedure {
+                Procedure::Hour { figure, .. } => hour::figure(&seconds, figure),
+                _ => None,
+            })
+        }
+        Procedure::Chunks { .. } => {
+            let sizes = wanted.iter().filter_map(|m| match m.procedure {
+                Procedure::Chunks { chunks, .. } => Some(chunks),
+                _ => None,
+            });
+            let times = streams::sweep(profile, &sizes.collect())?;
+            Box::new(move |m| match (m.procedure, m.metric) {
+                (Procedure::Chunks { op, chunks }, ReferenceMetric::Seconds) => {
+                    Some(times.get(&(op, chunks))?.as_secs_f64())
+                }
+                (Procedure::Chunks { op, chunks }, _) => {
+                    Some(streams::rate(chunks, *times.get(&(op, chunks))?))
+                }
+                _ => None,
+            })
+        }
+        Procedure::ZeroedRead => {
+            let rate = fill::zeroed_read(profile)?;
+            Box::new(move |_| Some(rate))
+        }
+        Procedure::FullStream { op } => {
+            let rate = streams::full_stream(profile, op, short)?;
+            Box::new(move |_| Some(rate))
+        }
+    };
+    let figures = wanted.iter().map(|m| figure(m).filter(|f| f.is_finite()));
+    Ok(figures.collect())
+}
+
+/// The figures of one drive; an error when the profile cannot make a drive, or the drive fails an I/O.
 pub fn simulate(
     profile: &Profile,
     measurements: &[Measurement],
@@ -193,22 +134,18 @@ pub fn simulate(
     threads: usize,
 ) -> Result<Figures, CalibrateError> {
     let mut all = simulate_each(std::slice::from_ref(profile), measurements, effort, threads);
-    all.pop().unwrap_or_else(|| Ok(Vec::new()))
+    all.pop().expect("one result per profile")
 }
 
-/// The same figures of several drives.
-///
-/// # Errors
-/// Per drive: as [`simulate`].
+/// The same figures of several drives, each with errors as [`simulate`].
 pub fn simulate_each(
     profiles: &[Profile],
     measurements: &[Measurement],
     effort: Effort,
     threads: usize,
 ) -> Vec<Result<Figures, CalibrateError>> {
-    let plan = Plan::new(measurements);
-    let count = plan.runs.len();
-    let tasks = profiles.len() * count;
+    let runs = runs(measurements);
+    let tasks = profiles.len() * runs.len();
     let next = AtomicUsize::new(0);
     let work = || {
         let mut mine = Vec::new();
@@ -217,8 +154,9 @@ pub fn simulate_each(
             if task >= tasks {
                 return mine;
             }
-            let profile = &profiles[task / count];
-            mine.push((task, plan.runs[task % count].execute(profile, effort)));
+            let indices = runs[task % runs.len()].iter();
+            let wanted: Vec<&Measurement> = indices.map(|&index| &measurements[index]).collect();
+            mine.push((task, run(&profiles[task / runs.len()], &wanted, effort)));
         }
     };
     let mut outcomes = std::thread::scope(|scope| {
@@ -236,17 +174,16 @@ pub fn simulate_each(
         all
     });
     outcomes.sort_by_key(|&(task, _)| task);
-    let mut outcomes = outcomes.into_iter().map(|(_, outcome)| outcome);
-    profiles
-        .iter()
-        .map(|_| {
-            let mine: Vec<_> = outcomes.by_ref().take(count).collect();
-            let mine: Vec<Outcome> = mine.into_iter().collect::<Result<_, _>>()?;
-            Ok(measurements
-                .iter()
-                .zip(&plan.run_of)
-                .map(|(measurement, &run)| mine[run].figure(measurement))
-                .collect())
-        })
-        .collect()
+    let mut outcomes = outcomes.into_iter().map(|(_, figures)| figures);
+    let drive = |_: &Profile| -> Result<Figures, CalibrateError> {
+        let mine: Vec<_> = outcomes.by_ref().take(runs.len()).collect();
+        let mut all: Figures = vec![None; measurements.len()];
+        for (indices, figures) in runs.iter().zip(mine) {
+            for (&index, figure) in indices.iter().zip(figures?) {
+                all[index] = figure;
+            }
+        }
+        Ok(all)
+    };
+    profiles.iter().map(drive).collect()
 }

@@ -23,64 +23,45 @@ const MAX_BYTES: u64 = 16 << 20;
 const COLUMNS: &str = "procedure, rw, block, threads, queue_depth, data, state, area, ios, metric, value, tolerance, role, source";
 
 /// A parsed table.
-#[derive(Clone, Debug)]
-pub struct CsvTable {
+pub(crate) struct CsvTable {
+    /// Names in lower case.
     columns: Vec<String>,
-    rows: Vec<CsvRow>,
+    pub rows: Vec<CsvRow>,
 }
 
 /// A line of a table.
-#[derive(Clone, Debug)]
-pub struct CsvRow {
+pub(crate) struct CsvRow {
     file: String,
     line: usize,
     fields: BTreeMap<String, String>,
 }
 
 impl CsvTable {
-    /// Parse a text. `file` is its name in errors.
-    ///
-    /// # Errors
-    /// [`CalibrateError::Table`] for a missing heading, a repeated column, an unclosed quote, or a wrong number of fields.
+    /// Parse a text; `file` is its name in errors: a missing heading, a repeated column, an unclosed quote, a wrong number of fields.
     pub fn parse(file: &str, text: &str) -> Result<CsvTable, CalibrateError> {
-        let error = |line: usize, what: String| CalibrateError::Table {
-            file: file.to_owned(),
-            line,
-            column: None,
-            what,
-        };
+        let error = |line: usize, what: &str| CalibrateError::table(file, line, None, what);
+        let fields_of =
+            |line, text| fields(text).ok_or_else(|| error(line, "a double quote is not closed"));
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-        let mut lines = text
-            .lines()
-            .enumerate()
-            .map(|(n, line)| (n + 1, line.trim()))
-            .filter(|(_, line)| !line.is_empty() && !line.starts_with('#'));
-        let (at, heading) = lines
+        let lines = text.lines().map(str::trim).zip(1..);
+        let mut lines = lines.filter(|(line, _)| !line.is_empty() && !line.starts_with('#'));
+        let (heading, at) = lines
             .next()
-            .ok_or_else(|| error(1, "no heading; the first line names the columns".to_owned()))?;
-        let columns: Vec<String> = fields(heading)
-            .ok_or_else(|| error(at, "a double quote is not closed".to_owned()))?
-            .into_iter()
-            .map(|name| name.to_lowercase())
-            .collect();
+            .ok_or_else(|| error(1, "no heading; the first line names the columns"))?;
+        let columns = fields_of(at, heading)?;
+        let columns: Vec<String> = columns.iter().map(|name| name.to_lowercase()).collect();
         for (n, name) in columns.iter().enumerate() {
             if columns[..n].contains(name) {
-                return Err(error(at, format!("column {name:?} is repeated")));
+                return Err(error(at, &format!("column {name:?} is repeated")));
             }
         }
         let mut rows = Vec::new();
-        for (line, text) in lines {
-            let fields = fields(text)
-                .ok_or_else(|| error(line, "a double quote is not closed".to_owned()))?;
-            if fields.len() != columns.len() {
-                return Err(error(
-                    line,
-                    format!(
-                        "{} fields under a heading of {} columns",
-                        fields.len(),
-                        columns.len()
-                    ),
-                ));
+        for (text, line) in lines {
+            let fields = fields_of(line, text)?;
+            let (count, of) = (fields.len(), columns.len());
+            if count != of {
+                let what = format!("{count} fields under a heading of {of} columns");
+                return Err(error(line, &what));
             }
             rows.push(CsvRow {
                 file: file.to_owned(),
@@ -89,21 +70,6 @@ impl CsvTable {
             });
         }
         Ok(CsvTable { columns, rows })
-    }
-
-    /// Its lines.
-    pub fn rows(&self) -> &[CsvRow] {
-        &self.rows
-    }
-
-    /// Its lines, out of the table.
-    pub fn into_rows(self) -> Vec<CsvRow> {
-        self.rows
-    }
-
-    /// The columns' names, in lower case.
-    pub fn columns(&self) -> &[String] {
-        &self.columns
     }
 }
 
@@ -144,94 +110,82 @@ fn fields(line: &str) -> Option<Vec<String>> {
 
 impl CsvRow {
     /// An error about a field of this line.
-    pub fn error(&self, column: &str, what: &str) -> CalibrateError {
-        CalibrateError::Table {
-            file: self.file.clone(),
-            line: self.line,
-            column: Some(column.to_owned()),
-            what: what.to_owned(),
-        }
+    pub fn error(&self, column: &str, what: impl AsRef<str>) -> CalibrateError {
+        CalibrateError::table(&self.file, self.line, Some(column), what.as_ref())
     }
 
     /// A field, unless the column is missing or the field empty.
     fn get(&self, column: &str) -> Option<&str> {
-        self.fields
-            .get(column)
-            .map(String::as_str)
-            .filter(|text| !text.is_empty())
+        let field = self.fields.get(column)?;
+        (!field.is_empty()).then_some(field)
     }
 
     /// A required field.
-    ///
-    /// # Errors
-    /// When it is missing.
     pub fn text(&self, column: &str) -> Result<&str, CalibrateError> {
         self.get(column)
             .ok_or_else(|| self.error(column, "missing; this column must have a value"))
     }
 
-    /// A whole number.
-    ///
-    /// # Errors
-    /// When it is missing, not a number, or out of range.
+    /// A required whole number.
     pub fn number<T: FromStr>(&self, column: &str) -> Result<T, CalibrateError> {
         let text = self.text(column)?;
-        text.parse().map_err(|_| {
-            self.error(
-                column,
-                &format!("{text:?} is not a whole number in the range of this column"),
-            )
-        })
+        let what = format!("{text:?} is not a whole number in the range of this column");
+        text.parse().map_err(|_| self.error(column, what))
     }
 
-    /// A figure: a number above 0.
-    ///
-    /// # Errors
-    /// When it is missing or not a number above 0.
+    /// A figure: a required number above 0.
     pub fn figure(&self, column: &str) -> Result<f64, CalibrateError> {
-        self.text(column)?;
-        self.optional(column)?
-            .ok_or_else(|| self.error(column, "missing; this column must have a value"))
+        let text = self.text(column)?;
+        match text.parse::<f64>() {
+            Ok(value) if value.is_finite() && value > 0.0 => Ok(value),
+            _ => {
+                let what = format!("{text:?} is not a number above 0, such as 1660 or 81.5");
+                Err(self.error(column, what))
+            }
+        }
     }
 
     /// An optional figure.
-    ///
-    /// # Errors
-    /// When it is not a number above 0.
     pub fn optional(&self, column: &str) -> Result<Option<f64>, CalibrateError> {
-        let Some(text) = self.get(column) else {
-            return Ok(None);
-        };
-        match text.parse::<f64>() {
-            Ok(value) if value.is_finite() && value > 0.0 => Ok(Some(value)),
-            _ => Err(self.error(
-                column,
-                &format!("{text:?} is not a number above 0, such as 1660 or 81.5"),
-            )),
-        }
+        let field = self.get(column);
+        field.map(|_| self.figure(column)).transpose()
     }
 
-    /// Read or write.
-    ///
-    /// # Errors
-    /// When it is missing or something else.
+    /// A required name of something.
+    pub fn named<T>(
+        &self,
+        column: &str,
+        parse: impl FnOnce(&str) -> Option<T>,
+    ) -> Result<T, CalibrateError> {
+        let name = self.text(column)?;
+        parse(name).ok_or_else(|| self.error(column, format!("no figure is called {name:?}")))
+    }
+
+    /// Required: read or write.
     pub fn op(&self, column: &str) -> Result<Op, CalibrateError> {
-        match self.text(column)? {
-            "read" => Ok(Op::Read),
-            "write" => Ok(Op::Write),
-            other => Err(self.error(column, &format!("{other:?}: write read or write"))),
-        }
+        let parse = |name: &str| {
+            [Op::Read, Op::Write]
+                .into_iter()
+                .find(|op| op.name() == name)
+        };
+        self.one_of(column, self.text(column)?, parse, "read or write")
     }
 
-    fn count(&self, column: &str, default: u32, most: u32) -> Result<u32, CalibrateError> {
-        if self.get(column).is_none() {
-            return Ok(default);
-        }
-        let number: u32 = self.number(column)?;
-        if (1..=most).contains(&number) {
-            Ok(number)
-        } else {
-            Err(self.error(column, &format!("{number} is not within 1 to {most}")))
+    /// What a field, or its default, is the name of; `names` are the valid ones.
+    fn one_of<T>(
+        &self,
+        column: &str,
+        field: &str,
+        parse: impl FnOnce(&str) -> Option<T>,
+        names: &str,
+    ) -> Result<T, CalibrateError> {
+        parse(field).ok_or_else(|| self.error(column, format!("{field:?}: write {names}")))
+    }
+
+    fn count(&self, column: &str, most: u32) -> Result<u32, CalibrateError> {
+        match self.get(column).map_or(Ok(1), |_| self.number(column))? {
+            number if (1..=most).contains(&number) => Ok(number),
+            number => Err(self.error(column, format!("{number} is not within 1 to {most}"))),
         }
     }
 
@@ -242,14 +196,12 @@ impl CsvRow {
         let size = parse_size(text).map_err(|error| {
             self.error(
                 column,
-                &format!("{error}; a size looks like 4096, 4k or 16GiB"),
+                format!("{error}; a size looks like 4096, 4k or 16GiB"),
             )
         })?;
         if size == 0 || size % assay_units::SECTOR_BYTES != 0 {
-            return Err(self.error(
-                column,
-                &format!("{text:?} is not a positive multiple of 512 bytes"),
-            ));
+            let what = format!("{text:?} is not a positive multiple of 512 bytes");
+            return Err(self.error(column, what));
         }
         Ok(size)
     }
@@ -268,11 +220,8 @@ pub fn figure_named(name: &str) -> Option<(Procedure, ReferenceMetric)> {
         "write_cache_gb" => fill(Fill::Cache, ReferenceMetric::Gb),
         "zeroed_read" => Some((Procedure::ZeroedRead, ReferenceMetric::MibPerS)),
         "data_read" => {
-            let job = ReferenceWorkload::read(
-                AccessPattern::Random,
-                ZEROED_READ_THREADS,
-                ZEROED_READ_BYTES,
-            );
+            let (threads, block_bytes) = (ZEROED_READ_THREADS, ZEROED_READ_BYTES);
+            let job = ReferenceWorkload::read(AccessPattern::Random, threads, block_bytes);
             Some((Procedure::Steady(job), ReferenceMetric::MibPerS))
         }
         "celsius_after_120_s" => soak(Soak::CelsiusAfter120S, ReferenceMetric::Celsius),
@@ -291,26 +240,15 @@ pub fn figure_named(name: &str) -> Option<(Procedure, ReferenceMetric)> {
 pub const FIGURE_NAMES: &str = "write_steady, write_first, write_full, write_cache_gb, zeroed_read, data_read, celsius_after_120_s, settled_celsius, second_sensor, settled_read, throttle_celsius, throttled_read, throttled_s, recovered_s";
 
 /// The measurements of a user's file.
-///
-/// # Errors
-/// [`CalibrateError::File`] when it cannot be read, else as [`measurements`].
 pub fn load(path: &Path) -> Result<Vec<Measurement>, CalibrateError> {
-    let file = |source| CalibrateError::File {
-        path: path.to_owned(),
-        source,
-    };
-    let length = std::fs::metadata(path).map_err(file)?.len();
-    if length > MAX_BYTES {
-        return Err(file(std::io::Error::other(
-            "larger than 16 MiB, so it is not a table of measurements",
-        )));
+    let file = CalibrateError::file(path);
+    if std::fs::metadata(path).map_err(&file)?.len() > MAX_BYTES {
+        let what = "larger than 16 MiB, so it is not a table of measurements";
+        return Err(file(std::io::Error::other(what)));
     }
     let text = std::fs::read_to_string(path).map_err(file)?;
-    let name = path.file_name().map_or_else(
-        || path.display().to_string(),
-        |n| n.to_string_lossy().into_owned(),
-    );
-    measurements(&name, &text)
+    let name = path.file_name().unwrap_or(path.as_os_str());
+    measurements(&name.to_string_lossy(), &text)
 }
 
 /// The measurements of a user's table. Columns and fields other than `value` are optional:
@@ -331,124 +269,90 @@ pub fn load(path: &Path) -> Result<Vec<Measurement>, CalibrateError> {
 /// | `role` | `target` | or `held_out`: not fitted to, a prediction |
 /// | `source` | the file's name | who measured it |
 ///
-/// # Errors
-/// [`CalibrateError::Table`] with line, column and the expected form.
+/// [`CalibrateError::Table`] names line, column and the expected form.
 pub fn measurements(file: &str, text: &str) -> Result<Vec<Measurement>, CalibrateError> {
     let table = CsvTable::parse(file, text)?;
     let known = |name: &str| name == "block_bytes" || COLUMNS.split(", ").any(|c| c == name);
-    if let Some(unknown) = table.columns().iter().find(|name| !known(name)) {
-        return Err(CalibrateError::Table {
-            file: file.to_owned(),
-            line: 1,
-            column: Some(unknown.clone()),
-            what: format!("no such column; there are: {COLUMNS}"),
-        });
+    if let Some(unknown) = table.columns.iter().find(|name| !known(name)) {
+        let what = format!("no such column; there are: {COLUMNS}");
+        return Err(CalibrateError::table(file, 1, Some(unknown), &what));
     }
-    table.rows().iter().map(measurement).collect()
+    table.rows.iter().map(measurement).collect()
 }
 
 fn measurement(row: &CsvRow) -> Result<Measurement, CalibrateError> {
-    let (procedure, usual) = match row.get("procedure") {
-        None | Some("steady") => (Procedure::Steady(workload(row)?), ReferenceMetric::MibPerS),
-        Some(name) => figure_named(name).ok_or_else(|| {
-            row.error(
-                "procedure",
-                &format!("{name:?} is not steady or one of: {FIGURE_NAMES}"),
-            )
+    let (procedure, usual) = match row.get("procedure").unwrap_or("steady") {
+        "steady" => (Procedure::Steady(workload(row)?), ReferenceMetric::MibPerS),
+        name => figure_named(name).ok_or_else(|| {
+            let what = format!("{name:?} is not steady or one of: {FIGURE_NAMES}");
+            row.error("procedure", what)
         })?,
     };
-    let metric = match row.get("metric") {
-        None => usual,
-        Some(name) => ReferenceMetric::parse(name).ok_or_else(|| {
-            let names: Vec<&str> = ReferenceMetric::all().map(ReferenceMetric::name).collect();
-            row.error(
-                "metric",
-                &format!("{name:?} is not one of: {}", names.join(", ")),
-            )
-        })?,
+    let name = row.get("metric").unwrap_or(usual.name());
+    let metric = ReferenceMetric::parse(name).ok_or_else(|| {
+        let names: Vec<&str> = ReferenceMetric::all().map(ReferenceMetric::name).collect();
+        let what = format!("{name:?} is not one of: {}", names.join(", "));
+        row.error("metric", what)
+    })?;
+    use ReferenceMetric::{Celsius, Ratio, Watts};
+    let impossible = match procedure {
+        Procedure::Steady(_) if matches!(metric, Celsius | Watts | Ratio) => Some(format!(
+            "a workload gives rates and latencies, not {name}; for temperatures name a procedure"
+        )),
+        Procedure::Steady(_) => None,
+        _ => (metric != usual)
+            .then(|| format!("this procedure measures {}; leave it empty", usual.name())),
     };
-    let steady = matches!(procedure, Procedure::Steady(_));
-    if !steady && metric != usual {
-        return Err(row.error(
-            "metric",
-            &format!("this procedure measures {}; leave it empty", usual.name()),
-        ));
-    }
-    if steady
-        && matches!(
-            metric,
-            ReferenceMetric::Celsius | ReferenceMetric::Watts | ReferenceMetric::Ratio
-        )
-    {
-        return Err(row.error(
-            "metric",
-            &format!(
-                "a workload gives rates and latencies, not {}; for temperatures name a procedure",
-                metric.name()
-            ),
-        ));
+    if let Some(what) = impossible {
+        return Err(row.error("metric", what));
     }
     let tolerance = match row.optional("tolerance")? {
         None => Tolerance::of(metric),
-        Some(kelvin) if metric == ReferenceMetric::Celsius => Tolerance::Absolute(kelvin),
+        Some(kelvin) if metric == Celsius => Tolerance::Absolute(kelvin),
         Some(percent) => Tolerance::Relative(percent / 100.0),
     };
-    let role = match row.get("role") {
-        None | Some("target") => Role::Target,
-        Some("held_out") => Role::HeldOut,
-        Some(other) => {
-            return Err(row.error("role", &format!("{other:?}: write target or held_out")));
-        }
-    };
+    let role = row.get("role").unwrap_or(Role::Target.name());
     Ok(Measurement {
         procedure,
         metric,
+        role: row.one_of("role", role, Role::parse, "target or held_out")?,
         value: row.figure("value")?,
         tolerance,
         source: row.get("source").unwrap_or(&row.file).to_owned(),
-        role,
     })
 }
 
 fn workload(row: &CsvRow) -> Result<ReferenceWorkload, CalibrateError> {
     let rw = row.get("rw").unwrap_or("randread");
-    let (access, op) = ReferenceWorkload::parse_rw(rw).ok_or_else(|| {
-        row.error(
-            "rw",
-            &format!("{rw:?}: write read, write, randread or randwrite"),
-        )
-    })?;
-    let column = if row.get("block_bytes").is_some() {
-        "block_bytes"
-    } else {
-        "block"
+    let rw_names = "read, write, randread or randwrite";
+    let (access, op) = row.one_of("rw", rw, ReferenceWorkload::parse_rw, rw_names)?;
+    let column = match row.get("block_bytes") {
+        Some(_) => "block_bytes",
+        None => "block",
     };
     let block = row.size(column, 4096)?;
-    let block_bytes = u32::try_from(block)
-        .ok()
-        .filter(|&bytes| bytes <= 64 << 20)
-        .ok_or_else(|| row.error(column, "larger than 64 MiB"))?;
-    let (threads, queue_depth) = (
-        row.count("threads", 1, 1024)?,
-        row.count("queue_depth", 1, 65_535)?,
-    );
+    if block > 64 << 20 {
+        return Err(row.error(column, "larger than 64 MiB"));
+    }
+    let threads = row.count("threads", 1024)?;
+    let queue_depth = row.count("queue_depth", 65_535)?;
     if u64::from(threads) * u64::from(queue_depth) > 65_536 {
         return Err(row.error("queue_depth", "more than 65536 I/Os in flight in all"));
     }
-    let data = match row.get("data").unwrap_or("incompressible") {
-        "incompressible" => DataClass::Incompressible,
-        "zero" => DataClass::Zero,
-        other => {
-            return Err(row.error("data", &format!("{other:?}: write incompressible or zero")));
-        }
+    let class = |name: &str| match name {
+        "incompressible" => Some(DataClass::Incompressible),
+        "zero" => Some(DataClass::Zero),
+        _ => None,
     };
+    let data = row.get("data").unwrap_or("incompressible");
+    let data = row.one_of("data", data, class, "incompressible or zero")?;
     let state = row.get("state").unwrap_or(PriorState::Filled.name());
-    let state = PriorState::parse(state).ok_or_else(|| {
-        row.error(
-            "state",
-            &format!("{state:?}: write fresh, filled or overwritten"),
-        )
-    })?;
+    let state = row.one_of(
+        "state",
+        state,
+        PriorState::parse,
+        "fresh, filled or overwritten",
+    )?;
     let area_bytes = row.size("area", AREA_BYTES)?;
     if area_bytes < block {
         return Err(row.error("area", "smaller than a block"));
@@ -456,7 +360,7 @@ fn workload(row: &CsvRow) -> Result<ReferenceWorkload, CalibrateError> {
     Ok(ReferenceWorkload {
         op,
         access,
-        block_bytes,
+        block_bytes: block as u32,
         threads,
         queue_depth,
         data,

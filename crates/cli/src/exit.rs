@@ -30,6 +30,17 @@ pub enum CommandOutcome {
     Interrupted,
 }
 
+impl CommandOutcome {
+    /// A failure prevails over an interruption.
+    pub fn of(failed: bool, interrupted: bool) -> CommandOutcome {
+        match (failed, interrupted) {
+            (true, _) => CommandOutcome::DriveFailed,
+            (false, true) => CommandOutcome::Interrupted,
+            (false, false) => CommandOutcome::Done,
+        }
+    }
+}
+
 const DRIVE_FAILED: u8 = 1;
 const USAGE: u8 = 2;
 const REFUSED: u8 = 3;
@@ -40,100 +51,97 @@ const INTERRUPTED: u8 = 130;
 pub fn usage(error: &clap::Error) -> ExitCode {
     // Fails only on a closed stdout.
     let _ = error.print();
-    if error.use_stderr() {
-        ExitCode::from(USAGE)
-    } else {
-        ExitCode::SUCCESS
-    }
+    ExitCode::from(if error.use_stderr() { USAGE } else { 0 })
 }
 
 /// The status of an outcome; prints an error with its causes.
 pub fn status(outcome: anyhow::Result<CommandOutcome>, output: Output) -> ExitCode {
-    match outcome {
-        Ok(CommandOutcome::Done) => ExitCode::SUCCESS,
-        Ok(CommandOutcome::DriveFailed) => ExitCode::from(DRIVE_FAILED),
-        Ok(CommandOutcome::Interrupted) => ExitCode::from(INTERRUPTED),
+    ExitCode::from(match outcome {
+        Ok(CommandOutcome::Done) => 0,
+        Ok(CommandOutcome::DriveFailed) => DRIVE_FAILED,
+        Ok(CommandOutcome::Interrupted) => INTERRUPTED,
+        Err(error) if is_broken_pipe(&error) => 0,
         Err(error) => {
-            if is_broken_pipe(&error) {
-                return ExitCode::SUCCESS;
-            }
             output.error(&error);
-            ExitCode::from(code_of(&error))
+            code_of(&error)
         }
-    }
+    })
 }
 
 /// The reader closed stdout, as `head` does: not an error.
 fn is_broken_pipe(error: &anyhow::Error) -> bool {
-    error.chain().any(|cause| {
-        cause
-            .downcast_ref::<std::io::Error>()
-            .is_some_and(|e| e.kind() == std::io::ErrorKind::BrokenPipe)
-    })
+    let kinds = error.chain().filter_map(|cause| cause.downcast_ref());
+    kinds
+        .map(std::io::Error::kind)
+        .any(|kind| kind == ErrorKind::BrokenPipe)
 }
 
+/// The status of the first cause that determines one.
 fn code_of(error: &anyhow::Error) -> u8 {
-    for cause in error.chain() {
-        if cause.is::<Refusal>() {
-            return REFUSED;
-        }
-        if let Some(error) = cause.downcast_ref::<SessionError>() {
-            return session_code(error);
-        }
-        if let Some(error) = cause.downcast_ref::<SuiteError>() {
-            return match error {
-                SuiteError::Session(error) => session_code(error),
-                SuiteError::Store(error) => store_code(error),
-                SuiteError::File { source, .. } if source.kind() == ErrorKind::NotFound => USAGE,
-                SuiteError::Run(_) | SuiteError::File { .. } => IO_ERROR,
-                _ => USAGE,
-            };
-        }
-        if let Some(error) = cause.downcast_ref::<StoreError>() {
-            return store_code(error);
-        }
-        if let Some(error) = cause.downcast_ref::<CalibrateError>() {
-            return match error {
-                CalibrateError::Run(error) => store_code(error),
-                CalibrateError::File { .. } => IO_ERROR,
-                CalibrateError::Simulation { .. } => DRIVE_FAILED,
-                _ => USAGE,
-            };
-        }
-        if let Some(error) = cause.downcast_ref::<StreamError>() {
-            return match error {
-                StreamError::Index(error) => index_code(error),
-                StreamError::Range(_) | StreamError::NoSlots { .. } => USAGE,
-                _ => IO_ERROR,
-            };
-        }
-        if let Some(error) = cause.downcast_ref::<IndexError>() {
-            return index_code(error);
-        }
-        if let Some(error) = cause.downcast_ref::<EndpointError>() {
-            return match error {
-                EndpointError::System { .. } => IO_ERROR,
-                _ => USAGE,
-            };
-        }
-        if let Some(error) = cause.downcast_ref::<BenchError>() {
-            return match error {
-                BenchError::Session(error) => session_code(error),
-                _ => USAGE,
-            };
-        }
-        if let Some(error) = cause.downcast_ref::<ListenError>() {
-            return match error {
-                ListenError::Malformed { .. } | ListenError::NotASocket { .. } => USAGE,
-                ListenError::Remote { .. } => REFUSED,
-                ListenError::Live { .. } | ListenError::System { .. } => IO_ERROR,
-            };
-        }
-        if cause.is::<UsageError>() || cause.is::<ProfileFileError>() {
-            return USAGE;
-        }
+    let code = |cause: &(dyn std::error::Error + 'static)| {
+        None.or_else(|| cause.downcast_ref().map(|_: &Refusal| REFUSED))
+            .or_else(|| cause.downcast_ref().map(session_code))
+            .or_else(|| cause.downcast_ref().map(suite_code))
+            .or_else(|| cause.downcast_ref().map(store_code))
+            .or_else(|| cause.downcast_ref().map(calibrate_code))
+            .or_else(|| cause.downcast_ref().map(stream_code))
+            .or_else(|| cause.downcast_ref().map(index_code))
+            .or_else(|| cause.downcast_ref().map(endpoint_code))
+            .or_else(|| cause.downcast_ref().map(bench_code))
+            .or_else(|| cause.downcast_ref().map(listen_code))
+            .or_else(|| cause.downcast_ref().map(|_: &UsageError| USAGE))
+            .or_else(|| cause.downcast_ref().map(|_: &ProfileFileError| USAGE))
+    };
+    error.chain().find_map(code).unwrap_or(IO_ERROR)
+}
+
+fn suite_code(error: &SuiteError) -> u8 {
+    match error {
+        SuiteError::Session(error) => session_code(error),
+        SuiteError::Store(error) => store_code(error),
+        SuiteError::File { source, .. } if source.kind() == ErrorKind::NotFound => USAGE,
+        SuiteError::Run(_) | SuiteError::File { .. } => IO_ERROR,
+        _ => USAGE,
     }
-    IO_ERROR
+}
+
+fn calibrate_code(error: &CalibrateError) -> u8 {
+    match error {
+        CalibrateError::Run(error) => store_code(error),
+        CalibrateError::File { .. } => IO_ERROR,
+        CalibrateError::Simulation { .. } => DRIVE_FAILED,
+        _ => USAGE,
+    }
+}
+
+fn stream_code(error: &StreamError) -> u8 {
+    match error {
+        StreamError::Index(error) => index_code(error),
+        StreamError::Range(_) | StreamError::NoSlots { .. } => USAGE,
+        _ => IO_ERROR,
+    }
+}
+
+fn endpoint_code(error: &EndpointError) -> u8 {
+    match error {
+        EndpointError::System { .. } => IO_ERROR,
+        _ => USAGE,
+    }
+}
+
+fn bench_code(error: &BenchError) -> u8 {
+    match error {
+        BenchError::Session(error) => session_code(error),
+        _ => USAGE,
+    }
+}
+
+fn listen_code(error: &ListenError) -> u8 {
+    match error {
+        ListenError::Malformed { .. } | ListenError::NotASocket { .. } => USAGE,
+        ListenError::Remote { .. } => REFUSED,
+        ListenError::Live { .. } | ListenError::System { .. } => IO_ERROR,
+    }
 }
 
 fn session_code(error: &SessionError) -> u8 {
@@ -181,3 +189,11 @@ fn store_code(error: &StoreError) -> u8 {
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub struct UsageError(pub String);
+
+/// Return a [`UsageError`] with a formatted text, as [`anyhow::bail`] does.
+macro_rules! bail_usage {
+    ($($text:tt)*) => {
+        return Err($crate::exit::UsageError(format!($($text)*)).into())
+    };
+}
+pub(crate) use bail_usage;

@@ -33,7 +33,8 @@ pub fn bar(output: Output, steps: u64) -> ProgressBar {
 
 /// Progress bar of a run.
 pub struct RunProgress {
-    bar: ProgressBar,
+    /// To be cleared at the end.
+    pub bar: ProgressBar,
     /// Expected duration of each cell, milliseconds.
     weights_ms: Vec<u64>,
     done_ms: u64,
@@ -46,12 +47,8 @@ fn weight_ms(cell: &Cell) -> u64 {
         return 0;
     }
     let by_bytes = || {
-        let bytes: u64 = cell
-            .workloads
-            .iter()
-            .filter_map(|w| w.planned_bytes())
-            .sum();
-        rate::transfer_time(bytes, ASSUMED_BYTES_PER_S)
+        let bytes = cell.workloads.iter().filter_map(|w| w.planned_bytes());
+        rate::transfer_time(bytes.sum(), ASSUMED_BYTES_PER_S)
     };
     let span = cell.planned_span().unwrap_or_else(by_bytes);
     (span.0 / 1_000_000).max(1)
@@ -63,22 +60,14 @@ impl RunProgress {
         let weights_ms: Vec<u64> = plan.cells.iter().map(weight_ms).collect();
         let bar = bar(output, weights_ms.iter().sum());
         bar.println(format!("writing to {}", folder.display()));
+        let engines = plan.cells.iter().map(|c| &c.plan.workload.engine);
         RunProgress {
             bar,
             done_ms: 0,
             current: 0,
-            simulated: plan
-                .cells
-                .iter()
-                .map(|c| c.plan.workload.engine == "sim")
-                .collect(),
+            simulated: engines.map(|engine| engine == "sim").collect(),
             weights_ms,
         }
-    }
-
-    /// Remove the bar.
-    pub fn finish(&self) {
-        self.bar.finish_and_clear();
     }
 }
 
@@ -95,28 +84,24 @@ impl Progress for RunProgress {
         let by_time = at.0 / 1_000_000;
         let by_bytes = rate::transfer_time(bytes, ASSUMED_BYTES_PER_S).0 / 1_000_000;
         // By time if the cell has a runtime, else by bytes.
-        let within = if by_time > weight {
-            by_bytes
-        } else {
-            by_time.max(by_bytes)
+        let within = match by_time > weight {
+            true => by_bytes,
+            false => by_time.max(by_bytes),
         };
         self.bar.set_position(self.done_ms + within.min(weight));
         let moved: u64 = interval.ops.iter().map(|(_, counts)| counts.bytes).sum();
         let ios: u64 = interval.ops.iter().map(|(_, counts)| counts.ios).sum();
         let span = interval.end - interval.start;
         if span > Nanos::ZERO {
-            let what = if self.simulated[self.current] {
-                "simulated, "
-            } else {
-                ""
+            let what = match self.simulated[self.current] {
+                true => "simulated, ",
+                false => "",
             };
-            let message = self.bar.message();
-            let name = message.split("  ").next().unwrap_or_default().to_owned();
-            self.bar.set_message(format!(
-                "{name}  {what}{:.0} IOPS, {}/s",
-                rate::per_second(ios, span),
-                format_size(rate::per_second(moved, span) as u64)
-            ));
+            let (iops, bytes) = (rate::per_second(ios, span), rate::per_second(moved, span));
+            let (message, size) = (self.bar.message(), format_size(bytes as u64));
+            let name = message.split("  ").next().unwrap_or_default();
+            let message = format!("{name}  {what}{iops:.0} IOPS, {size}/s");
+            self.bar.set_message(message);
         }
     }
 

@@ -2,8 +2,11 @@
 
 use std::io::{self, IsTerminal, Write};
 
-use anstyle::{AnsiColor, Style as AnsiStyle};
+use anstyle::AnsiColor;
 use assay_report::terminal::Style;
+use serde_json::Value;
+
+use crate::exit::CommandOutcome;
 
 /// Output format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,48 +19,38 @@ pub struct Output {
 const DEFAULT_COLUMNS: usize = 100;
 
 impl Output {
-    /// Print the text, or the JSON document.
-    ///
-    /// # Errors
-    /// When stdout cannot be written.
-    pub fn show(
-        self,
-        text: impl FnOnce() -> String,
-        json: impl FnOnce() -> serde_json::Value,
-    ) -> io::Result<()> {
-        let mut stdout = io::stdout().lock();
+    fn rendered(self, text: impl FnOnce() -> String, json: impl FnOnce() -> Value) -> String {
         if self.json {
-            serde_json::to_writer_pretty(&mut stdout, &json())?;
-            writeln!(stdout)?;
-        } else {
-            write!(stdout, "{}", text())?;
-        }
-        stdout.flush()
-    }
-
-    /// As [`Output::show`], on stderr, for commands whose stdout is a stream.
-    pub fn show_on_stderr(
-        self,
-        text: impl FnOnce() -> String,
-        json: impl FnOnce() -> serde_json::Value,
-    ) {
-        let text = if self.json {
             format!("{:#}\n", json())
         } else {
             text()
-        };
+        }
+    }
+
+    /// Print the text, or the JSON document; with that, most commands are done.
+    pub fn show(
+        self,
+        text: impl FnOnce() -> String,
+        json: impl FnOnce() -> Value,
+    ) -> anyhow::Result<CommandOutcome> {
+        let mut stdout = io::stdout().lock();
+        write!(stdout, "{}", self.rendered(text, json))?;
+        stdout.flush()?;
+        Ok(CommandOutcome::Done)
+    }
+
+    /// As [`Output::show`], on stderr, for commands whose stdout is a stream.
+    pub fn show_on_stderr(self, text: impl FnOnce() -> String, json: impl FnOnce() -> Value) {
         // A closed stderr is no error: the stream is complete.
-        let _ = write!(io::stderr().lock(), "{text}");
+        let _ = write!(io::stderr().lock(), "{}", self.rendered(text, json));
     }
 
     /// Colour on a terminal, unless NO_COLOR or TERM=dumb disable it.
     pub fn style(self) -> Style {
-        if anstream::AutoStream::choice(&io::stdout()) == anstream::ColorChoice::Never
-            || !io::stdout().is_terminal()
-        {
-            Style::Plain
-        } else {
-            Style::Colour
+        let choice = anstream::AutoStream::choice(&io::stdout());
+        match io::stdout().is_terminal() && choice != anstream::ColorChoice::Never {
+            true => Style::Colour,
+            false => Style::Plain,
         }
     }
 
@@ -76,16 +69,14 @@ impl Output {
 
     /// Print a note on stderr.
     pub fn note(self, text: &str) {
-        let yellow = AnsiStyle::new().fg_color(Some(AnsiColor::Yellow.into()));
+        let yellow = AnsiColor::Yellow.on_default();
         let mut stderr = anstream::stderr().lock();
         let _ = writeln!(stderr, "{yellow}note:{yellow:#} {text}");
     }
 
     /// Print an error with its causes on stderr.
     pub fn error(self, error: &anyhow::Error) {
-        let red = AnsiStyle::new()
-            .bold()
-            .fg_color(Some(AnsiColor::Red.into()));
+        let red = AnsiColor::Red.on_default().bold();
         let mut stderr = anstream::stderr().lock();
         let _ = writeln!(stderr, "{red}error:{red:#} {error}");
         let mut printed = error.to_string();
@@ -98,4 +89,9 @@ impl Output {
             }
         }
     }
+}
+
+/// Mark after the name of a simulated drive.
+pub fn simulated_mark(simulated: bool) -> &'static str {
+    if simulated { " (simulated)" } else { "" }
 }

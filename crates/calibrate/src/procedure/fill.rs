@@ -2,8 +2,9 @@
 
 use assay_ssd::Profile;
 use assay_units::rate::mib_per_second;
-use assay_units::{DataClass, GIB, MIB, Nanos, Op};
+use assay_units::{GIB, MIB, Nanos, Op};
 
+use super::steady_mean;
 use crate::CalibrateError;
 use crate::drive_under_test::{AREA_BYTES, DriveUnderTest};
 use crate::measurement::{AccessPattern, FillFigure, ReferenceWorkload};
@@ -13,17 +14,12 @@ const SAMPLE_BYTES: u64 = 128 * MIB;
 /// Bytes of one write.
 const BLOCK_BYTES: u32 = 131_072;
 
-/// Steady state of a drive without an SLC cache: this many samples ...
+/// Steady state of a drive without an SLC cache: the means of this many samples and of as many before them differ by less than this.
 const STEADY_SAMPLES: usize = 8;
-/// ... and as many before them differ by no more than this share.
 const STEADY_SHARE: f64 = 0.002;
 
-/// MB/s of each 128 MiB of the sequential write. With `stop_when_steady` the write of a drive without an SLC cache
-/// ends in steady state,
+/// MB/s of each 128 MiB of the sequential write. With `stop_when_steady` the write of a drive without an SLC cache ends in steady state,
 /// and the rest is extrapolated.
-///
-/// # Errors
-/// When the profile cannot make a drive, or the drive fails an I/O.
 pub fn run(profile: &Profile, stop_when_steady: bool) -> Result<Vec<f64>, CalibrateError> {
     let job = ReferenceWorkload {
         op: Op::Write,
@@ -34,24 +30,17 @@ pub fn run(profile: &Profile, stop_when_steady: bool) -> Result<Vec<f64>, Calibr
     let area = AREA_BYTES.min(drive.capacity_bytes());
     let samples = (area / SAMPLE_BYTES) as usize;
     let stop_when_steady = stop_when_steady && profile.slc.is_none();
-    for _ in 0..samples {
-        if let Some(rate) = steady_rate(&out).filter(|_| stop_when_steady) {
+    while out.len() < samples {
+        let steady = steady_mean(&out, STEADY_SAMPLES, STEADY_SHARE);
+        if let Some(rate) = steady.filter(|_| stop_when_steady) {
             out.resize(samples, rate);
             break;
         }
-        let start = drive.now();
+        let start = drive.now;
         let bytes = drive.run(SAMPLE_BYTES / u64::from(BLOCK_BYTES), Nanos::MAX)?;
-        out.push(bytes as f64 / (drive.now() - start).as_secs_f64() / 1e6);
+        out.push(bytes as f64 / (drive.now - start).as_secs_f64() / 1e6);
     }
     Ok(out)
-}
-
-/// The rate in steady state.
-fn steady_rate(rates: &[f64]) -> Option<f64> {
-    let recent = rates.get(rates.len().checked_sub(2 * STEADY_SAMPLES)?..)?;
-    let (before, after) = recent.split_at(STEADY_SAMPLES);
-    let mean = |list: &[f64]| list.iter().sum::<f64>() / list.len() as f64;
-    ((mean(after) / mean(before) - 1.0).abs() < STEADY_SHARE).then(|| mean(after))
 }
 
 /// A figure of the samples: MB/s, or GB for the cache.
@@ -59,10 +48,8 @@ pub fn figure(rates: &[f64], figure: FillFigure) -> Option<f64> {
     // Equal amounts at different rates: the mean rate is the harmonic one.
     let rate = |list: &[f64]| list.len() as f64 / list.iter().map(|rate| 1.0 / rate).sum::<f64>();
     let gib = (GIB / SAMPLE_BYTES) as usize;
-    let (first, last) = (
-        rate(rates.get(..gib)?),
-        rate(rates.get(rates.len() - gib..)?),
-    );
+    let first = rate(rates.get(..gib)?);
+    let last = rate(&rates[rates.len() - gib..]);
     Some(match figure {
         FillFigure::Steady => rate(rates),
         FillFigure::First => first,
@@ -75,35 +62,22 @@ pub fn figure(rates: &[f64], figure: FillFigure) -> Option<f64> {
     })
 }
 
-/// Threads of the read of zeroes, and of the same read of data beside it. The source does not state which of its two
-/// thread counts, 16 or
-/// 64, was used; either reads data at about 1030 MiB/s (1037 is its cell of 16), and 64 is the harder case for a model.
+/// Threads of the read of zeroes, and of the same read of data beside it. The source does not state which of its two thread counts, 16
+/// or 64, was used; either reads data at about 1030 MiB/s (1037 is its cell of 16), and 64 is the harder case for a model.
 pub const ZEROED_READ_THREADS: u32 = 64;
 /// Block of that read: 102,900 reads/s are 3215 MiB/s.
 pub const ZEROED_READ_BYTES: u32 = 32_768;
 
 /// MiB/s of 32 KiB random reads by 64 threads on an area to which only zeroes were written.
-///
-/// # Errors
-/// When the profile cannot make a drive, or the drive fails an I/O.
 pub fn zeroed_read(profile: &Profile) -> Result<f64, CalibrateError> {
-    let job = ReferenceWorkload {
-        op: Op::Write,
-        data: DataClass::Zero,
-        ..ReferenceWorkload::read(AccessPattern::Sequential, 1, 1 << 20)
-    };
+    let (threads, bytes) = (ZEROED_READ_THREADS, ZEROED_READ_BYTES);
+    let job = ReferenceWorkload::read(AccessPattern::Random, threads, bytes);
     let mut drive = DriveUnderTest::new(profile, job)?;
-    drive.run(AREA_BYTES.min(drive.capacity_bytes()) >> 20, Nanos::MAX)?;
-    drive.drain();
-    drive.set_workload(ReferenceWorkload::read(
-        AccessPattern::Random,
-        ZEROED_READ_THREADS,
-        ZEROED_READ_BYTES,
-    ));
+    drive.write_zeroes()?;
     drive.run(1_000, Nanos::MAX)?;
-    let start = drive.now();
+    let start = drive.now;
     let bytes = drive.run(100_000, Nanos::MAX)?;
-    Ok(mib_per_second(bytes, drive.now() - start))
+    Ok(mib_per_second(bytes, drive.now - start))
 }
 
 #[cfg(test)]

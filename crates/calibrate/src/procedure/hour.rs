@@ -3,6 +3,7 @@
 use assay_ssd::{DriveOptions, Profile};
 use assay_units::{Nanos, Op};
 
+use super::mean;
 use crate::CalibrateError;
 use crate::drive_under_test::DriveUnderTest;
 use crate::measurement::{AccessPattern, HourFigure, ReferenceWorkload};
@@ -16,12 +17,8 @@ const STATES_S: usize = 1200;
 
 /// IOPS of each second.
 ///
-/// With `shrink` above 1, drive and time are divided by it: as many overwrites with the same share of
-/// over-provisioning in less time, and
-/// the same figures where there are many superblocks. Good enough for a fit.
-///
-/// # Errors
-/// When the profile cannot make a drive, or the drive fails an I/O.
+/// With `shrink` above 1, drive and time are divided by it: as many overwrites with the same share of over-provisioning in less time,
+/// and the same figures where there are many superblocks. Good enough for a fit.
 pub fn run(
     profile: &Profile,
     over_provisioning_percent: u8,
@@ -43,8 +40,7 @@ pub fn run(
         ..ReferenceWorkload::read(AccessPattern::Random, 1, 4096)
     };
     let options = DriveOptions {
-        over_provisioning_percent: (over_provisioning_percent > 0)
-            .then_some(over_provisioning_percent),
+        over_provisioning_percent: Some(over_provisioning_percent).filter(|&percent| percent > 0),
         ..DriveOptions::default()
     };
     let mut drive = DriveUnderTest::with_options(&profile, job, options)?;
@@ -60,18 +56,16 @@ pub fn run(
 /// A figure of the seconds' IOPS; `None` where it is undefined (no slow second, no deviation).
 pub fn figure(seconds: &[f64], figure: HourFigure) -> Option<f64> {
     let last = |count: usize| seconds.get(seconds.len().checked_sub(count)?..);
-    let mean = |list: &[f64]| list.iter().sum::<f64>() / list.len() as f64;
-    let score = last(SCORE_S)?;
-    let states = last(STATES_S)?;
+    let (score, states) = (last(SCORE_S)?, last(STATES_S)?);
     // Between the deciles, so that rare outliers do not matter.
     let middle = f64::midpoint(quantile(states, 0.1)?, quantile(states, 0.9)?);
     let (fast, slow): (Vec<f64>, Vec<f64>) = states.iter().partition(|&&iops| iops > middle);
     match figure {
-        HourFigure::Mean => Some(mean(score)),
+        HourFigure::Mean => mean(score),
         HourFigure::Consistency => {
-            let mean = mean(score);
-            let variance =
-                score.iter().map(|s| (s - mean).powi(2)).sum::<f64>() / score.len() as f64;
+            let mean = mean(score)?;
+            let squares: f64 = score.iter().map(|s| (s - mean).powi(2)).sum();
+            let variance = squares / score.len() as f64;
             (variance > 0.0).then(|| mean / variance.sqrt())
         }
         // Medians, since seconds with a change of state are in both.

@@ -4,6 +4,7 @@ use assay_ssd::Profile;
 use assay_units::Nanos;
 use assay_units::rate::mib_per_second;
 
+use super::mean;
 use crate::CalibrateError;
 use crate::drive_under_test::DriveUnderTest;
 use crate::measurement::{AccessPattern, ReferenceWorkload, SoakFigure};
@@ -27,37 +28,25 @@ pub struct SoakSecond {
 
 /// Samples of each second.
 ///
-/// With `speed_up` above 1, the drive's heat capacity and each "second" are divided by it: the same temperatures and
-/// rates in less time,
+/// With `speed_up` above 1, the drive's heat capacity and each "second" are divided by it: the same temperatures and rates in less time,
 /// durations to about a thermal step (50 ms) times `speed_up`. Good enough for a fit.
-///
-/// # Errors
-/// When the profile cannot make a drive, or the drive fails an I/O.
 pub fn run(profile: &Profile, speed_up: u64) -> Result<Vec<SoakSecond>, CalibrateError> {
     let mut profile = profile.clone();
     profile.thermal.time_constant_s.value /= speed_up as f64;
-    let mut drive = DriveUnderTest::new(
-        &profile,
-        ReferenceWorkload::read(AccessPattern::Random, 64, 65_536),
-    )?;
+    let job = ReferenceWorkload::read(AccessPattern::Random, 64, 65_536);
+    let mut drive = DriveUnderTest::new(&profile, job)?;
     let span = Nanos(Nanos::SECOND.0 / speed_up);
-    let mut out = Vec::new();
-    for second in 1..=SOAK_S {
+    let second = |second| {
         let bytes = drive.run(u64::MAX, Nanos(span.0 * second))?;
         let health = drive.telemetry();
-        out.push(SoakSecond {
+        Ok(SoakSecond {
             mib_per_s: mib_per_second(bytes, span),
             celsius: f64::from(health.composite_celsius),
             second_sensor: health.sensors.first().copied().map(f64::from),
             throttled_s: health.throttled_time_s,
-        });
-    }
-    Ok(out)
-}
-
-fn mean(values: impl Iterator<Item = f64>) -> Option<f64> {
-    let (count, sum) = values.fold((0, 0.0), |(count, sum), value| (count + 1, sum + value));
-    (count > 0).then(|| sum / f64::from(count))
+        })
+    };
+    (1..=SOAK_S).map(second).collect()
 }
 
 /// A figure of a soak; `None` where it is undefined (a missing sensor, no throttling).
@@ -66,31 +55,26 @@ pub fn figure(seconds: &[SoakSecond], figure: SoakFigure) -> Option<f64> {
     // Throttling is detected in the rate, as by the source.
     let cool = seconds.first()?.mib_per_s;
     let slow = |second: &SoakSecond| second.mib_per_s < SLOW * cool;
+    let mean = |values: &mut dyn Iterator<Item = f64>| mean(&values.collect::<Vec<_>>());
     match figure {
         SoakFigure::CelsiusAfter120S => Some(seconds.get(119)?.celsius),
-        SoakFigure::SettledCelsius => mean(steady.iter().map(|second| second.celsius)),
-        SoakFigure::SettledRead => mean(steady.iter().map(|second| second.mib_per_s)),
-        SoakFigure::SecondSensor => mean(steady.iter().filter_map(|second| second.second_sensor)),
+        SoakFigure::SettledCelsius => mean(&mut steady.iter().map(|second| second.celsius)),
+        SoakFigure::SettledRead => mean(&mut steady.iter().map(|second| second.mib_per_s)),
+        SoakFigure::SecondSensor => {
+            mean(&mut steady.iter().filter_map(|second| second.second_sensor))
+        }
         SoakFigure::ThrottleCelsius => {
-            let first = seconds
-                .iter()
-                .position(|second| second.throttled_s > 0)
-                .or_else(|| seconds.iter().position(slow))?;
-            seconds
-                .get(..=first)?
-                .iter()
-                .map(|second| second.celsius)
-                .max_by(f64::total_cmp)
+            let reported = seconds.iter().position(|second| second.throttled_s > 0);
+            let first = reported.or_else(|| seconds.iter().position(slow))?;
+            let before = seconds[..=first].iter().map(|second| second.celsius);
+            before.max_by(f64::total_cmp)
         }
         SoakFigure::ThrottledRead => {
             // From the second after the first slow one up to the next change of the rate.
             let from = seconds.iter().position(slow)? + 1;
-            let rate = seconds.get(from)?.mib_per_s;
-            let stretch = seconds
-                .get(from..)?
-                .iter()
-                .take_while(|second| (second.mib_per_s / rate - 1.0).abs() < 0.1);
-            mean(stretch.map(|second| second.mib_per_s))
+            let rates = seconds[from..].iter().map(|second| second.mib_per_s);
+            let rate = rates.clone().next()?;
+            mean(&mut rates.take_while(|other| (other / rate - 1.0).abs() < 0.1))
         }
         SoakFigure::ThrottledS => mean_period(seconds, true, &slow),
         SoakFigure::RecoveredS => mean_period(seconds, false, &slow),
@@ -107,12 +91,12 @@ fn mean_period(
         .chunk_by(|a, b| slow(a) == slow(b))
         .map(|period| (slow(&period[0]), period.len()))
         .collect();
-    let whole = periods.get(2..periods.len().checked_sub(1)?)?;
+    let whole = periods.get(2..periods.len().checked_sub(1)?)?.iter();
+    let lengths = whole.filter(|(is_slow, _)| *is_slow == wanted);
     mean(
-        whole
-            .iter()
-            .filter(|(is_slow, _)| *is_slow == wanted)
-            .map(|&(_, length)| length as f64),
+        &lengths
+            .map(|&(_, length)| length as f64)
+            .collect::<Vec<_>>(),
     )
 }
 

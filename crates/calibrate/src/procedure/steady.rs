@@ -7,7 +7,7 @@ use assay_units::{DataClass, Nanos, Op};
 
 use crate::CalibrateError;
 use crate::drive_under_test::DriveUnderTest;
-use crate::measurement::{AccessPattern, PriorState, ReferenceMetric, ReferenceWorkload};
+use crate::measurement::{PriorState, ReferenceMetric, ReferenceWorkload};
 
 /// I/Os that give the rate of random reads of one page to about 1 %.
 const IOS: u64 = 6000;
@@ -17,12 +17,11 @@ const WARM_UP_IOS: u64 = 30;
 const MOST_IOS: u64 = 20_000_000;
 
 /// Result of a run.
-#[derive(Clone, Debug)]
 pub struct SteadyResult {
     bytes: u64,
     elapsed: Nanos,
     block_bytes: u32,
-    latency: Histogram,
+    latency: Box<Histogram>,
 }
 
 /// I/Os to simulate: fewer where each is many flash reads, more for a high percentile.
@@ -38,9 +37,6 @@ fn ios(job: &ReferenceWorkload, metrics: &[ReferenceMetric], factor: u64) -> u64
 }
 
 /// Run it. `factor` multiplies the I/Os where their number is not given.
-///
-/// # Errors
-/// When the profile cannot make a drive, or the drive fails an I/O.
 pub fn run(
     profile: &Profile,
     job: &ReferenceWorkload,
@@ -50,54 +46,35 @@ pub fn run(
     let ios = ios(job, metrics, factor);
     let mut drive = DriveUnderTest::new(profile, *job)?;
     if job.op == Op::Read && job.data == DataClass::Zero && job.state != PriorState::Fresh {
-        drive.drain();
-        drive.set_workload(ReferenceWorkload {
-            op: Op::Write,
-            access: AccessPattern::Sequential,
-            block_bytes: 1 << 20,
-            threads: 1,
-            queue_depth: 1,
-            ..*job
-        });
-        drive.run(job.area_bytes.min(drive.capacity_bytes()) >> 20, Nanos::MAX)?;
-        drive.drain();
-        drive.set_workload(*job);
+        drive.write_zeroes()?;
     }
     // A given number of I/Os was measured from the first on, without a warm-up.
     if job.ios.is_none() {
         let slots = u64::from(job.threads) * u64::from(job.queue_depth);
         drive.run((ios / 10).max(slots * WARM_UP_IOS), Nanos::MAX)?;
     }
-    drive.record();
-    let start = drive.now();
-    let bytes = drive.run(ios, Nanos::MAX)?;
+    drive.latency = Some(Box::default());
+    let start = drive.now;
     Ok(SteadyResult {
-        bytes,
-        elapsed: drive.now() - start,
+        bytes: drive.run(ios, Nanos::MAX)?,
+        elapsed: drive.now - start,
         block_bytes: job.block_bytes,
-        latency: drive
-            .latency()
-            .cloned()
-            .expect("recording since the warm-up"),
+        latency: drive.latency.expect("recording since the warm-up"),
     })
 }
 
 impl SteadyResult {
     /// The figure of a metric; `None` for metrics of other procedures.
     pub fn figure(&self, metric: ReferenceMetric) -> Option<f64> {
-        match metric {
-            ReferenceMetric::MibPerS => Some(mib_per_second(self.bytes, self.elapsed)),
-            ReferenceMetric::MbPerS => Some(per_second(self.bytes, self.elapsed) / 1e6),
-            ReferenceMetric::Iops => Some(per_second(
-                self.bytes / u64::from(self.block_bytes),
-                self.elapsed,
-            )),
-            ReferenceMetric::MeanUs => Some(self.latency.mean_ns() / 1000.0),
-            ReferenceMetric::Seconds => Some(self.elapsed.as_secs_f64()),
-            ReferenceMetric::Gb => Some(self.bytes as f64 / 1e9),
-            _ => metric
-                .per_million()
-                .map(|share| self.latency.percentile(share).0 as f64 / 1000.0),
-        }
+        let ios = self.bytes / u64::from(self.block_bytes);
+        Some(match metric {
+            ReferenceMetric::MibPerS => mib_per_second(self.bytes, self.elapsed),
+            ReferenceMetric::MbPerS => per_second(self.bytes, self.elapsed) / 1e6,
+            ReferenceMetric::Iops => per_second(ios, self.elapsed),
+            ReferenceMetric::MeanUs => self.latency.mean_ns() / 1000.0,
+            ReferenceMetric::Seconds => self.elapsed.as_secs_f64(),
+            ReferenceMetric::Gb => self.bytes as f64 / 1e9,
+            _ => self.latency.percentile(metric.per_million()?).0 as f64 / 1000.0,
+        })
     }
 }

@@ -5,15 +5,16 @@
 //! first stream the drive is idle long enough to enter a power-saving state. The brief repeats the sweep and averages; the model has no
 //! variation between sweeps, so one is enough.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use assay_ssd::Profile;
 use assay_units::rate::mib_per_second;
 use assay_units::{Nanos, Op};
 
+use super::steady_mean;
 use crate::CalibrateError;
 use crate::drive_under_test::DriveUnderTest;
-use crate::measurement::{AccessPattern, CHUNK_BYTES, ReferenceWorkload};
+use crate::measurement::{AccessPattern, CHUNK_BYTES, ReferenceWorkload, chunk_bytes};
 
 /// Chunk commands in flight. The brief states only "several".
 const QUEUE_DEPTH: u32 = 8;
@@ -25,27 +26,22 @@ const GAP: Nanos = Nanos::from_secs(10);
 /// Time of each stream of a sweep, by operation and chunks.
 pub type ChunkTimes = BTreeMap<(Op, u32), Nanos>;
 
-fn drained_drive(profile: &Profile) -> Result<DriveUnderTest, CalibrateError> {
-    let mut drive = DriveUnderTest::new(
-        profile,
-        ReferenceWorkload::read(AccessPattern::Sequential, 1, CHUNK_BYTES),
-    )?;
+fn idle_drive(profile: &Profile) -> Result<DriveUnderTest, CalibrateError> {
+    let workload = ReferenceWorkload::read(AccessPattern::Sequential, 1, CHUNK_BYTES);
+    let mut drive = DriveUnderTest::new(profile, workload)?;
     drive.drain();
+    drive.idle(PAUSE);
     Ok(drive)
 }
 
 /// The sweep over these sizes, in ascending order, each written and then read, also where only reads are wanted.
-///
-/// # Errors
-/// When the profile cannot make a drive, or the drive fails an I/O.
-pub fn sweep(profile: &Profile, sizes: &[u32]) -> Result<ChunkTimes, CalibrateError> {
-    let mut drive = drained_drive(profile)?;
+pub fn sweep(profile: &Profile, sizes: &BTreeSet<u32>) -> Result<ChunkTimes, CalibrateError> {
+    let mut drive = idle_drive(profile)?;
     let capacity = drive.capacity_bytes();
     let mut times = ChunkTimes::new();
     let mut first = 0;
-    drive.idle(PAUSE);
     for &chunks in sizes {
-        let bytes = u64::from(chunks) * u64::from(CHUNK_BYTES);
+        let bytes = chunk_bytes(chunks);
         if first + bytes > capacity {
             first = 0;
         }
@@ -62,29 +58,24 @@ pub fn sweep(profile: &Profile, sizes: &[u32]) -> Result<ChunkTimes, CalibrateEr
 
 /// Rate of a stream in MiB/s.
 pub fn rate(chunks: u32, time: Nanos) -> f64 {
-    mib_per_second(u64::from(chunks) * u64::from(CHUNK_BYTES), time)
+    mib_per_second(chunk_bytes(chunks), time)
 }
 
 /// Chunks per sample of a long stream's rate: 1 GiB.
 const SAMPLE_CHUNKS: u64 = 8192;
-/// Steady state of a long stream: this many samples ...
+/// Steady state of a long stream: the mean times of this many samples and of as many before them differ by less than this share.
 const STEADY_SAMPLES: usize = 32;
-/// ... and as many before them differ by no more than this share.
 const STEADY_SHARE: f64 = 0.005;
 
 /// MiB/s of the whole drive in one stream. With `stop_when_steady` the stream ends in steady state, and the rest is extrapolated.
-///
-/// # Errors
-/// When the profile cannot make a drive, or the drive fails an I/O.
 pub fn full_stream(
     profile: &Profile,
     op: Op,
     stop_when_steady: bool,
 ) -> Result<f64, CalibrateError> {
-    let mut drive = drained_drive(profile)?;
-    drive.idle(PAUSE);
+    let mut drive = idle_drive(profile)?;
     let chunks = drive.capacity_bytes() / u64::from(CHUNK_BYTES);
-    let start = drive.now();
+    let start = drive.now;
     let (mut done, mut samples) = (0, Vec::new());
     while done < chunks {
         let now = SAMPLE_CHUNKS.min(chunks - done);
@@ -92,24 +83,15 @@ pub fn full_stream(
         let time = drive.stream(op, first, now, CHUNK_BYTES, QUEUE_DEPTH)?;
         done += now;
         samples.push(time.as_secs_f64());
-        if let Some(sample_s) = steady_time(&samples).filter(|_| stop_when_steady) {
+        let steady_s = steady_mean(&samples, STEADY_SAMPLES, STEADY_SHARE);
+        if let Some(sample_s) = steady_s.filter(|_| stop_when_steady) {
             let left = (chunks - done) as f64 / SAMPLE_CHUNKS as f64 * sample_s;
-            let whole_s = (drive.now() - start).as_secs_f64() + left;
+            let whole_s = (drive.now - start).as_secs_f64() + left;
             return Ok(chunks as f64 * f64::from(CHUNK_BYTES) / whole_s / (1 << 20) as f64);
         }
     }
-    Ok(mib_per_second(
-        chunks * u64::from(CHUNK_BYTES),
-        drive.now() - start,
-    ))
-}
-
-/// Seconds per sample in steady state.
-fn steady_time(samples: &[f64]) -> Option<f64> {
-    let recent = samples.get(samples.len().checked_sub(2 * STEADY_SAMPLES)?..)?;
-    let (before, after) = recent.split_at(STEADY_SAMPLES);
-    let (before, after) = (before.iter().sum::<f64>(), after.iter().sum::<f64>());
-    ((after / before - 1.0).abs() < STEADY_SHARE).then(|| after / STEADY_SAMPLES as f64)
+    let bytes = chunks * u64::from(CHUNK_BYTES);
+    Ok(mib_per_second(bytes, drive.now - start))
 }
 
 #[cfg(test)]

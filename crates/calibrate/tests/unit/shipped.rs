@@ -14,7 +14,7 @@ fn compared_figures_are_the_current_publications() {
     for name in names {
         assert!(Profile::names().contains(&name), "{name}");
         let figures = published(name).expect("whole").len();
-        let found = fidelity(name).map_or(0, |f| f.figures as usize);
+        let found = fidelity(name).map_or(0, |f| f.count);
         assert_eq!(found, figures, "{name}: run `make fidelity`");
     }
     assert_eq!(fidelity("no such drive"), None);

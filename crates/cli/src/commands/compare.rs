@@ -11,6 +11,5 @@ pub fn run(arguments: &CompareArguments, output: Output) -> anyhow::Result<Comma
     output.show(
         || assay_report::terminal::compare(&runs, output.columns(), output.style()),
         || json::compare(&runs),
-    )?;
-    Ok(CommandOutcome::Done)
+    )
 }

@@ -15,6 +15,5 @@ pub fn run(shell: clap_complete::Shell, output: Output) -> anyhow::Result<Comman
     output.show(
         || script.to_string(),
         || json!({ "shell": shell.to_string(), "script": script }),
-    )?;
-    Ok(CommandOutcome::Done)
+    )
 }

@@ -3,12 +3,12 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
+use assay_store::Run;
 use assay_store::export::{ExportFormat, export_fio_json, export_json};
-use assay_store::{Run, StoreError};
 use serde_json::json;
 
 use crate::args::ExportArguments;
-use crate::exit::{CommandOutcome, UsageError};
+use crate::exit::{CommandOutcome, bail_usage};
 use crate::terminal::Output;
 
 /// Write a run in another format.
@@ -18,10 +18,8 @@ pub fn run(arguments: &ExportArguments, output: Output) -> anyhow::Result<Comman
     if arguments.output.as_deref() == Some(Path::new("-")) {
         return to_stdout(&run, format);
     }
-    let path = arguments
-        .output
-        .clone()
-        .unwrap_or_else(|| PathBuf::from(format.default_name(&run.manifest.run_id)));
+    let default = || PathBuf::from(format.default_name(&run.manifest.run_id));
+    let path = arguments.output.clone().unwrap_or_else(default);
     if matches!(format, ExportFormat::Json | ExportFormat::FioJson) {
         super::check_replaceable(&path, "{")?;
     }
@@ -34,24 +32,19 @@ pub fn run(arguments: &ExportArguments, output: Output) -> anyhow::Result<Comman
                 .collect()
         },
         || json!({ "format": format.name(), "files": files }),
-    )?;
-    Ok(CommandOutcome::Done)
+    )
 }
 
 fn to_stdout(run: &Run, format: ExportFormat) -> anyhow::Result<CommandOutcome> {
     let mut stdout = std::io::stdout().lock();
-    let written: Result<(), StoreError> = match format {
-        ExportFormat::Json => export_json(run, &mut stdout),
-        ExportFormat::FioJson => export_fio_json(run, &mut stdout),
+    match format {
+        ExportFormat::Json => export_json(run, &mut stdout)?,
+        ExportFormat::FioJson => export_fio_json(run, &mut stdout)?,
         ExportFormat::Csv | ExportFormat::Parquet => {
-            return Err(UsageError(format!(
-                "{} writes several files, not one for stdout; name a folder with -o",
-                format.name()
-            ))
-            .into());
+            let name = format.name();
+            bail_usage!("{name} writes several files, not one for stdout; name a folder with -o");
         }
-    };
-    written?;
+    }
     stdout.flush()?;
     Ok(CommandOutcome::Done)
 }

@@ -3,10 +3,11 @@
 use std::path::Path;
 
 use assay_calibrate::fidelity::{LIMITS, ProfileComparison, compare, table};
-use assay_calibrate::measurement::{AccessPattern, CHUNK_BYTES};
 use assay_calibrate::measurement::{
-    Measurement, Procedure, ReferenceMetric, ReferenceWorkload, Role, Tolerance,
+    AccessPattern, Measurement, Procedure, ReferenceMetric, ReferenceWorkload, Role, Tolerance,
+    chunk_bytes,
 };
+use assay_calibrate::residual::Residual;
 use assay_report::fidelity::{
     FidelityDrive, FidelityFigure, FidelityPage, FigureKind, html, markdown,
 };
@@ -26,10 +27,8 @@ pub fn run(arguments: &FidelityArguments, output: Output) -> anyhow::Result<Comm
         let builtin = Profile::names().into_iter().map(Profile::builtin);
         builtin.collect::<Result<_, _>>()?
     } else {
-        let named = arguments.profiles.iter().map(|name| load(name));
-        named
-            .map(|loaded| loaded.map(|(_, profile)| profile))
-            .collect::<Result<_, _>>()?
+        let named = arguments.profiles.iter().map(|name| Ok(load(name)?.1));
+        named.collect::<anyhow::Result<_>>()?
     };
     super::check_replaceable(&arguments.output, "<!doctype html")?;
     let threads = super::fit::threads(arguments.threads);
@@ -55,13 +54,12 @@ pub fn run(arguments: &FidelityArguments, output: Output) -> anyhow::Result<Comm
                 "drives": all.iter().map(|one| json!({
                     "name": one.name,
                     "summary": summary(one.summary()),
-                    "predicted": summary(one.predicted()),
+                    "predicted": summary(one.residuals.summary(Role::HeldOut)),
                     "residuals": residuals(&one.residuals),
                 })).collect::<Vec<_>>(),
             })
         },
-    )?;
-    Ok(CommandOutcome::Done)
+    )
 }
 
 fn shown(all: &[ProfileComparison], path: &Path) -> String {
@@ -70,7 +68,7 @@ fn shown(all: &[ProfileComparison], path: &Path) -> String {
         "drive", "figures met", "median", "worst", "of these predicted"
     );
     for one in all {
-        let (sum, predicted) = (one.summary(), one.predicted());
+        let (sum, predicted) = (one.summary(), one.residuals.summary(Role::HeldOut));
         text.push_str(&format!(
             "  {:<24} {:>15} {:>6.1} % {:>6.1} % {:>22}\n",
             one.name,
@@ -85,51 +83,35 @@ fn shown(all: &[ProfileComparison], path: &Path) -> String {
 }
 
 fn page(all: &[ProfileComparison]) -> FidelityPage {
+    let drive = |one: &ProfileComparison| FidelityDrive {
+        name: one.name.clone(),
+        title: one.title.clone(),
+        figures: one.residuals.0.iter().map(figure).collect(),
+    };
     FidelityPage {
-        drives: all
-            .iter()
-            .map(|one| FidelityDrive {
-                name: one.name.clone(),
-                title: one.title.clone(),
-                figures: one
-                    .residuals
-                    .0
-                    .iter()
-                    .map(|residual| FidelityFigure {
-                        simulated: residual.simulated,
-                        error: residual.error(),
-                        met: residual.is_met(),
-                        ..figure(&residual.measurement)
-                    })
-                    .collect(),
-            })
-            .collect(),
+        drives: all.iter().map(drive).collect(),
         limits: LIMITS.iter().map(|&limit| limit.to_owned()).collect(),
     }
 }
 
-/// The published part of a figure.
-fn figure(m: &Measurement) -> FidelityFigure {
-    let quantile = m.metric.quantile();
-    let (goal, error_unit) = match m.tolerance {
-        Tolerance::Relative(share) => (share * 100.0, "%".to_owned()),
-        Tolerance::Absolute(span) => (span, m.metric.unit().to_owned()),
-    };
+fn figure(residual: &Residual) -> FidelityFigure {
+    let m = &residual.measurement;
     FidelityFigure {
         kind: kind(m),
-        title: if quantile.is_empty() {
-            m.procedure.title()
-        } else {
-            format!("{}: {quantile}", m.procedure.title())
-        },
+        title: m.title(": "),
         published: m.value,
+        simulated: residual.simulated,
         unit: m.metric.unit().to_owned(),
-        error_unit,
-        goal,
+        error: residual.error(),
+        error_unit: m.error_unit("%").to_owned(),
+        met: residual.is_met(),
+        goal: match m.tolerance {
+            Tolerance::Relative(share) => share * 100.0,
+            Tolerance::Absolute(span) => span,
+        },
         predicted: m.role == Role::HeldOut,
         source: m.source.clone(),
         curve: curve(m),
-        ..FidelityFigure::default()
     }
 }
 
@@ -154,10 +136,9 @@ fn curve(m: &Measurement) -> Option<(String, f64)> {
         Procedure::Steady(w) if is_bandwidth(m, &w) && w.access == AccessPattern::Random => {
             Some((format!("{} threads", w.threads), f64::from(w.block_bytes)))
         }
-        Procedure::Chunks { op, chunks } => Some((
-            op.name().to_owned(),
-            f64::from(chunks) * f64::from(CHUNK_BYTES),
-        )),
+        Procedure::Chunks { op, chunks } => {
+            Some((op.name().to_owned(), chunk_bytes(chunks) as f64))
+        }
         _ => None,
     }
 }

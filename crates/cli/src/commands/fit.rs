@@ -4,33 +4,25 @@ use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
-use assay_calibrate::measurement::{Measurement, Role, Tolerance};
+use assay_calibrate::measurement::{Measurement, Role};
 use assay_calibrate::parameter::{FreeParameter, free_by_default, renamed};
 use assay_calibrate::residual::{ErrorSummary, Residual, Residuals};
+use assay_calibrate::run_folder::{self, FitTargets};
 use assay_calibrate::shipped::{FitRecipe, hold_out, recipes};
-use assay_calibrate::{FitResult, FitSettings, fit, published, run_folder, table};
+use assay_calibrate::{FitResult, FitSettings, fit, published, table};
 use assay_sim_host::profile_file::load;
 use assay_ssd::Profile;
 use assay_store::Run;
 use serde_json::{Value, json};
 
 use crate::args::FitArguments;
-use crate::exit::{CommandOutcome, UsageError};
+use crate::exit::{CommandOutcome, bail_usage};
 use crate::terminal::Output;
 
 /// Value of `--to` for the built-in published figures.
 const PUBLISHED: &str = "published";
 /// Overhead of the measuring host: free if the figures come from another host than the published ones.
 const HOST_OVERHEAD: &str = "bench.host_overhead_ns";
-
-/// The figures to fit to.
-struct Targets {
-    measurements: Vec<Measurement>,
-    /// Label of fitted parameters.
-    label: String,
-    /// Cells without a usable figure, with the reason.
-    left_out: Vec<(String, String)>,
-}
 
 /// Fit a profile; writes the profile and its residuals.
 pub fn run(arguments: FitArguments, output: Output) -> anyhow::Result<CommandOutcome> {
@@ -40,24 +32,22 @@ pub fn run(arguments: FitArguments, output: Output) -> anyhow::Result<CommandOut
     let mut targets = targets(&arguments, &profile)?;
     let unused = hold_out(&mut targets.measurements, &recipe.hold_out);
     if let Some(pattern) = unused.first() {
-        let some: Vec<String> = targets
-            .measurements
-            .iter()
-            .take(3)
-            .map(|m| m.key())
-            .collect();
-        let what = format!(
-            "{pattern:?} matches no measurement to hold out; examples of names: {}",
-            some.join("; ")
+        let examples = targets.measurements.iter().take(3).map(Measurement::key);
+        let examples = examples.collect::<Vec<_>>().join("; ");
+        bail_usage!(
+            "{pattern:?} matches no measurement to hold out; examples of names: {examples}"
         );
-        return Err(UsageError(what).into());
     }
-    let name = arguments.name.clone().unwrap_or(profile.name.clone());
-    check_name(&name)?;
-    let path = arguments
-        .output
-        .clone()
-        .unwrap_or_else(|| PathBuf::from(format!("{name}.toml")));
+    let name = arguments.name.as_ref().unwrap_or(&profile.name);
+    // Valid in `sim:` and as a file name.
+    let fine = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
+    if name.is_empty() || !name.chars().all(fine) {
+        bail_usage!(
+            "--name {name:?}: write lower-case letters, digits and hyphens, as in my-drive"
+        );
+    }
+    let given = arguments.output.clone();
+    let path = given.unwrap_or_else(|| PathBuf::from(format!("{name}.toml")));
     check_profile_path(&path)?;
     let mut state_file = path.clone().into_os_string();
     state_file.push(".fit-state");
@@ -90,9 +80,9 @@ pub fn run(arguments: FitArguments, output: Output) -> anyhow::Result<CommandOut
         );
         return Ok(CommandOutcome::Interrupted);
     }
-    if name != profile.name {
+    if *name != profile.name {
         let title = format!("{name}: {} fitted to {}", profile.name, targets.label);
-        fitted.text = renamed(&fitted.text, &name, &title)?;
+        fitted.text = renamed(&fitted.text, name, &title)?;
     }
     super::write_atomically(&path, &fitted.text)?;
     let table = path.with_extension("residuals.csv");
@@ -102,48 +92,37 @@ pub fn run(arguments: FitArguments, output: Output) -> anyhow::Result<CommandOut
     output.show(
         || shown(&fitted, &targets, &path, &table),
         || document(&fitted, &targets, &path, &table),
-    )?;
-    Ok(CommandOutcome::Done)
+    )
 }
 
-fn targets(arguments: &FitArguments, profile: &Profile) -> anyhow::Result<Targets> {
+fn targets(arguments: &FitArguments, profile: &Profile) -> anyhow::Result<FitTargets> {
     let path = Path::new(&arguments.to);
-    if arguments.to == PUBLISHED {
+    let (measurements, label) = if arguments.to == PUBLISHED {
         let measurements = published::published(&profile.name)?;
         if measurements.is_empty() {
-            let what = format!(
+            bail_usage!(
                 "there are no published figures of {}; fit it to a table of measurements or to a run",
                 profile.name
             );
-            return Err(UsageError(what).into());
         }
-        return Ok(Targets {
-            measurements,
-            label: "the published figures (reference/)".to_owned(),
-            left_out: Vec::new(),
-        });
-    }
-    if path.is_dir() {
-        let run = Run::open(path)?;
-        let found = run_folder::measurements(&run, arguments.drive.as_deref())?;
-        return Ok(Targets {
-            measurements: found.measurements,
-            label: format!("run {} of {}", run.manifest.run_id, found.drive),
-            left_out: found.left_out,
-        });
-    }
-    if !path.exists() {
-        let what = format!(
+        (measurements, "the published figures (reference/)".into())
+    } else if path.is_dir() {
+        return Ok(run_folder::measurements(
+            &Run::open(path)?,
+            arguments.drive.as_deref(),
+        )?);
+    } else if path.exists() {
+        let name = path.file_name().unwrap_or_default();
+        (table::load(path)?, name.to_string_lossy())
+    } else {
+        bail_usage!(
             "--to {}: there is no such file or folder; give a table of measurements (.csv), a run folder, or published",
             arguments.to
         );
-        return Err(UsageError(what).into());
-    }
-    Ok(Targets {
-        measurements: table::load(path)?,
-        label: path
-            .file_name()
-            .map_or_else(String::new, |n| n.to_string_lossy().into_owned()),
+    };
+    Ok(FitTargets {
+        measurements,
+        label: label.into_owned(),
         left_out: Vec::new(),
     })
 }
@@ -162,14 +141,12 @@ fn recipe(arguments: &FitArguments, profile: &str) -> anyhow::Result<FitRecipe> 
     let text = std::fs::read_to_string(path)
         .with_context(|| format!("cannot read the recipes in {}", path.display()))?;
     let mut all = recipes(&path.display().to_string(), &text)?;
-    let found = all.remove(profile);
-    Ok(found.ok_or_else(|| {
-        UsageError(format!(
-            "{} has no recipe for {profile}; it has: {}",
-            path.display(),
-            all.into_keys().collect::<Vec<_>>().join(", ")
-        ))
-    })?)
+    let Some(recipe) = all.remove(profile) else {
+        let names: Vec<String> = all.into_keys().collect();
+        let (file, names) = (path.display(), names.join(", "));
+        bail_usage!("{file} has no recipe for {profile}; it has: {names}");
+    };
+    Ok(recipe)
 }
 
 fn free(
@@ -183,41 +160,21 @@ fn free(
     }
     let mut free = free_by_default(text)?;
     if arguments.to != PUBLISHED && !free.iter().any(|f| f.path == HOST_OVERHEAD) {
-        free.push(FreeParameter {
-            path: HOST_OVERHEAD.to_owned(),
-            index: None,
-            range: None,
-        });
+        free.push(FreeParameter::whole(HOST_OVERHEAD));
     }
     Ok(free)
 }
 
-/// Error unless the name is valid in `sim:` and as a file name.
-fn check_name(name: &str) -> Result<(), UsageError> {
-    let fine = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
-    if name.is_empty() || !name.chars().all(fine) {
-        return Err(UsageError(format!(
-            "--name {name:?}: write lower-case letters, digits and hyphens, as in my-drive"
-        )));
-    }
-    Ok(())
-}
-
 /// Error unless `path` is free, or an earlier profile.
 fn check_profile_path(path: &Path) -> anyhow::Result<()> {
+    let file = path.display();
     if path.exists() && load(&path.to_string_lossy()).is_err() {
-        let what = format!(
-            "{} exists and is not a profile; remove it first or name another file (.toml) with -o",
-            path.display()
+        bail_usage!(
+            "{file} exists and is not a profile; remove it first or name another file (.toml) with -o"
         );
-        return Err(UsageError(what).into());
     }
     if path.extension().is_none_or(|e| e != "toml") {
-        let what = format!(
-            "-o {}: the file of a profile is named NAME.toml",
-            path.display()
-        );
-        return Err(UsageError(what).into());
+        bail_usage!("-o {file}: the file of a profile is named NAME.toml");
     }
     Ok(())
 }
@@ -229,40 +186,25 @@ pub(super) fn threads(given: Option<usize>) -> usize {
 }
 
 fn number(value: f64) -> String {
-    if value.abs() < 10.0 {
-        format!("{value:.2}")
-    } else if value.abs() < 100.0 {
-        format!("{value:.1}")
-    } else {
-        format!("{value:.0}")
-    }
-}
-
-fn error_text(residual: &Residual) -> String {
-    match (residual.error(), residual.measurement.tolerance) {
-        (None, _) => "-".to_owned(),
-        (Some(error), Tolerance::Relative(_)) => format!("{error:+.1} %"),
-        (Some(error), Tolerance::Absolute(_)) => {
-            format!("{error:+.1} {}", residual.measurement.metric.unit())
-        }
-    }
+    let digits = match value.abs() {
+        0.0..10.0 => 2,
+        10.0..100.0 => 1,
+        _ => 0,
+    };
+    format!("{value:.digits$}")
 }
 
 fn line(text: &mut String, residual: &Residual) {
     let m = &residual.measurement;
-    let quantile = m.metric.quantile();
-    let title = if quantile.is_empty() {
-        m.procedure.title()
-    } else {
-        format!("{}, {quantile}", m.procedure.title())
-    };
-    let simulated = residual.simulated.map_or_else(|| "none".to_owned(), number);
+    let error = |error| format!("{error:+.1} {}", m.error_unit("%"));
     let _ = writeln!(
         text,
-        "  {title:<52} {:>10} {simulated:>10} {:<5} {:>9}{}",
+        "  {:<52} {:>10} {:>10} {:<5} {:>9}{}",
+        m.title(", "),
         number(m.value),
+        residual.simulated.map_or_else(|| "none".to_owned(), number),
         m.metric.unit(),
-        error_text(residual),
+        residual.error().map_or_else(|| "-".to_owned(), error),
         if residual.is_met() { "" } else { "  !" },
     );
 }
@@ -275,7 +217,7 @@ fn summary_line(text: &mut String, what: &str, summary: ErrorSummary) {
     );
 }
 
-fn shown(fitted: &FitResult, targets: &Targets, path: &Path, table: &Path) -> String {
+fn shown(fitted: &FitResult, targets: &FitTargets, path: &Path, table: &Path) -> String {
     let mut text = String::new();
     let head = format!(
         "  {:<52} {:>10} {:>10} {:<5} {:>9}\n",
@@ -315,46 +257,34 @@ fn shown(fitted: &FitResult, targets: &Targets, path: &Path, table: &Path) -> St
             let _ = writeln!(text, "  {cell}: {why}");
         }
     }
+    let (profile, table) = (path.display().to_string(), table.display());
+    // The path as `sim:` takes it.
+    let here = if profile.contains('/') { "" } else { "./" };
     let _ = writeln!(
         text,
-        "\n{} evaluations.\nProfile:   {}  (use it as sim:{})\nResiduals: {}",
-        fitted.evaluations,
-        path.display(),
-        as_spec(path),
-        table.display()
+        "\n{} evaluations.\nProfile:   {profile}  (use it as sim:{here}{profile})\nResiduals: {table}",
+        fitted.evaluations
     );
     text
 }
 
-/// The path as `sim:` takes it.
-fn as_spec(path: &Path) -> String {
-    let text = path.display().to_string();
-    if text.contains('/') {
-        text
-    } else {
-        format!("./{text}")
-    }
-}
-
 /// Residuals as JSON.
 pub(super) fn residuals(all: &Residuals) -> Vec<Value> {
-    all.0
-        .iter()
-        .map(|residual| {
-            let m = &residual.measurement;
-            json!({
-                "measurement": m.key(),
-                "role": match m.role { Role::Target => "target", Role::HeldOut => "held_out" },
-                "metric": m.metric.name(),
-                "measured": m.value,
-                "simulated": residual.simulated,
-                "error": residual.error(),
-                "error_unit": match m.tolerance { Tolerance::Relative(_) => "percent", Tolerance::Absolute(_) => m.metric.unit() },
-                "within_tolerance": residual.is_met(),
-                "source": m.source,
-            })
+    let row = |residual: &Residual| {
+        let m = &residual.measurement;
+        json!({
+            "measurement": m.key(),
+            "role": m.role.name(),
+            "metric": m.metric.name(),
+            "measured": m.value,
+            "simulated": residual.simulated,
+            "error": residual.error(),
+            "error_unit": m.error_unit("percent"),
+            "within_tolerance": residual.is_met(),
+            "source": m.source,
         })
-        .collect()
+    };
+    all.0.iter().map(row).collect()
 }
 
 /// Summary of residuals as JSON.
@@ -367,7 +297,7 @@ pub(super) fn summary(summary: ErrorSummary) -> Value {
     })
 }
 
-fn document(fitted: &FitResult, targets: &Targets, path: &Path, table: &Path) -> Value {
+fn document(fitted: &FitResult, targets: &FitTargets, path: &Path, table: &Path) -> Value {
     let file = |path: &Path| std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     json!({
         "profile": file(path),

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use anyhow::Context;
 use assay_device::session::SessionOptions;
 use assay_integrity::blocks::VerifyBlocks;
-use assay_store::{Destination, Run, RunWriter};
+use assay_store::{Destination, RunWriter};
 use assay_suite::SuiteError;
 use assay_suite::execute::Resume;
 use assay_suite::expand::single_job;
@@ -19,12 +19,10 @@ use crate::terminal::Output;
 /// Run one workload. Without `--out` the run folder is temporary.
 pub fn run(arguments: JobArguments, output: Output) -> anyhow::Result<CommandOutcome> {
     let options = arguments.options();
+    let writes = |rw: &str| rw.contains("write") || rw.contains("rw");
     let session_options = SessionOptions {
         destroy: arguments.destroy,
-        will_write: options
-            .rw
-            .as_deref()
-            .is_some_and(|rw| rw.contains("write") || rw.contains("rw")),
+        will_write: options.rw.as_deref().is_some_and(writes),
         keep_data: options.verify.unwrap_or(false),
         power_meter: super::power_meter(arguments.power_meter.as_deref(), 1)?,
         generator: Some(Arc::new(VerifyBlocks)),
@@ -48,29 +46,20 @@ pub fn run(arguments: JobArguments, output: Output) -> anyhow::Result<CommandOut
         "cannot create a temporary folder for the run: set TMPDIR to a writable directory, or keep a run folder with --out",
     )?;
     let kept = arguments.out.is_some();
-    let destination = arguments.out.map_or_else(
-        || Destination::Under(temporary.path().to_owned()),
-        Destination::At,
-    );
+    let default = || Destination::Under(temporary.path().to_owned());
+    let destination = arguments.out.map_or_else(default, Destination::At);
     let manifest = manifest(&plan, &drives, super::tool(), super::command_line());
     let writer = RunWriter::create(&destination, &manifest)?;
-    let folder = writer.path().to_owned();
-    let resume = &Resume::default();
-    let summary = super::execute(&plan, &mut drives, writer, resume, &stop, output)?;
-    let run = Run::open(&folder)?;
-    output.show(
-        || {
-            let mut text = assay_report::terminal::render(&run, output.columns(), output.style());
-            if !text.ends_with('\n') {
-                text.push('\n');
-            }
-            if kept {
-                text.push_str(&format!("\nRun folder: {}\n", folder.display()));
-            }
-            text
-        },
-        || json::job(&run, drives[0].info()),
-    )?;
+    let resume = Resume::default();
+    let (run, summary) = super::execute(&plan, &mut drives, writer, &resume, &stop, output)?;
+    let text = || {
+        let mut text = assay_report::terminal::render(&run, output.columns(), output.style());
+        if kept {
+            text.push_str(&format!("\nRun folder: {}\n", run.path.display()));
+        }
+        text
+    };
+    output.show(text, || json::job(&run, drives[0].info()))?;
     Ok(super::outcome_of(&summary))
 }
 

@@ -2,7 +2,8 @@
 
 use std::fmt::Write;
 
-use assay_calibrate::shipped::{ProfileFidelity, fidelity};
+use assay_calibrate::residual::ErrorSummary;
+use assay_calibrate::shipped::fidelity;
 use assay_device::identity::list_drives;
 use assay_ssd::{Profile, Provenance};
 use assay_units::text::format_size;
@@ -20,7 +21,7 @@ struct Simulated {
     published: usize,
     fitted: usize,
     assumed: usize,
-    fidelity: Option<ProfileFidelity>,
+    fidelity: Option<ErrorSummary>,
 }
 
 fn simulated() -> anyhow::Result<Vec<Simulated>> {
@@ -31,10 +32,8 @@ fn simulated() -> anyhow::Result<Vec<Simulated>> {
             let identity = profile.identity;
             let numbers = Profile::numbers(Profile::builtin_text(name)?)?;
             let count = |provenance| {
-                numbers
-                    .iter()
-                    .filter(|n| n.provenance == provenance)
-                    .count()
+                let of_it = numbers.iter().filter(|n| n.provenance == provenance);
+                of_it.count()
             };
             Ok(Simulated {
                 name,
@@ -54,26 +53,35 @@ fn simulated() -> anyhow::Result<Vec<Simulated>> {
 pub fn run(output: Output) -> anyhow::Result<CommandOutcome> {
     let drives = list_drives();
     let profiles = simulated()?;
+    let row = |text: &mut String, [drive, size, transport, model, serial]: [&str; 5]| {
+        let _ = writeln!(
+            text,
+            "  {drive:<18} {size:>9}  {transport:<10} {model:<28} {serial}"
+        );
+    };
     let text = || {
         let mut text = String::from("Drives on this machine\n");
         if drives.is_empty() {
             text.push_str("  none found (a file can be measured too)\n");
         } else {
-            let _ = writeln!(
-                text,
-                "  {:<18} {:>9}  {:<10} {:<28} serial for --destroy",
-                "drive", "size", "transport", "model"
+            row(
+                &mut text,
+                [
+                    "drive",
+                    "size",
+                    "transport",
+                    "model",
+                    "serial for --destroy",
+                ],
             );
         }
         for drive in &drives {
-            let _ = writeln!(
-                text,
-                "  {:<18} {:>9}  {:<10} {:<28} {}",
-                drive.spec,
-                format_size(drive.capacity_bytes),
-                drive.transport.as_deref().unwrap_or("-"),
-                drive.model.as_deref().unwrap_or("-"),
-                drive.serial
+            let size = format_size(drive.capacity_bytes);
+            let transport = drive.transport.as_deref().unwrap_or("-");
+            let model = drive.model.as_deref().unwrap_or("-");
+            row(
+                &mut text,
+                [&drive.spec, &size, transport, model, &drive.serial],
             );
         }
         text.push_str(
@@ -88,17 +96,13 @@ pub fn run(output: Output) -> anyhow::Result<CommandOutcome> {
             let numbers = format!("{} / {} / {}", p.published, p.fitted, p.assumed);
             let size = format_size(p.capacity_bytes);
             let version = p.nvme_version.as_deref().unwrap_or("SATA");
-            let fidelity = p.fidelity.map_or_else(
-                || format!("{:>15}", "-"),
-                |f| {
-                    format!(
-                        "{:>15}  {:>5.1} % {:>4.0} %",
-                        format!("{} of {}", f.within, f.figures),
-                        f.median_pct,
-                        f.worst_pct
-                    )
-                },
-            );
+            let fidelity = match p.fidelity {
+                None => format!("{:>15}", "-"),
+                Some(f) => {
+                    let met = format!("{} of {}", f.met, f.count);
+                    format!("{met:>15}  {:>5.1} % {:>4.0} %", f.median_pct, f.worst_pct)
+                }
+            };
             let _ = writeln!(
                 text,
                 "  {:<24} {size:>9}  {version:<4}  {numbers:<26}  {fidelity}",
@@ -122,15 +126,9 @@ pub fn run(output: Output) -> anyhow::Result<CommandOutcome> {
                 "capacity_bytes": p.capacity_bytes,
                 "simulated": true,
                 "numbers": { "published": p.published, "fitted": p.fitted, "assumed": p.assumed },
-                "fidelity": p.fidelity.map(|f| json!({
-                    "figures": f.figures,
-                    "within_tolerance": f.within,
-                    "median_error_pct": f.median_pct,
-                    "worst_error_pct": f.worst_pct,
-                })),
+                "fidelity": p.fidelity.map(super::fit::summary),
             })).collect::<Vec<_>>(),
         })
     };
-    output.show(text, json)?;
-    Ok(CommandOutcome::Done)
+    output.show(text, json)
 }

@@ -20,7 +20,8 @@ pub mod testbench;
 pub mod verdict;
 pub mod verify;
 
-use crate::terminal::Output;
+use std::io::{Read, Write};
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -35,8 +36,9 @@ use assay_suite::drive_state_cache::DriveStateCache;
 use assay_suite::execute::{Resume, RunSummary, Runner};
 use assay_suite::expand::RunPlan;
 
-use crate::exit::{CommandOutcome, UsageError};
+use crate::exit::{CommandOutcome, UsageError, bail_usage};
 use crate::progress::RunProgress;
+use crate::terminal::Output;
 
 /// Signals that end a command in order: SIGINT, SIGTERM, and SIGHUP (closed terminal), so that drives are restored to their power
 /// state. SIGHUP stays ignored if the parent ignored it, as nohup does.
@@ -78,14 +80,12 @@ pub fn power_meter(
         return Ok(None);
     };
     if drives != 1 {
-        return Err(UsageError(format!(
+        bail_usage!(
             "--power-meter measures one drive, and {drives} are named; run them one after the other"
-        ))
-        .into());
+        );
     }
-    PowerMeter::start(command)
-        .map(|meter| Some(Arc::new(meter)))
-        .map_err(|error| UsageError(error.to_string()).into())
+    let meter = PowerMeter::start(command).map_err(|error| UsageError(error.to_string()))?;
+    Ok(Some(Arc::new(meter)))
 }
 
 /// Open the drives of a run. Naming one drive twice is an error.
@@ -97,15 +97,13 @@ pub fn open_drives(
     for name in names {
         let spec = DriveSpec::parse(name).map_err(assay_device::session::SessionError::from)?;
         let drive = DriveSession::open(&spec, options)?;
-        let duplicate = drives
-            .iter()
-            .find(|other| drive.info().path.is_some() && other.info().path == drive.info().path);
-        if let Some(duplicate) = duplicate {
-            return Err(UsageError(format!(
+        let path = &drive.info().path;
+        let is_same = |other: &&DriveSession| path.is_some() && other.info().path == *path;
+        if let Some(same) = drives.iter().find(is_same) {
+            bail_usage!(
                 "{name} and {} are the same drive; name it once",
-                duplicate.info().spec
-            ))
-            .into());
+                same.info().spec
+            );
         }
         drives.push(drive);
     }
@@ -116,18 +114,16 @@ pub fn open_drives(
 /// Error for a `--destroy` value that names none of the drives. Signatures, which it names too, start with a lower-case letter.
 pub fn check_destroy_serials(drives: &[DriveSession], destroy: &[String]) -> anyhow::Result<()> {
     let known: Vec<&str> = drives.iter().map(|d| d.info().serial.as_str()).collect();
-    let is_signature = |name: &str| name.chars().next().is_some_and(|c| c.is_ascii_lowercase());
-    match destroy
-        .iter()
-        .find(|name| !known.contains(&name.as_str()) && !is_signature(name))
-    {
-        None => Ok(()),
-        Some(name) => Err(UsageError(format!(
-            "--destroy {name} names none of the drives given; their serials are: {}",
-            known.join(", ")
-        ))
-        .into()),
+    let is_signature = |name: &str| name.starts_with(|c: char| c.is_ascii_lowercase());
+    for name in destroy {
+        if !known.contains(&name.as_str()) && !is_signature(name) {
+            let known = known.join(", ");
+            bail_usage!(
+                "--destroy {name} names none of the drives given; their serials are: {known}"
+            );
+        }
     }
+    Ok(())
 }
 
 /// Version and commit of this build.
@@ -141,7 +137,8 @@ pub fn tool() -> BuildRecord {
 
 /// The command as typed.
 pub fn command_line() -> Vec<String> {
-    std::env::args_os()
+    let arguments = std::env::args_os();
+    arguments
         .map(|a| a.to_string_lossy().into_owned())
         .collect()
 }
@@ -164,7 +161,7 @@ pub fn open_run(path: &Path, output: Output) -> anyhow::Result<Run> {
     Ok(run)
 }
 
-/// Execute a plan into the writer's run folder, with a progress bar.
+/// Execute a plan into the writer's run folder, with a progress bar; returns the run as recorded.
 pub fn execute(
     plan: &RunPlan,
     drives: &mut [DriveSession],
@@ -172,9 +169,10 @@ pub fn execute(
     resume: &Resume,
     stop: &AtomicBool,
     output: Output,
-) -> anyhow::Result<RunSummary> {
+) -> anyhow::Result<(Run, RunSummary)> {
     let audit = assay_workload::audit::audit()?;
-    let mut progress = RunProgress::new(output, plan, writer.path());
+    let folder = writer.path().to_owned();
+    let mut progress = RunProgress::new(output, plan, &folder);
     let summary = Runner {
         plan,
         drives,
@@ -185,21 +183,17 @@ pub fn execute(
         drive_states: DriveStateCache::for_user(),
     }
     .run(resume);
-    progress.finish();
-    Ok(summary?)
+    progress.bar.finish_and_clear();
+    let summary = summary?;
+    Ok((Run::open(&folder)?, summary))
 }
 
 /// The command outcome of a run.
 pub fn outcome_of(summary: &RunSummary) -> CommandOutcome {
     use assay_store::model::RunEnd;
     let failed = summary.io_errors > 0 || summary.bad_blocks > 0 || summary.failed_cells > 0;
-    if failed || !summary.lost_drives.is_empty() {
-        CommandOutcome::DriveFailed
-    } else if summary.outcome == RunEnd::Interrupted {
-        CommandOutcome::Interrupted
-    } else {
-        CommandOutcome::Done
-    }
+    let interrupted = summary.outcome == RunEnd::Interrupted;
+    CommandOutcome::of(failed || !summary.lost_drives.is_empty(), interrupted)
 }
 
 /// Error if an output must not replace `path`: only a regular file that begins with `head` (in any case), an earlier output, is
@@ -208,42 +202,31 @@ pub fn check_replaceable(path: &Path, head: &str) -> anyhow::Result<()> {
     let Ok(there) = std::fs::metadata(path) else {
         return Ok(());
     };
+    let name = path.display();
     if !there.is_file() {
-        let what = format!(
-            "{} is not a regular file and is left alone; name a file",
-            path.display()
-        );
-        return Err(UsageError(what).into());
+        bail_usage!("{name} is not a regular file and is left alone; name a file");
     }
     let mut start = Vec::new();
     let file = std::fs::File::open(path)?;
-    std::io::Read::read_to_end(
-        &mut std::io::Read::take(file, head.len() as u64),
-        &mut start,
-    )?;
+    file.take(head.len() as u64).read_to_end(&mut start)?;
     if there.len() > 0 && !start.eq_ignore_ascii_case(head.as_bytes()) {
-        let what = format!(
-            "{} exists and is no earlier output of this command; remove it first or name another file",
-            path.display()
+        bail_usage!(
+            "{name} exists and is no earlier output of this command; remove it first or name another file"
         );
-        return Err(UsageError(what).into());
     }
     Ok(())
 }
 
 /// Write a file atomically.
 pub fn write_atomically(path: &Path, text: &str) -> anyhow::Result<()> {
-    let folder = path
-        .parent()
-        .filter(|p| !p.as_os_str().is_empty())
-        .unwrap_or(Path::new("."));
+    let folder = path.parent().filter(|p| !p.as_os_str().is_empty());
     let write = || -> std::io::Result<()> {
-        let mut file = tempfile::NamedTempFile::new_in(folder)?;
-        std::io::Write::write_all(&mut file, text.as_bytes())?;
+        let mut file = tempfile::NamedTempFile::new_in(folder.unwrap_or(Path::new(".")))?;
+        file.write_all(text.as_bytes())?;
         // Readable by all, unlike a temporary file.
-        let mode = std::os::unix::fs::PermissionsExt::from_mode(0o644);
-        file.as_file().set_permissions(mode)?;
-        file.persist(path).map_err(|e| e.error)?;
+        file.as_file()
+            .set_permissions(PermissionsExt::from_mode(0o644))?;
+        file.persist(path)?;
         Ok(())
     };
     write().with_context(|| {

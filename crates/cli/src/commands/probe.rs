@@ -16,10 +16,8 @@ use crate::terminal::Output;
 
 /// Show the properties of a drive, and the serials that `--destroy` needs.
 pub fn run(arguments: &ProbeArguments, output: Output) -> anyhow::Result<CommandOutcome> {
-    let mut sessions = super::open_drives(
-        std::slice::from_ref(&arguments.drive),
-        &SessionOptions::default(),
-    )?;
+    let names = std::slice::from_ref(&arguments.drive);
+    let mut sessions = super::open_drives(names, &SessionOptions::default())?;
     let session = &mut sessions[0];
     let telemetry = session.telemetry();
     let info = session.info();
@@ -32,9 +30,12 @@ pub fn run(arguments: &ProbeArguments, output: Output) -> anyhow::Result<Command
         .or_else(|| temperature_celsius(info));
     let real = matches!(info.kind, DriveKind::Block | DriveKind::File);
     // Refusals that remain when the serial is named.
-    let refusal = real
-        .then(|| interlock::authorise(info, std::slice::from_ref(&info.serial)).err())
-        .flatten();
+    let serial = std::slice::from_ref(&info.serial);
+    let refusal = if real {
+        interlock::authorise(info, serial).err()
+    } else {
+        None
+    };
     let details = manifest::details(info);
     let text = || {
         let mut text = String::new();
@@ -43,25 +44,16 @@ pub fn run(arguments: &ProbeArguments, output: Output) -> anyhow::Result<Command
                 let _ = writeln!(text, "{name:<22} {value}");
             }
         };
-        line(
-            "drive",
-            &format!(
-                "{}{}",
-                info.spec,
-                if info.simulated { "  (simulated)" } else { "" }
-            ),
-        );
+        let mark = if info.simulated { "  (simulated)" } else { "" };
+        line("drive", &format!("{}{mark}", info.spec));
         line("model", info.model.as_deref().unwrap_or(""));
         line("serial", &info.serial);
         line("firmware", info.firmware.as_deref().unwrap_or(""));
-        line(
-            "capacity",
-            &format!(
-                "{} ({} bytes)",
-                format_size(info.capacity_bytes),
-                group_digits(info.capacity_bytes)
-            ),
+        let (size, bytes) = (
+            format_size(info.capacity_bytes),
+            group_digits(info.capacity_bytes),
         );
+        line("capacity", &format!("{size} ({bytes} bytes)"));
         line("logical block", &format!("{} B", info.logical_block_bytes));
         for (name, value) in &details {
             line(name, value);
@@ -73,11 +65,11 @@ pub fn run(arguments: &ProbeArguments, output: Output) -> anyhow::Result<Command
             None if real => line("may be written", &format!("with --destroy {}", info.serial)),
             None => line("may be written", "yes, it is not a real drive"),
             Some(refusal) if refusal.can_be_overridden() => {
-                let options: Vec<String> = std::iter::once(info.serial.clone())
-                    .chain(refusal.missing_words())
-                    .map(|word| format!("--destroy {word}"))
-                    .collect();
-                line("may be written", &format!("with {}", options.join(" ")));
+                let mut options = format!("with --destroy {}", info.serial);
+                for word in refusal.missing_words() {
+                    options.push_str(&format!(" --destroy {word}"));
+                }
+                line("may be written", &options);
             }
             Some(_) => line("may be written", "no"),
         }
@@ -112,6 +104,5 @@ pub fn run(arguments: &ProbeArguments, output: Output) -> anyhow::Result<Command
             "simulated": info.simulated,
         })
     };
-    output.show(text, json)?;
-    Ok(CommandOutcome::Done)
+    output.show(text, json)
 }

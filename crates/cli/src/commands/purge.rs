@@ -9,7 +9,7 @@ use serde_json::json;
 use crate::args::PurgeArguments;
 use crate::exit::CommandOutcome;
 use crate::progress::bar;
-use crate::terminal::Output;
+use crate::terminal::{Output, simulated_mark};
 
 /// Steps of the progress bar.
 const STEPS: u64 = 1000;
@@ -43,17 +43,15 @@ pub fn run(arguments: PurgeArguments, output: Output) -> anyhow::Result<CommandO
             eprintln!("assay: {error}");
         }
     }
-    let mark = if info.simulated { " (simulated)" } else { "" };
     let text = || {
-        let effect = if purged.complete {
-            "no earlier data can be read back"
-        } else {
-            "the drive may retain data, and a drive that was full may start slower than a fresh one"
+        let effect = match purged.complete {
+            true => "no earlier data can be read back",
+            false => {
+                "the drive may retain data, and a drive that was full may start slower than a fresh one"
+            }
         };
-        format!(
-            "{}{mark}: {}; reached: {}\n{effect}\n",
-            info.spec, purged.how, purged.scope
-        )
+        let (mark, how, scope) = (simulated_mark(info.simulated), purged.how, &purged.scope);
+        format!("{}{mark}: {how}; reached: {scope}\n{effect}\n", info.spec)
     };
     let json = || {
         json!({
@@ -64,6 +62,5 @@ pub fn run(arguments: PurgeArguments, output: Output) -> anyhow::Result<CommandO
             "simulated": info.simulated,
         })
     };
-    output.show(text, json)?;
-    Ok(CommandOutcome::Done)
+    output.show(text, json)
 }

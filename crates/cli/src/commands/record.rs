@@ -21,7 +21,7 @@ use serde_json::{Value, json};
 
 use super::stream::{self, Lines, Streamed};
 use crate::args::stream::RecordArguments;
-use crate::exit::{CommandOutcome, UsageError};
+use crate::exit::{CommandOutcome, UsageError, bail_usage};
 use crate::terminal::Output;
 
 /// Record a stream, or measure the buffer needed per rate.
@@ -43,14 +43,8 @@ pub fn run(arguments: RecordArguments, output: Output) -> anyhow::Result<Command
     let watch = arguments.watch.then(|| Watch::begin(&registers));
     let recorded = {
         let mut drives = Drives::open(&mut streamed.sessions, streamed.queue_options)?;
-        let mut queues = drives.queues()?;
-        record(
-            &mut queues,
-            &streamed.range,
-            source.as_mut(),
-            &options,
-            &registers,
-        )
+        let (mut queues, range) = (drives.queues()?, &streamed.range);
+        record(&mut queues, range, source.as_mut(), &options, &registers)
     };
     if let Some(watch) = watch {
         watch.end();
@@ -65,56 +59,48 @@ pub fn run(arguments: RecordArguments, output: Output) -> anyhow::Result<Command
     if status.source_had_more == Some(true) && arguments.stream.last.is_none() && !arguments.plan {
         let what = "the stream is longer than the drive: the part that fits is recorded, the rest was not taken; \
                     record on a larger drive, on several, or with --ring";
-        output.error(&anyhow::anyhow!(
-            "{}: {what}",
-            stream::named(&streamed.sessions)
-        ));
+        let drives = stream::named(&streamed.sessions);
+        output.error(&anyhow::anyhow!("{drives}: {what}"));
         return Ok(CommandOutcome::DriveFailed);
     }
-    Ok(stream::verdict(status))
+    Ok(stream::outcome(status))
 }
 
 /// Longest time per chunk at the rate of a source, seconds.
 const SLOWEST_CHUNK_S: u64 = 10;
 
 fn options(arguments: &RecordArguments, streamed: &Streamed) -> anyhow::Result<RecordOptions> {
-    let index = if arguments.index {
-        Some(IndexOptions {
+    let index = || -> anyhow::Result<_> {
+        Ok(IndexOptions {
             stream: StreamId::random()?,
             label: arguments.label.clone(),
             began_unix_s: host::unix_seconds(),
         })
-    } else {
-        None
     };
-    let endless = arguments.ring && arguments.pattern.is_some() && arguments.length.is_none();
-    if endless {
-        let what = "--ring with --pattern needs --length: both are endless";
-        return Err(UsageError(what.to_owned()).into());
+    let index = arguments.index.then(index).transpose()?;
+    if arguments.ring && arguments.pattern.is_some() && arguments.length.is_none() {
+        bail_usage!("--ring with --pattern needs --length: both are endless");
     }
     let chunk_bytes = u64::from(streamed.range.chunk_bytes);
-    if let Some(rate) = arguments.rate.filter(|_| !arguments.plan)
+    let rate = arguments.rate.filter(|_| !arguments.plan);
+    if let Some(rate) = rate
         && chunk_bytes > rate.saturating_mul(SLOWEST_CHUNK_S)
     {
         // A chunk is due when its last byte is delivered: the program would appear to hang.
-        let what = format!(
+        bail_usage!(
             "--rate {rate} is {rate} bytes per second: a chunk of {chunk_bytes} bytes takes {} s; a rate may have a unit (100MB/s), and a source so slow needs a smaller --chunk",
             chunk_bytes / rate
         );
-        return Err(UsageError(what).into());
     }
     Ok(RecordOptions {
         flush_after: arguments.flush_after,
         ring: arguments.ring,
         index,
         checkpoint_bytes: arguments.durable_every,
-        source_rate: arguments
-            .rate
-            .filter(|_| !arguments.plan)
-            .map(|rate_bytes_per_s| SourceRate {
-                rate_bytes_per_s,
-                deadline: arguments.lossy_deadline,
-            }),
+        source_rate: rate.map(|rate_bytes_per_s| SourceRate {
+            rate_bytes_per_s,
+            deadline: arguments.lossy_deadline,
+        }),
         min_io_bytes: streamed.min_io_bytes,
         // A full range given by --last is a normal end; a full drive is an error.
         ask_for_more: arguments.stream.last.is_none(),
@@ -134,8 +120,9 @@ fn source(
         return Ok(Box::new(SizedSource::pattern(Pattern::new(seed), length)));
     }
     if arguments.length.is_some() {
-        let what = "--length is for --pattern and --plan; for other sources, --last limits what is recorded";
-        return Err(UsageError(what.to_owned()).into());
+        bail_usage!(
+            "--length is for --pattern and --plan; for other sources, --last limits what is recorded"
+        );
     }
     let endpoint = Endpoint::parse(&arguments.from).map_err(|e| UsageError(e.to_string()))?;
     let opened = endpoint.open_source()?;
@@ -169,13 +156,9 @@ impl Watch {
                 thread::park_timeout(Duration::from_millis(20));
             }
         };
-        Watch {
-            ended,
-            thread: thread::Builder::new()
-                .name("watch".to_owned())
-                .spawn(work)
-                .ok(),
-        }
+        let builder = thread::Builder::new().name("watch".to_owned());
+        let thread = builder.spawn(work).ok();
+        Watch { ended, thread }
     }
 
     fn end(self) {
@@ -190,6 +173,13 @@ impl Watch {
 
 /// Longest stalls in the text; JSON has more.
 const STALLS_SHOWN: usize = 5;
+
+/// Heading of the table of a plan.
+const BUFFER_HEADING: &str = "
+  Buffer needed by a source that cannot wait, for the amount written here:
+
+      rate         share    buffer
+";
 
 /// Percentages of the mean rate in a plan.
 const SHARES_PERCENT: [u64; 8] = [50, 60, 70, 80, 90, 95, 98, 99];
@@ -215,29 +205,16 @@ fn text(
     source_name: &str,
 ) -> String {
     let status = &recorded.status;
-    let mut lines = Lines::default();
-    let verb = if arguments.plan {
-        "Measured"
-    } else {
-        "Recorded"
+    let drives = format!("on {}", stream::named(&streamed.sessions));
+    let verb = match arguments.plan {
+        true => "Measured",
+        false => "Recorded",
     };
-    lines.head(&format!(
-        "{verb} {} on {} in {}: {}",
-        format_size(status.bytes),
-        stream::named(&streamed.sessions),
-        stream::span(status.elapsed_ns),
-        stream::rate(status.rate_bytes_per_s())
-    ));
+    let mut lines = Lines::of(verb, status, &drives);
     stream::add_status_lines(&mut lines, status);
     if !arguments.plan {
-        lines.line(
-            "durable",
-            format!(
-                "{} of {}",
-                format_size(status.durable_bytes),
-                format_size(status.bytes)
-            ),
-        );
+        let [durable, bytes] = [status.durable_bytes, status.bytes].map(format_size);
+        lines.line("durable", format!("{durable} of {bytes}"));
         let copies = match arguments.pattern {
             Some(_) => "generated in the ring",
             None => "one copy, from the kernel into the ring",
@@ -246,49 +223,42 @@ fn text(
         lines.line("path", format!("{source_name}, {copies}; {path}"));
     }
     if let Some(index) = &options.index {
+        let stream = &index.stream;
         lines.line(
             "recording",
-            format!("{} (assay replay, assay verify)", index.stream),
+            format!("{stream} (assay replay, assay verify)"),
         );
     }
     if let Some(backlog) = &status.backlog {
+        let (offered, sustainable) = (
+            backlog.rate_bytes_per_s as f64,
+            backlog.sustainable_bytes_per_s as f64,
+        );
+        let [backlog, ring] = [backlog.high_water_bytes, backlog.buffer_bytes].map(format_size);
+        let rate = stream::rate(offered);
         lines.line(
             "source",
-            format!(
-                "{} offered; backlog at most {}, ring {}",
-                stream::rate(backlog.rate_bytes_per_s as f64),
-                format_size(backlog.high_water_bytes),
-                format_size(backlog.buffer_bytes)
-            ),
+            format!("{rate} offered; backlog at most {backlog}, ring {ring}"),
         );
-        let rate = stream::rate(backlog.sustainable_bytes_per_s as f64);
-        let words =
-            if backlog.sustainable_bytes_per_s as f64 >= 0.99 * backlog.rate_bytes_per_s as f64 {
-                format!("at least {rate} with this ring (the offered rate)")
-            } else {
-                format!("{rate} at most with this ring")
-            };
+        let rate = stream::rate(sustainable);
+        let words = match sustainable >= 0.99 * offered {
+            true => format!("at least {rate} with this ring (the offered rate)"),
+            false => format!("{rate} at most with this ring"),
+        };
         lines.line("sustainable", words);
         if let Some(deadline) = arguments.lossy_deadline {
-            let over = status.stalls.over_deadline;
-            let words = match over {
-                0 => format!(
-                    "met: maximum delay {}",
-                    stream::span(status.stalls.latest_ns)
-                ),
-                _ => format!(
-                    "MISSED in {over} stalls: data were taken up to {} late, the limit is {}; the source would have lost data",
-                    stream::span(status.stalls.latest_ns),
-                    stream::span(deadline.0)
+            let [latest, limit] = [status.stalls.latest_ns, deadline.0].map(stream::span);
+            let words = match status.stalls.over_deadline {
+                0 => format!("met: maximum delay {latest}"),
+                over => format!(
+                    "MISSED in {over} stalls: data were taken up to {latest} late, the limit is {limit}; the source would have lost data"
                 ),
             };
             lines.line("deadline", words);
         }
     }
     if let Some(buffer_table) = recorded.buffer_table.as_ref().filter(|_| arguments.plan) {
-        lines
-            .head("\n  Buffer needed by a source that cannot wait, for the amount written here:\n");
-        lines.head("      rate         share    buffer");
+        lines.0.push_str(BUFFER_HEADING);
         for (rate, buffer) in needs(arguments, buffer_table) {
             let share = 100.0 * rate as f64 / buffer_table.mean_rate().max(1.0);
             let buffer = match buffer {
@@ -296,37 +266,29 @@ fn text(
                 Some(bytes) => format_size(bytes),
                 None => "beyond the table".to_owned(),
             };
-            let asked = if arguments.rate == Some(rate) {
-                "   <- requested"
-            } else {
-                ""
+            let asked = match arguments.rate == Some(rate) {
+                true => "   <- requested",
+                false => "",
             };
-            lines.head(&format!(
-                "  {:>12} {share:>7.0} %    {buffer}{asked}",
-                stream::rate(rate as f64)
-            ));
+            let rate = stream::rate(rate as f64);
+            let row = format!("  {rate:>12} {share:>7.0} %    {buffer}{asked}\n");
+            lines.0.push_str(&row);
         }
     }
     if options.source_rate.is_some() {
         let mut longest = status.stalls.longest.clone();
         longest.sort_by_key(|stall| std::cmp::Reverse(stall.duration_ns));
         for stall in longest.iter().take(STALLS_SHOWN) {
-            lines.line(
-                "stall",
-                format!(
-                    "{} from {} on, at chunk {}; data up to {} late",
-                    stream::span(stall.duration_ns),
-                    stream::span(stall.at_ns),
-                    stall.chunk,
-                    stream::span(stall.late_ns)
-                ),
-            );
+            let times = [stall.duration_ns, stall.at_ns, stall.late_ns];
+            let ([length, at, late], chunk) = (times.map(stream::span), stall.chunk);
+            let words = format!("{length} from {at} on, at chunk {chunk}; data up to {late} late");
+            lines.line("stall", words);
         }
         if longest.len() > STALLS_SHOWN {
             lines.line("", "more with --json");
         }
     }
-    lines.text()
+    lines.0
 }
 
 fn document(
@@ -345,10 +307,9 @@ fn document(
         "recording": options.index.as_ref().map(|index| index.stream),
     });
     if let Some(buffer_table) = recorded.buffer_table.as_ref().filter(|_| arguments.plan) {
-        let rows = needs(arguments, buffer_table).into_iter();
-        let rows: Vec<Value> = rows
-            .map(|(rate, buffer)| json!({ "rate_bytes_per_s": rate, "buffer_bytes": buffer }))
-            .collect();
+        let row = |(rate, buffer)| json!({ "rate_bytes_per_s": rate, "buffer_bytes": buffer });
+        let rows = needs(arguments, buffer_table).into_iter().map(row);
+        let rows: Vec<Value> = rows.collect();
         document["plan"] = json!({ "mean_bytes_per_s": buffer_table.mean_rate(), "needs": rows });
     }
     document

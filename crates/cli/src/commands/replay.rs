@@ -11,8 +11,8 @@ use assay_stream::index::{IndexError, Recording};
 use assay_stream::pattern_stream::PatternSink;
 use assay_stream::registers::Registers;
 use assay_stream::replay::{ReplayOptions, ReplayOutcome, ReplaySource, replay};
-use assay_stream::source::{StreamSink, WriteSink};
-use assay_units::text::{format_size, group_digits};
+use assay_stream::source::WriteSink;
+use assay_units::text::group_digits;
 use serde_json::{Value, json};
 
 use super::stream::{self, Lines};
@@ -72,13 +72,10 @@ pub fn run(arguments: &ReplayArguments, output: Output) -> anyhow::Result<Comman
             // While waiting for a connection, the first signal ends the program.
             let opened = endpoint.open_sink()?;
             stream::listen(&registers)?;
-            let mut sink: Box<dyn StreamSink> = Box::new(
-                WriteSink::new(endpoint.name(true), opened).context("cannot write the stream")?,
-            );
-            (
-                replay(&mut queues, what, sink.as_mut(), options, &registers)?,
-                None,
-            )
+            let sink = WriteSink::new(endpoint.name(true), opened);
+            let mut sink = sink.context("cannot write the stream")?;
+            let replayed = replay(&mut queues, what, &mut sink, options, &registers)?;
+            (replayed, None)
         }
     };
     let text = || text(&names, &replayed, recording.as_ref(), finding.as_ref());
@@ -93,7 +90,7 @@ pub fn run(arguments: &ReplayArguments, output: Output) -> anyhow::Result<Comman
     if wrong || !replayed.is_right() {
         return Ok(CommandOutcome::DriveFailed);
     }
-    Ok(stream::verdict(&replayed.status))
+    Ok(stream::outcome(&replayed.status))
 }
 
 /// Text lines about a recording.
@@ -106,12 +103,10 @@ pub fn add_recording_lines(lines: &mut Lines, recording: &Recording, replayed: &
         label => format!(" {label:?}"),
     };
     let ring = if header.ring { ", a ring" } else { "" };
+    let (stream, drives) = (&header.stream, header.drives);
     lines.line(
         "recording",
-        format!(
-            "{}{label}{ring}, on {} drive(s)",
-            header.stream, header.drives
-        ),
+        format!("{stream}{label}{ring}, on {drives} drive(s)"),
     );
     let some_ended = recording.parts.iter().any(|part| part.header.ended);
     let ending = if recording.is_whole() {
@@ -123,51 +118,42 @@ pub fn add_recording_lines(lines: &mut Lines, recording: &Recording, replayed: &
     } else {
         "interrupted: not ended by its recorder"
     };
-    let mut details = vec![ending.to_owned()];
+    let mut details = ending.to_owned();
     if recording.from > 0 {
-        details.push(format!(
-            "begins with chunk {}",
-            group_digits(recording.from)
-        ));
+        details += &format!("; begins with chunk {}", group_digits(recording.from));
     }
-    if replayed.not_durable_chunks > 0 {
-        details.push(format!(
-            "{} chunks at its end were not durable and are omitted",
-            replayed.not_durable_chunks
-        ));
+    match replayed.not_durable_chunks {
+        0 => {}
+        n => details += &format!("; {n} chunks at its end were not durable and are omitted"),
     }
-    if replayed.partially_overwritten_chunks > 0 {
-        details.push(format!(
-            "{} of its oldest chunks were being overwritten and are omitted",
-            replayed.partially_overwritten_chunks
-        ));
+    match replayed.partially_overwritten_chunks {
+        0 => {}
+        n => {
+            let what = "of its oldest chunks were being overwritten and are omitted";
+            details += &format!("; {n} {what}");
+        }
     }
-    lines.line("", details.join("; "));
+    lines.line("", details);
+    let checked = group_digits(replayed.checked_chunks);
     let checked = match replayed.first_bad {
         None if replayed.checked_chunks == 0 && replayed.missing_chunks > 0 => {
             "nothing: none of its chunks is in the index".to_owned()
         }
-        None => format!(
-            "{} chunks checked, all match",
-            group_digits(replayed.checked_chunks)
-        ),
-        Some(bad) => format!(
-            "{} of {} chunks do NOT match, the first is chunk {} at address {} of drive {}",
-            group_digits(replayed.bad_chunks),
-            group_digits(replayed.checked_chunks),
-            group_digits(bad.chunk),
-            group_digits(bad.address),
-            bad.drive + 1
-        ),
+        None => format!("{checked} chunks checked, all match"),
+        Some(bad) => {
+            let numbers = [replayed.bad_chunks, bad.chunk, bad.address];
+            let ([count, chunk, address], drive) = (numbers.map(group_digits), bad.drive + 1);
+            format!(
+                "{count} of {checked} chunks do NOT match, the first is chunk {chunk} at address {address} of drive {drive}"
+            )
+        }
     };
     lines.line("checked", checked);
     if replayed.missing_chunks > 0 {
+        let missing = group_digits(replayed.missing_chunks);
         lines.line(
             "missing",
-            format!(
-                "{} recorded chunks are NOT in the index any more",
-                group_digits(replayed.missing_chunks)
-            ),
+            format!("{missing} recorded chunks are NOT in the index any more"),
         );
     }
 }
@@ -199,38 +185,27 @@ fn text(
     finding: Option<&StreamFindings>,
 ) -> String {
     let status = &replayed.status;
-    let mut lines = Lines::default();
-    lines.head(&format!(
-        "Replayed {} of {names} in {}: {}",
-        format_size(status.bytes),
-        stream::span(status.elapsed_ns),
-        stream::rate(status.rate_bytes_per_s())
-    ));
+    let mut lines = Lines::of("Replayed", status, &format!("of {names}"));
     stream::add_status_lines(&mut lines, status);
     if let Some(recording) = recording {
         add_recording_lines(&mut lines, recording, replayed);
     }
     if let Some(finding) = finding {
-        let right = finding.is_clean();
-        let words = if right {
-            format!("{} beats, all match", group_digits(finding.beats))
-        } else {
-            format!(
-                "{} of {} beats are WRONG, in {} chunks",
-                group_digits(finding.wrong_beats),
-                group_digits(finding.beats),
-                group_digits(finding.wrong_chunks)
-            )
+        let numbers = [finding.beats, finding.wrong_beats, finding.wrong_chunks];
+        let [beats, wrong, chunks] = numbers.map(group_digits);
+        let words = match finding.is_clean() {
+            true => format!("{beats} beats, all match"),
+            false => format!("{wrong} of {beats} beats are WRONG, in {chunks} chunks"),
         };
         lines.line("pattern", words);
         if let Some(first) = &finding.first {
-            lines.line("first wrong", first.to_string());
+            lines.line("first wrong", first);
         }
         if let Some(diagnosis) = finding.diagnosis() {
-            lines.line("diagnosis", diagnosis.to_string());
+            lines.line("diagnosis", diagnosis);
         }
     }
-    lines.text()
+    lines.0
 }
 
 fn document(

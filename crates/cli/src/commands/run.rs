@@ -1,21 +1,21 @@
 //! `assay run SUITE DRIVE...` and `assay run --resume RUN`.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use assay_device::session::{DriveSession, SessionOptions};
 use assay_integrity::blocks::VerifyBlocks;
-use assay_store::model::{DriveRecord, Manifest};
+use assay_store::model::{DriveRecord, Manifest, RunEnd};
 use assay_store::{Destination, Run, RunWriter};
 use assay_suite::SuiteError;
 use assay_suite::catalogue;
 use assay_suite::execute::{Resume, RunSummary};
-use assay_suite::expand::{RunPlan, RunSettings, expand};
+use assay_suite::expand::{RunSettings, expand};
 use assay_suite::manifest::{drive, manifest};
 use assay_suite::schema::Suite;
 
 use crate::args::RunArguments;
-use crate::exit::{CommandOutcome, UsageError};
+use crate::exit::{CommandOutcome, bail_usage};
 use crate::json;
 use crate::terminal::Output;
 
@@ -39,14 +39,11 @@ pub fn run(arguments: RunArguments, output: Output) -> anyhow::Result<CommandOut
         Some(path) => resumed_request(path, arguments.destroy)?,
         None => new_request(arguments)?,
     };
+    let steps = &request.suite.steps;
     let options = SessionOptions {
-        destroy: request.destroy.clone(),
+        destroy: request.destroy,
         will_write: false,
-        keep_data: request
-            .suite
-            .steps
-            .iter()
-            .any(|s| s.job.contains_key("verify")),
+        keep_data: steps.iter().any(|s| s.job.contains_key("verify")),
         power_meter: super::power_meter(meter.as_deref(), request.drives.len())?,
         generator: Some(Arc::new(VerifyBlocks)),
     };
@@ -57,42 +54,44 @@ pub fn run(arguments: RunArguments, output: Output) -> anyhow::Result<CommandOut
         Some(path) => {
             let (writer, run) = RunWriter::resume(path)?;
             same_drives(&run, &drives)?;
-            let resume = Resume::from_run(&run, &plan)?;
-            (writer, resume)
+            (writer, Resume::from_run(&run, &plan)?)
         }
         None => {
             let manifest = manifest(&plan, &drives, super::tool(), super::command_line());
+            let default = || Destination::Under(DEFAULT_FOLDER.into());
+            let destination = out.map_or_else(default, Destination::At);
             (
-                RunWriter::create(&destination(out), &manifest)?,
+                RunWriter::create(&destination, &manifest)?,
                 Resume::default(),
             )
         }
     };
-    let folder = writer.path().to_owned();
-    let resume = &resume;
-    let summary = super::execute(&plan, &mut drives, writer, resume, &stop, output)?;
-    show(&folder, &plan, &summary, output)?;
+    let (run, summary) = super::execute(&plan, &mut drives, writer, &resume, &stop, output)?;
+    let text = || {
+        let mut text = assay_report::terminal::render(&run, output.columns(), output.style());
+        let folder = run.path.display();
+        if summary.outcome == RunEnd::Interrupted {
+            text.push_str(&interruption(&run, &summary));
+        }
+        text.push_str(&format!(
+            "\nRun folder: {folder}\nReport:     assay report {folder} -o {}.html\n",
+            plan.suite.name
+        ));
+        text
+    };
+    output.show(text, || json::suite(&run))?;
     Ok(super::outcome_of(&summary))
-}
-
-fn destination(out: Option<PathBuf>) -> Destination {
-    out.map_or_else(
-        || Destination::Under(DEFAULT_FOLDER.into()),
-        Destination::At,
-    )
 }
 
 fn new_request(arguments: RunArguments) -> anyhow::Result<Request> {
     let suite = catalogue::load(&arguments.suite.unwrap_or_default())?;
-    let set = arguments
-        .set
-        .iter()
-        .map(|text| {
-            text.split_once('=')
-                .map(|(key, value)| (key.trim().to_owned(), value.trim().to_owned()))
-                .ok_or_else(|| UsageError(format!("--set {text}: write KEY=VALUE")))
-        })
-        .collect::<Result<Vec<_>, _>>()?;
+    let mut set = Vec::new();
+    for text in &arguments.set {
+        let Some((key, value)) = text.split_once('=') else {
+            bail_usage!("--set {text}: write KEY=VALUE");
+        };
+        set.push((key.trim().to_owned(), value.trim().to_owned()));
+    }
     Ok(Request {
         suite,
         drives: arguments.drives,
@@ -109,11 +108,10 @@ fn new_request(arguments: RunArguments) -> anyhow::Result<Request> {
 fn resumed_request(path: &Path, destroy: Vec<String>) -> anyhow::Result<Request> {
     let manifest = Manifest::load(path)?;
     if manifest.suite.text.is_empty() {
-        return Err(UsageError(format!(
-            "{} is the run of a single job, which cannot be resumed; run the job again",
-            path.display()
-        ))
-        .into());
+        let path = path.display();
+        bail_usage!(
+            "{path} is the run of a single job, which cannot be resumed; run the job again"
+        );
     }
     Ok(Request {
         suite: Suite::parse(&manifest.suite.name, &manifest.suite.text)?,
@@ -129,83 +127,48 @@ fn resumed_request(path: &Path, destroy: Vec<String>) -> anyhow::Result<Request>
 
 /// The absolute path of a real drive: its name may be relative to the directory of the first attempt.
 fn resumed_spec(drive: &DriveRecord) -> String {
-    let path = drive
-        .details
-        .get("path")
-        .filter(|_| ["file", "block"].contains(&drive.kind.as_str()));
-    path.cloned().unwrap_or_else(|| drive.spec.clone())
+    let path = drive.details.get("path");
+    let path = path.filter(|_| ["file", "block"].contains(&drive.kind.as_str()));
+    path.unwrap_or(&drive.spec).clone()
 }
 
 /// Error unless the drives are those of the interrupted run.
 fn same_drives(run: &Run, drives: &[DriveSession]) -> Result<(), SuiteError> {
     for (before, session) in run.manifest.drives.iter().zip(drives) {
         let now = drive(session.info(), &before.label);
-        let identity = |d: &DriveRecord| {
-            (
-                d.model.clone(),
-                d.serial.clone(),
-                d.capacity_bytes,
-                d.logical_block_bytes,
-            )
+        let text = |d: &DriveRecord| {
+            let text = format!(
+                "{} serial {}, {} bytes",
+                d.model, d.serial, d.capacity_bytes
+            );
+            text.trim().to_owned()
         };
-        if identity(before) != identity(&now) {
-            let text = |d: &DriveRecord| {
-                format!(
-                    "{} serial {}, {} bytes",
-                    d.model, d.serial, d.capacity_bytes
-                )
-                .trim()
-                .to_owned()
-            };
+        let [was, is] = [before, &now].map(|d| {
+            let blocks = d.logical_block_bytes;
+            (&d.model, &d.serial, d.capacity_bytes, blocks)
+        });
+        if was != is {
+            let (spec, was, is) = (&before.spec, text(before), text(&now));
             return Err(SuiteError::NotTheSame {
                 run: run.path.display().to_string(),
-                why: format!(
-                    "{} is now another drive: {} then, {} now",
-                    before.spec,
-                    text(before),
-                    text(&now)
-                ),
+                why: format!("{spec} is now another drive: {was} then, {is} now"),
             });
         }
     }
     Ok(())
 }
 
-fn show(folder: &Path, plan: &RunPlan, summary: &RunSummary, output: Output) -> anyhow::Result<()> {
-    use assay_store::model::RunEnd;
-    let run = Run::open(folder)?;
-    let shown = folder.display();
-    let text = || {
-        let mut text = assay_report::terminal::render(&run, output.columns(), output.style());
-        if !text.ends_with('\n') {
-            text.push('\n');
-        }
-        if summary.outcome == RunEnd::Interrupted {
-            text.push_str(&interruption(&run, summary, &shown.to_string()));
-        }
-        text.push_str(&format!(
-            "\nRun folder: {shown}\nReport:     assay report {shown} -o {}.html\n",
-            plan.suite.name
-        ));
-        text
-    };
-    output.show(text, || json::suite(&run))?;
-    Ok(())
-}
-
 /// Reason of an interruption, and the command to resume.
-fn interruption(run: &Run, summary: &RunSummary, folder: &str) -> String {
-    let gone: Vec<&str> = summary
-        .lost_drives
-        .iter()
-        .filter_map(|&drive| Some(run.manifest.drives.get(drive)?.spec.as_str()))
-        .collect();
-    let resume = format!("assay run --resume {folder}");
-    if gone.is_empty() {
+fn interruption(run: &Run, summary: &RunSummary) -> String {
+    let lost = summary.lost_drives.iter();
+    let lost = lost.filter_map(|&drive| Some(run.manifest.drives.get(drive)?.spec.as_str()));
+    let lost: Vec<&str> = lost.collect();
+    let resume = format!("assay run --resume {}", run.path.display());
+    if lost.is_empty() {
         return format!("\nInterrupted: measured intervals are kept. Continue with: {resume}\n");
     }
     format!(
         "\nInterrupted: drive lost: {}. Measured intervals are kept. When it is back, continue with: {resume}\n",
-        gone.join(", ")
+        lost.join(", ")
     )
 }

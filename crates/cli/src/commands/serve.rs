@@ -21,7 +21,7 @@ use assay_ssd::{Drive, DriveError, DriveOptions, Fault, FaultKind, Profile};
 use serde_json::{Value, json};
 
 use crate::args::serve::ServeArguments;
-use crate::exit::{CommandOutcome, UsageError};
+use crate::exit::{CommandOutcome, bail_usage};
 use crate::terminal::Output;
 
 /// Poll interval for a stop request.
@@ -37,7 +37,7 @@ pub fn run(arguments: &ServeArguments, output: Output) -> anyhow::Result<Command
     match (&arguments.nbd, &arguments.vfio_user) {
         (_, Some(socket)) => serve_vfio_user(served, socket, pace, output),
         (Some(address), None) => serve_nbd(served, arguments, &address.parse()?, pace, output),
-        (None, None) => Err(UsageError("name --nbd or --vfio-user".to_owned()).into()),
+        (None, None) => bail_usage!("name --nbd or --vfio-user"),
     }
 }
 
@@ -49,8 +49,8 @@ fn serve_nbd(
     output: Output,
 ) -> anyhow::Result<CommandOutcome> {
     let name = served.profile.name.clone();
-    let mut drive =
-        Drive::new(served.profile, served.options).map_err(creation_error(&served.spec))?;
+    let drive = Drive::new(served.profile, served.options);
+    let mut drive = drive.map_err(creation_error(&served.spec))?;
     drive.set_generator(Arc::new(VerifyBlocks));
     // Bound first, so that an address in use is reported at once.
     let listener = Listener::bind(address, arguments.allow_remote)?;
@@ -70,10 +70,8 @@ fn serve_nbd(
         round_trip,
     };
     server.listen(listener)?;
-    output.show(
-        || listening.text(server.drive()),
-        || listening.json(server.drive()),
-    )?;
+    let drive = server.drive();
+    output.show(|| listening.text(drive), || listening.json(drive))?;
     let summary = server.run(stopped.as_fd())?;
     output.show_on_stderr(|| summary_text(&summary), || summary_json(&summary));
     Ok(CommandOutcome::Done)
@@ -99,9 +97,7 @@ fn serve_vfio_user(
         pace,
         round_trip: vfio::round_trip::measure(&profile, pace),
     };
-    function.with_drive(|drive| {
-        output.show(|| listening.function_text(drive), || listening.json(drive))
-    })?;
+    function.with_drive(|drive| output.show(|| listening.text(drive), || listening.json(drive)))?;
     let completing = {
         let function = Arc::clone(&function);
         std::thread::Builder::new().spawn(move || function.complete())?
@@ -129,7 +125,7 @@ fn serve_vfio_user(
     let _ = completing.join();
     let lateness = function.lateness();
     output.show_on_stderr(
-        || function_summary_text(lateness),
+        || lateness_text("events of the drive were", lateness, "\n"),
         || json!({ "lateness_ns": lateness_json(lateness) }),
     );
     outcome?;
@@ -151,10 +147,9 @@ impl ServedDrive {
             options: pairs,
         } = spec.kind()
         else {
-            let message = format!(
+            bail_usage!(
                 "{text} is not a simulated drive; name one as sim:PROFILE (`assay list` shows the profiles)"
             );
-            return Err(UsageError(message).into());
         };
         let (_, profile) = profile_file::load(name).map_err(|source| SessionError::Profile {
             spec: text.to_owned(),
@@ -166,16 +161,13 @@ impl ServedDrive {
             regenerate_data: true,
             ..DriveOptions::default()
         };
-        let pairs = pairs
-            .iter()
-            .map(|(key, value)| (key.as_str(), value.as_str()));
-        for (key, value) in pairs.chain(faults.iter().map(|fault| ("fault", fault.as_str()))) {
-            options
-                .set(key, value)
-                .map_err(|source| SessionError::Option {
-                    spec: text.to_owned(),
-                    source,
-                })?;
+        let pairs = pairs.iter().map(|(key, value)| (key.as_str(), value));
+        for (key, value) in pairs.chain(faults.iter().map(|fault| ("fault", fault))) {
+            let set = options.set(key, value);
+            set.map_err(|source| SessionError::Option {
+                spec: text.to_owned(),
+                source,
+            })?;
         }
         // Only a planned fault cuts the power of a served drive.
         let cuts = |fault: &Fault| fault.kind == FaultKind::PowerLoss;
@@ -223,53 +215,43 @@ impl Listening<'_> {
     fn text(&self, drive: &Drive) -> String {
         let identity = drive.identity();
         let gb = identity.capacity_bytes as f64 / 1e9;
-        let mib = drive.resident_bytes() >> 20;
-        let round_trip = self.round_trip_text();
-        let pace = match self.pace {
-            Pace::Real => format!(
-                "Replies are paced by the wall clock at the model's completion times; measured round-trip overhead: {round_trip}"
-            ),
-            Pace::Free => format!(
-                "Replies are sent as soon as possible, model time is not paced; measured round trip: {round_trip}"
-            ),
+        let (head, uri) = (
+            format!("{}: {}, {gb:.0} GB", self.spec, identity.model),
+            &self.uri,
+        );
+        let replies = if self.function {
+            "Completions"
+        } else {
+            "Replies"
         };
+        let pace = match self.pace {
+            Pace::Real => "are paced by the wall clock at the model's completion times",
+            Pace::Free => "are sent as soon as possible, model time is not paced",
+        };
+        let overhead = match self.pace {
+            Pace::Free if !self.function => "round trip",
+            _ => "round-trip overhead",
+        };
+        let us = |ns: u64| ns as f64 / 1000.0;
+        let measured = match self.round_trip {
+            None => "not measurable".to_owned(),
+            Some(o) => format!("{:.0} us (p99 {:.0} us)", us(o.p50_ns), us(o.p99_ns)),
+        };
+        let pace = format!("{replies} {pace}; measured {overhead}: {measured}");
+        if self.function {
+            return format!(
+                "{head}, an NVMe controller at {uri}\n{pace}, without QEMU and the guest\n\
+                 Ctrl-C stops the server. For QEMU 10.1 or later, with shared memory (-m 1024):\n  \
+                 -object memory-backend-memfd,id=mem,size=1024M,share=on -machine memory-backend=mem \\\n  \
+                 -device '{{\"driver\":\"vfio-user-pci\",\"socket\":{{\"type\":\"unix\",\"path\":\"{uri}\"}}}}'\n"
+            );
+        }
+        let mib = drive.resident_bytes() >> 20;
         let keeps = match drive.keeps_data() {
             true => "written data takes additional memory and is discarded at exit",
             false => "written data is not kept and reads as zeroes",
         };
-        format!(
-            "{}: {}, {gb:.0} GB\n{}\n{pace}\nMemory: {mib} MiB; {keeps}. Ctrl-C stops the server.\n",
-            self.spec, identity.model, self.uri
-        )
-    }
-
-    fn round_trip_text(&self) -> String {
-        let us = |ns: u64| ns as f64 / 1000.0;
-        self.round_trip.map_or_else(
-            || "not measurable".to_owned(),
-            |overhead| {
-                let (p50, p99) = (us(overhead.p50_ns), us(overhead.p99_ns));
-                format!("{p50:.0} us (p99 {p99:.0} us)")
-            },
-        )
-    }
-
-    fn function_text(&self, drive: &Drive) -> String {
-        let identity = drive.identity();
-        let gb = identity.capacity_bytes as f64 / 1e9;
-        let pace = match self.pace {
-            Pace::Real => "Completions are paced by the wall clock at the model's completion times",
-            Pace::Free => "Completions are sent as soon as possible, model time is not paced",
-        };
-        let round_trip = self.round_trip_text();
-        let uri = &self.uri;
-        format!(
-            "{}: {}, {gb:.0} GB, an NVMe controller at {uri}\n{pace}; measured round-trip overhead: {round_trip}, \
-             without QEMU and the guest\nCtrl-C stops the server. For QEMU 10.1 or later, with shared memory (-m 1024):\n  \
-             -object memory-backend-memfd,id=mem,size=1024M,share=on -machine memory-backend=mem \\\n  \
-             -device '{{\"driver\":\"vfio-user-pci\",\"socket\":{{\"type\":\"unix\",\"path\":\"{uri}\"}}}}'\n",
-            self.spec, identity.model
-        )
+        format!("{head}\n{uri}\n{pace}\nMemory: {mib} MiB; {keeps}. Ctrl-C stops the server.\n")
     }
 
     fn json(&self, drive: &Drive) -> Value {
@@ -290,12 +272,13 @@ impl Listening<'_> {
     }
 }
 
-fn lateness_text(late: Lateness) -> String {
-    format!(
-        "delayed by {:.1} us on average, {:.0} us at most",
-        late.mean_ns() as f64 / 1000.0,
-        late.max_ns as f64 / 1000.0
-    )
+/// Text on events of the model; empty if none was paced.
+fn lateness_text(before: &str, late: Lateness, after: &str) -> String {
+    let (mean, max) = (late.mean_ns() as f64 / 1000.0, late.max_ns as f64 / 1000.0);
+    match late.count {
+        0 => String::new(),
+        _ => format!("{before} delayed by {mean:.1} us on average, {max:.0} us at most{after}"),
+    }
 }
 
 fn lateness_json(late: Lateness) -> Value {
@@ -303,24 +286,11 @@ fn lateness_json(late: Lateness) -> Value {
 }
 
 fn summary_text(summary: &ServeSummary) -> String {
-    let late = summary.lateness;
-    let lateness = if late.count == 0 {
-        String::new()
-    } else {
-        format!("; completions were {}", lateness_text(late))
-    };
+    let lateness = lateness_text("; completions were", summary.lateness, "");
     format!(
         "served {} requests ({} failed) on {} connections{lateness}\n",
         summary.requests, summary.failed, summary.connections
     )
-}
-
-/// Summary of a PCIe function; empty if it was not used or not paced.
-fn function_summary_text(late: Lateness) -> String {
-    match late.count {
-        0 => String::new(),
-        _ => format!("events of the drive were {}\n", lateness_text(late)),
-    }
 }
 
 fn summary_json(summary: &ServeSummary) -> Value {

@@ -1,7 +1,7 @@
 //! Common parts of the stream commands: drives, ranges, signals, status text.
 
+use std::fmt::Display;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 use std::thread;
 
 use anyhow::Context;
@@ -16,6 +16,7 @@ use assay_units::text::{format_size, group_digits};
 
 use crate::args::stream::StreamArguments;
 use crate::exit::{CommandOutcome, UsageError};
+use crate::terminal::simulated_mark;
 
 /// Open drives and checked range of a stream.
 pub struct Streamed {
@@ -77,14 +78,8 @@ fn range_on(arguments: &StreamArguments, sessions: &[DriveSession]) -> anyhow::R
 /// SIGINT and SIGHUP abort, SIGTERM stops, SIGUSR1 flushes; a second ending signal terminates the program.
 pub fn listen(registers: &Arc<Registers>) -> anyhow::Result<()> {
     use signal_hook::consts::{SIGTERM, SIGUSR1};
-    let ending = Arc::new(AtomicBool::new(false));
+    super::stop_flag()?;
     let mut watched = super::ending_signals();
-    for &signal in &watched {
-        // The flag is tested before it is set: only the second signal terminates.
-        signal_hook::flag::register_conditional_shutdown(signal, 128 + signal, Arc::clone(&ending))
-            .and_then(|_| signal_hook::flag::register(signal, Arc::clone(&ending)))
-            .context("cannot listen for signals")?;
-    }
     watched.push(SIGUSR1);
     let mut signals =
         signal_hook::iterator::Signals::new(watched).context("cannot listen for signals")?;
@@ -140,47 +135,36 @@ pub fn capacities(sessions: &[DriveSession]) -> Vec<u64> {
 
 /// Names of the drives, with "(simulated)".
 pub fn named(sessions: &[DriveSession]) -> String {
-    let name = |session: &DriveSession| {
-        let info = session.info();
-        let word = if info.simulated { " (simulated)" } else { "" };
-        format!("{}{word}", info.spec)
-    };
-    sessions.iter().map(name).collect::<Vec<_>>().join(", ")
+    let infos = sessions.iter().map(DriveSession::info);
+    let names = infos.map(|info| format!("{}{}", info.spec, simulated_mark(info.simulated)));
+    names.collect::<Vec<_>>().join(", ")
 }
 
 /// The I/O path.
 pub fn path(sessions: &[DriveSession], queue_options: &QueueOptions) -> String {
-    let real: Vec<_> = sessions
-        .iter()
-        .map(DriveSession::info)
-        .filter(|info| !info.simulated && info.path.is_some())
-        .collect();
+    let mut real: Vec<_> = sessions.iter().map(DriveSession::info).collect();
+    real.retain(|info| !info.simulated && info.path.is_some());
     if real.is_empty() {
         return "no bytes leave this program".to_owned();
     }
-    let blocking = real
-        .iter()
-        .filter(|info| queue_options.calls.block_on(info))
-        .count();
-    let calls = match blocking {
-        0 => "io_uring, registered buffers",
-        some if some == real.len() => "blocking calls, one chunk at a time",
+    let mut blocking = real.iter().map(|info| queue_options.calls.block_on(info));
+    let calls = match (blocking.clone().any(|b| b), blocking.all(|b| b)) {
+        (false, _) => "io_uring, registered buffers",
+        (_, true) => "blocking calls, one chunk at a time",
         _ => "blocking calls on drives in memory, io_uring with registered buffers on the others",
     };
-    let cache = if queue_options.direct {
-        "O_DIRECT"
-    } else {
-        "through the page cache"
+    let cache = match queue_options.direct {
+        true => "O_DIRECT",
+        false => "through the page cache",
     };
     format!("{calls}, {cache}")
 }
 
 /// Text of a rate.
 pub fn rate(bytes_per_s: f64) -> String {
-    if bytes_per_s >= 1e9 {
-        format!("{:.2} GB/s", bytes_per_s / 1e9)
-    } else {
-        format!("{:.1} MB/s", bytes_per_s / 1e6)
+    match bytes_per_s >= 1e9 {
+        true => format!("{:.2} GB/s", bytes_per_s / 1e9),
+        false => format!("{:.1} MB/s", bytes_per_s / 1e6),
     }
 }
 
@@ -195,79 +179,59 @@ pub fn span(ns: u64) -> String {
 }
 
 /// Text lines with labels in one column.
-#[derive(Default)]
-pub struct Lines(String);
+pub struct Lines(pub String);
 
 impl Lines {
-    /// A line without a label.
-    pub fn head(&mut self, text: &str) {
-        self.0.push_str(text);
-        self.0.push('\n');
+    /// Headed by amount, time and rate.
+    pub fn of(verb: &str, status: &StreamStatus, drives: &str) -> Lines {
+        let (size, time) = (format_size(status.bytes), span(status.elapsed_ns));
+        let rate = rate(status.rate_bytes_per_s());
+        Lines(format!("{verb} {size} {drives} in {time}: {rate}\n"))
     }
 
     /// A labelled line.
-    pub fn line(&mut self, label: &str, text: impl AsRef<str>) {
-        self.0
-            .push_str(&format!("  {label:<14}{}\n", text.as_ref()));
-    }
-
-    /// The text.
-    pub fn text(self) -> String {
-        self.0
+    pub fn line(&mut self, label: &str, text: impl Display) {
+        self.0.push_str(&format!("  {label:<14}{text}\n"));
     }
 }
 
 /// Text lines about a stream.
 pub fn add_status_lines(lines: &mut Lines, status: &StreamStatus) {
     lines.line("status", status.status.names().join(", "));
-    let last = match status.last_address_written {
-        Some(last) => format!("; last completed {}", group_digits(last)),
-        None => String::new(),
-    };
+    let [first, last] = [status.first_address, status.last_address].map(group_digits);
+    let chunk = format_size(u64::from(status.chunk_bytes));
+    let completed = status.last_address_written.map(group_digits);
+    let completed = completed.map_or_else(String::new, |at| format!("; last completed {at}"));
     lines.line(
         "addresses",
-        format!(
-            "{} to {} in chunks of {}{last}",
-            group_digits(status.first_address),
-            group_digits(status.last_address),
-            format_size(u64::from(status.chunk_bytes))
-        ),
+        format!("{first} to {last} in chunks of {chunk}{completed}"),
     );
+    let [bytes, beats, chunks] = [status.bytes, status.beats, status.chunks].map(group_digits);
     lines.line(
         "amount",
-        format!(
-            "{} bytes, {} beats, {} chunks",
-            group_digits(status.bytes),
-            group_digits(status.beats),
-            group_digits(status.chunks)
-        ),
+        format!("{bytes} bytes, {beats} beats, {chunks} chunks"),
     );
     let stalls = &status.stalls;
-    let waited = if stalls.count == 0 {
-        "none".to_owned()
-    } else {
-        format!(
-            "{} waits for the drive, longest {}, total {} ({:.0} % of the time)",
-            group_digits(stalls.count),
-            span(stalls.longest_ns),
-            span(stalls.total_ns),
-            100.0 * stalls.total_ns as f64 / status.elapsed_ns.max(1) as f64
-        )
+    let waited = match group_digits(stalls.count) {
+        _ if stalls.count == 0 => "none".to_owned(),
+        count => {
+            let [longest, total] = [stalls.longest_ns, stalls.total_ns].map(span);
+            let percent = 100.0 * stalls.total_ns as f64 / status.elapsed_ns.max(1) as f64;
+            format!(
+                "{count} waits for the drive, longest {longest}, total {total} ({percent:.0} % of the time)"
+            )
+        }
     };
     lines.line("stalls", waited);
     if let Some(failure) = &status.failure {
-        lines.line("failed", failure.to_string());
+        lines.line("failed", failure);
     }
 }
 
-/// Exit status of a stream.
-pub fn verdict(status: &StreamStatus) -> CommandOutcome {
+/// Outcome of a stream.
+pub fn outcome(status: &StreamStatus) -> CommandOutcome {
     use assay_stream::registers::StatusBits;
-    if !status.is_clean() {
-        CommandOutcome::DriveFailed
-    } else if status.status.has(StatusBits::ABORTED) || status.status.has(StatusBits::STOPPED) {
-        CommandOutcome::Interrupted
-    } else {
-        CommandOutcome::Done
-    }
+    let has = |bit| status.status.has(bit);
+    let interrupted = has(StatusBits::ABORTED) || has(StatusBits::STOPPED);
+    CommandOutcome::of(!status.is_clean(), interrupted)
 }

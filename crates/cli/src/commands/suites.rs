@@ -3,6 +3,7 @@
 use std::fmt::Write;
 
 use assay_suite::catalogue;
+use assay_suite::schema::Suite;
 use serde_json::json;
 
 use crate::exit::CommandOutcome;
@@ -10,10 +11,8 @@ use crate::terminal::Output;
 
 /// Show the built-in suites.
 pub fn run(output: Output) -> anyhow::Result<CommandOutcome> {
-    let suites = catalogue::names()
-        .into_iter()
-        .map(catalogue::load)
-        .collect::<Result<Vec<_>, _>>()?;
+    let suites = catalogue::names().into_iter().map(catalogue::load);
+    let suites = suites.collect::<Result<Vec<Suite>, _>>()?;
     let text = || {
         let mut text = String::new();
         for suite in &suites {
@@ -26,11 +25,8 @@ pub fn run(output: Output) -> anyhow::Result<CommandOutcome> {
             let _ = writeln!(text, "    writes:    {}", suite.writes().text());
             for (i, (key, parameter)) in suite.parameters.iter().enumerate() {
                 let head = if i == 0 { "--set" } else { "" };
-                let _ = writeln!(
-                    text,
-                    "    {head:<10} {key}={}  {}",
-                    parameter.default, parameter.help
-                );
+                let (default, help) = (&parameter.default, &parameter.help);
+                let _ = writeln!(text, "    {head:<10} {key}={default}  {help}");
             }
             text.push('\n');
         }
@@ -40,41 +36,34 @@ pub fn run(output: Output) -> anyhow::Result<CommandOutcome> {
         text
     };
     let json = || {
-        let list: Vec<_> = suites
-            .iter()
-            .map(|suite| {
-                json!({
-                    "name": suite.name,
-                    "title": suite.title,
-                    "summary": suite.summary.trim(),
-                    "source": suite.source,
-                    "duration": suite.duration,
-                    "writes": suite.writes().text(),
-                    "parameters": suite.parameters.iter().map(|(key, p)| json!({
-                        "key": key, "default": p.default, "help": p.help,
-                    })).collect::<Vec<_>>(),
-                    "steps": suite.steps.iter().map(|s| json!({ "id": s.id, "title": s.title })).collect::<Vec<_>>(),
-                })
+        let one = |suite: &Suite| {
+            json!({
+                "name": suite.name,
+                "title": suite.title,
+                "summary": suite.summary.trim(),
+                "source": suite.source,
+                "duration": suite.duration,
+                "writes": suite.writes().text(),
+                "parameters": suite.parameters.iter().map(|(key, p)| json!({
+                    "key": key, "default": p.default, "help": p.help,
+                })).collect::<Vec<_>>(),
+                "steps": suite.steps.iter().map(|s| json!({ "id": s.id, "title": s.title })).collect::<Vec<_>>(),
             })
-            .collect();
-        json!({ "suites": list })
+        };
+        json!({ "suites": suites.iter().map(one).collect::<Vec<_>>() })
     };
-    output.show(text, json)?;
-    Ok(CommandOutcome::Done)
+    output.show(text, json)
 }
 
 fn wrapped(text: &str, columns: usize) -> Vec<String> {
-    let mut lines = vec![String::new()];
+    let mut lines: Vec<String> = Vec::new();
     for word in text.split_whitespace() {
-        let current = lines.last().map_or(0, |l| l.chars().count());
-        if current > 0 && current + 1 + word.chars().count() > columns {
-            lines.push(String::new());
-        }
-        if let Some(line) = lines.last_mut() {
-            if !line.is_empty() {
+        match lines.last_mut() {
+            Some(line) if line.chars().count() + 1 + word.chars().count() <= columns => {
                 line.push(' ');
+                line.push_str(word);
             }
-            line.push_str(word);
+            _ => lines.push(word.to_owned()),
         }
     }
     lines

@@ -4,7 +4,7 @@ use std::hash::{BuildHasher, Hasher, RandomState};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use assay_device::session::{DriveSession, SessionOptions};
+use assay_device::session::SessionOptions;
 use assay_integrity::pattern::PatternPages;
 use assay_stream::drives::media;
 use assay_stream::range::{RangeRequest, StreamRange};
@@ -16,7 +16,7 @@ use serde_json::json;
 use crate::args::testbench::TestbenchArguments;
 use crate::exit::CommandOutcome;
 use crate::progress::bar;
-use crate::terminal::Output;
+use crate::terminal::{Output, simulated_mark};
 
 /// Run the tests and print the log; after Ctrl-C, of the tests completed.
 pub fn run(arguments: TestbenchArguments, output: Output) -> anyhow::Result<CommandOutcome> {
@@ -55,18 +55,16 @@ pub fn run(arguments: TestbenchArguments, output: Output) -> anyhow::Result<Comm
         calls: arguments.engine,
         pages: Some(pages),
     };
-    let mut watch = RunProgress::new(output, super::stop_flag()?, &drives);
-    let report = testbench::run(&mut drives, &options, &mut watch);
-    watch.bar.finish_and_clear();
+    let mut progress = BenchProgress {
+        bar: bar(output, 1),
+        stop: super::stop_flag()?,
+        mark: simulated_mark(simulated),
+    };
+    let report = testbench::run(&mut drives, &options, &mut progress);
+    progress.bar.finish_and_clear();
     let report = report?;
     output.show(|| testbench::render(&report), || json!(report))?;
-    Ok(if report.failed > 0 {
-        CommandOutcome::DriveFailed
-    } else if report.interrupted {
-        CommandOutcome::Interrupted
-    } else {
-        CommandOutcome::Done
-    })
+    Ok(CommandOutcome::of(report.failed > 0, report.interrupted))
 }
 
 /// Simulated drives are reproducible; on others, data of an earlier run must not match.
@@ -79,26 +77,15 @@ fn seed_of(simulated: bool) -> u64 {
 }
 
 /// Progress bar on a terminal.
-struct RunProgress {
+struct BenchProgress {
     bar: ProgressBar,
     stop: Arc<AtomicBool>,
-    word: &'static str,
+    mark: &'static str,
 }
 
-impl RunProgress {
-    fn new(output: Output, stop: Arc<AtomicBool>, drives: &[DriveSession]) -> RunProgress {
-        let simulated = drives.iter().any(|drive| drive.info().simulated);
-        RunProgress {
-            bar: bar(output, 1),
-            stop,
-            word: if simulated { " (simulated)" } else { "" },
-        }
-    }
-}
-
-impl BenchObserver for RunProgress {
+impl BenchObserver for BenchProgress {
     fn began(&mut self, id: &'static str, name: &'static str) {
-        self.bar.set_message(format!("{id} {name}{}", self.word));
+        self.bar.set_message(format!("{id} {name}{}", self.mark));
     }
 
     fn progress(&mut self, done_bytes: u64, total_bytes: u64) {

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use anyhow::Context;
 use assay_store::model::Verdict;
 use assay_suite::catalogue;
 use assay_suite::schema::VerdictRules;
@@ -9,8 +10,8 @@ use assay_suite::verdict::{VerdictSubject, evaluate};
 use serde_json::json;
 
 use crate::args::VerdictArguments;
-use crate::exit::{CommandOutcome, UsageError};
-use crate::terminal::Output;
+use crate::exit::{CommandOutcome, bail_usage};
+use crate::terminal::{Output, simulated_mark};
 
 /// Evaluate every drive of the runs.
 pub fn run(arguments: &VerdictArguments, output: Output) -> anyhow::Result<CommandOutcome> {
@@ -24,49 +25,35 @@ pub fn run(arguments: &VerdictArguments, output: Output) -> anyhow::Result<Comma
         })
         .collect();
     let text = || {
-        let list: Vec<(String, Verdict)> = evaluated
-            .iter()
-            .map(|(label, simulated, verdict)| {
-                let mark = if *simulated { " (simulated)" } else { "" };
-                (format!("{label}{mark}"), verdict.clone())
-            })
-            .collect();
+        let marked = |(label, simulated, verdict): &(String, bool, Verdict)| {
+            let mark = simulated_mark(*simulated);
+            (format!("{label}{mark}"), verdict.clone())
+        };
+        let list: Vec<(String, Verdict)> = evaluated.iter().map(marked).collect();
         let mut text = assay_report::terminal::verdicts(&list, output.columns(), output.style());
         text.push_str(&format!("by the policy {name}\n"));
         text
     };
     let json = || {
-        let drives: Vec<_> = evaluated
-            .iter()
-            .map(|(label, simulated, verdict)| {
-                json!({ "drive": label, "simulated": simulated, "verdict": verdict })
-            })
-            .collect();
+        let drive = |(label, simulated, verdict): &(String, bool, Verdict)| json!({ "drive": label, "simulated": simulated, "verdict": verdict });
+        let drives: Vec<_> = evaluated.iter().map(drive).collect();
         let damaged: Vec<_> = runs.iter().flat_map(|run| &run.damaged_lines).collect();
         json!({ "policy": name, "drives": drives, "damaged_lines": damaged })
     };
-    output.show(text, json)?;
-    Ok(CommandOutcome::Done)
+    output.show(text, json)
 }
 
 fn policy(path: Option<&Path>) -> anyhow::Result<(String, VerdictRules)> {
-    let (name, text) = match path {
-        Some(path) => {
-            let text = std::fs::read_to_string(path).map_err(|error| {
-                let what = format!("cannot read the policy {}", path.display());
-                if error.kind() == std::io::ErrorKind::NotFound {
-                    let next = "leave out --policy for the built-in one";
-                    UsageError(format!("{what}: there is no such file; {next}")).into()
-                } else {
-                    anyhow::Error::new(error).context(what)
-                }
-            })?;
-            (path.display().to_string(), text)
-        }
-        None => (
-            catalogue::POLICY.0.to_owned(),
-            catalogue::POLICY.1.to_owned(),
+    let Some(path) = path else {
+        let (name, text) = catalogue::POLICY;
+        return Ok((name.to_owned(), VerdictRules::parse(name, text)?));
+    };
+    let name = path.display().to_string();
+    let text = match std::fs::read_to_string(path) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => bail_usage!(
+            "cannot read the policy {name}: there is no such file; leave out --policy for the built-in one"
         ),
+        read => read.with_context(|| format!("cannot read the policy {name}"))?,
     };
     let rules = VerdictRules::parse(&name, &text)?;
     Ok((name, rules))

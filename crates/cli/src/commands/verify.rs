@@ -7,7 +7,6 @@ use assay_stream::drives::Drives;
 use assay_stream::registers::Registers;
 use assay_stream::replay::{ReplayOptions, ReplaySource, replay};
 use assay_stream::source::DiscardSink;
-use assay_units::text::format_size;
 use serde_json::json;
 
 use super::replay::{add_recording_lines, recording_document};
@@ -35,21 +34,15 @@ pub fn run(arguments: &VerifyArguments, output: Output) -> anyhow::Result<Comman
     let status = &replayed.status;
     output.show(
         || {
-            let mut lines = Lines::default();
-            lines.head(&format!(
-                "Verified {} on {names} in {}: {}",
-                format_size(status.bytes),
-                stream::span(status.elapsed_ns),
-                stream::rate(status.rate_bytes_per_s())
-            ));
+            let mut lines = Lines::of("Verified", status, &format!("on {names}"));
             add_recording_lines(&mut lines, &recording, &replayed);
             stream::add_status_lines(&mut lines, status);
-            lines.text()
+            lines.0
         },
         || json!({ "status": status, "recording": recording_document(Some(&recording), &replayed) }),
     )?;
     if !replayed.is_right() {
         return Ok(CommandOutcome::DriveFailed);
     }
-    Ok(stream::verdict(status))
+    Ok(stream::outcome(status))
 }

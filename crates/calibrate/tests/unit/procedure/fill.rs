@@ -11,8 +11,11 @@ fn a_steady_write_ends_early_with_the_same_figure() {
     let steady = |rates: &[f64]| figure(rates, FillFigure::Steady).expect("a figure");
     let error = steady(&short) / steady(&whole) - 1.0;
     assert!(error.abs() < 0.005, "{error}");
-    assert_eq!(steady_rate(&[3.0; 15]), None);
-    assert_eq!(steady_rate(&[3.0; 16]), Some(3.0));
+    assert_eq!(steady_mean(&[3.0; 15], STEADY_SAMPLES, STEADY_SHARE), None);
+    assert_eq!(
+        steady_mean(&[3.0; 16], STEADY_SAMPLES, STEADY_SHARE),
+        Some(3.0)
+    );
 }
 
 #[test]
