@@ -8,7 +8,6 @@ pub mod testbench;
 use std::path::PathBuf;
 
 use assay_device::session::PurgeHow;
-use assay_workload::options::JobOptions;
 use clap::builder::styling::{AnsiColor, Styles};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand};
@@ -46,16 +45,8 @@ pub struct Arguments {
     /// The command.
     #[command(subcommand)]
     pub command: Command,
-    /// Print one JSON document on stdout instead of text; progress stays on stderr.
-    #[arg(long, global = true)]
-    json: bool,
-}
-
-impl Arguments {
-    /// Output format.
-    pub fn output(&self) -> Output {
-        Output { json: self.json }
-    }
+    #[command(flatten)]
+    pub output: Output,
 }
 
 /// The commands.
@@ -109,7 +100,6 @@ Run one with `assay run SUITE DRIVE`; write your own as a TOML file (docs/suites
     Completions(CompletionsArguments),
 }
 
-/// `assay purge`.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -132,17 +122,15 @@ pub struct PurgeArguments {
 }
 
 fn purge_how() -> impl TypedValueParser<Value = PurgeHow> {
-    PossibleValuesParser::new(["auto", "sanitize", "format", "discard"]).map(|name| {
-        match name.as_str() {
-            "sanitize" => PurgeHow::Sanitize,
-            "format" => PurgeHow::Format,
-            "discard" => PurgeHow::Discard,
-            _ => PurgeHow::Best,
-        }
+    let names = PossibleValuesParser::new(["auto", "sanitize", "format", "discard"]);
+    names.map(|name| match name.as_str() {
+        "sanitize" => PurgeHow::Sanitize,
+        "format" => PurgeHow::Format,
+        "discard" => PurgeHow::Discard,
+        _ => PurgeHow::Best,
     })
 }
 
-/// `assay probe`.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -156,7 +144,6 @@ pub struct ProbeArguments {
     pub drive: String,
 }
 
-/// `assay run`.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -202,7 +189,6 @@ pub struct RunArguments {
     pub resume: Option<PathBuf>,
 }
 
-/// `assay job`.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -217,7 +203,7 @@ pub struct JobArguments {
     /// The drive.
     pub drive: String,
     #[command(flatten)]
-    workload: WorkloadArguments,
+    pub workload: WorkloadArguments,
     /// Allow overwriting this drive: its serial (or a file's name).
     #[arg(long, value_name = "SERIAL", help_heading = "Safety and output")]
     pub destroy: Vec<String>,
@@ -229,14 +215,6 @@ pub struct JobArguments {
     pub out: Option<PathBuf>,
 }
 
-impl JobArguments {
-    /// The options of the workload.
-    pub fn options(&self) -> JobOptions {
-        self.workload.0.clone()
-    }
-}
-
-/// `assay report`.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -253,7 +231,6 @@ pub struct ReportArguments {
     pub output: PathBuf,
 }
 
-/// `assay compare`.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -268,7 +245,6 @@ pub struct CompareArguments {
     pub runs: Vec<PathBuf>,
 }
 
-/// `assay verdict`.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -283,7 +259,6 @@ pub struct VerdictArguments {
     pub policy: Option<PathBuf>,
 }
 
-/// `assay export`.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -301,7 +276,6 @@ pub struct ExportArguments {
     pub output: Option<PathBuf>,
 }
 
-/// `assay fit`.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -346,7 +320,6 @@ pub struct FitArguments {
     pub output: Option<PathBuf>,
 }
 
-/// `assay fidelity`.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -373,7 +346,6 @@ pub struct FidelityArguments {
     pub threads: Option<usize>,
 }
 
-/// `assay completions`.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:

@@ -19,15 +19,15 @@ use assay_testbench::BenchError;
 
 use crate::terminal::Output;
 
-/// Outcome of a command.
+/// Outcome of a command, with its exit status.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CommandOutcome {
     /// Success.
-    Done,
+    Done = 0,
     /// The drive or its data failed.
-    DriveFailed,
+    DriveFailed = 1,
     /// Interrupted by the user.
-    Interrupted,
+    Interrupted = 130,
 }
 
 impl CommandOutcome {
@@ -41,11 +41,10 @@ impl CommandOutcome {
     }
 }
 
-const DRIVE_FAILED: u8 = 1;
+const DRIVE_FAILED: u8 = CommandOutcome::DriveFailed as u8;
 const USAGE: u8 = 2;
 const REFUSED: u8 = 3;
 const IO_ERROR: u8 = 4;
-const INTERRUPTED: u8 = 130;
 
 /// Print clap's message; returns the status.
 pub fn usage(error: &clap::Error) -> ExitCode {
@@ -57,9 +56,7 @@ pub fn usage(error: &clap::Error) -> ExitCode {
 /// The status of an outcome; prints an error with its causes.
 pub fn status(outcome: anyhow::Result<CommandOutcome>, output: Output) -> ExitCode {
     ExitCode::from(match outcome {
-        Ok(CommandOutcome::Done) => 0,
-        Ok(CommandOutcome::DriveFailed) => DRIVE_FAILED,
-        Ok(CommandOutcome::Interrupted) => INTERRUPTED,
+        Ok(outcome) => outcome as u8,
         Err(error) if is_broken_pipe(&error) => 0,
         Err(error) => {
             output.error(&error);

@@ -22,7 +22,7 @@ fn main() -> ExitCode {
         Ok(arguments) => arguments,
         Err(error) => return exit::usage(&error),
     };
-    let output = arguments.output();
+    let output = arguments.output;
     let outcome = match arguments.command {
         Command::List => commands::list::run(output),
         Command::Probe(probe) => commands::probe::run(&probe, output),

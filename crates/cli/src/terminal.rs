@@ -9,9 +9,10 @@ use serde_json::Value;
 use crate::exit::CommandOutcome;
 
 /// Output format.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::Args)]
 pub struct Output {
-    /// One JSON document on stdout.
+    /// Print one JSON document on stdout instead of text; progress stays on stderr.
+    #[arg(long, global = true)]
     pub json: bool,
 }
 

@@ -4,7 +4,6 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-/// `assay serve`.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:

@@ -12,13 +12,13 @@ pub struct StreamArguments {
     #[arg(required = true, value_name = "DRIVE")]
     pub drives: Vec<String>,
     /// Address of the first chunk, in bytes [default: 0]
-    #[arg(long, value_name = "ADDR", value_parser = size, help_heading = "Area")]
+    #[arg(long, value_name = "ADDR", value_parser = parse_size, help_heading = "Area")]
     pub first: Option<u64>,
     /// Address of the last chunk, inclusive [default: the last on the smallest drive]
-    #[arg(long, value_name = "ADDR", value_parser = size, help_heading = "Area")]
+    #[arg(long, value_name = "ADDR", value_parser = parse_size, help_heading = "Area")]
     pub last: Option<u64>,
     /// Bytes per chunk; replay and verify take that of the recording
-    #[arg(long, value_name = "SIZE", value_parser = size, default_value = "128k", help_heading = "Area")]
+    #[arg(long, value_name = "SIZE", value_parser = parse_size, default_value = "128k", help_heading = "Area")]
     pub chunk: u64,
     /// Chunks in flight per drive; times the chunk size: the ring of buffers, the only memory used
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=4096), default_value_t = 32, help_heading = "Engine")]
@@ -31,7 +31,6 @@ pub struct StreamArguments {
     pub engine: IoCalls,
 }
 
-/// `assay record`.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -62,7 +61,7 @@ pub struct RecordArguments {
     #[arg(long, value_name = "SEED", value_parser = seed, conflicts_with = "from", help_heading = "Stream")]
     pub pattern: Option<u64>,
     /// Bytes of the pattern, or of a plan; k, m, g (and KB, MB, GB) are powers of 1024 [default: the whole range]
-    #[arg(long, value_name = "SIZE", value_parser = size, help_heading = "Stream")]
+    #[arg(long, value_name = "SIZE", value_parser = parse_size, help_heading = "Stream")]
     pub length: Option<u64>,
     /// Write an index, so that the recording can be found, verified and replayed after a crash
     #[arg(long, help_heading = "Stream")]
@@ -83,13 +82,13 @@ pub struct RecordArguments {
     #[arg(long, help_heading = "Engine")]
     pub flush_after: bool,
     /// Checkpoint interval: make the recording durable after this many bytes [default with --index: 64m; without: never]
-    #[arg(long, value_name = "SIZE", value_parser = size, help_heading = "Engine")]
+    #[arg(long, value_name = "SIZE", value_parser = parse_size, help_heading = "Engine")]
     pub durable_every: Option<u64>,
     /// The source delivers at this rate and does not wait (800MB/s is decimal, 1.5GiB/s and 100m are not; a bare number is bytes per second)
     #[arg(long, value_name = "RATE", value_parser = rate, help_heading = "Engine")]
     pub rate: Option<u64>,
     /// Longest time that the source can buffer; longer stalls are reported and give exit status 1
-    #[arg(long, value_name = "TIME", value_parser = duration, requires = "rate", help_heading = "Engine")]
+    #[arg(long, value_name = "TIME", value_parser = parse_duration, requires = "rate", help_heading = "Engine")]
     pub lossy_deadline: Option<Nanos>,
     /// Measure without a source: write at full speed, and print the buffer needed per rate
     #[arg(long, conflicts_with_all = ["from", "pattern", "index", "ring", "lossy_deadline"], help_heading = "Stream")]
@@ -99,7 +98,6 @@ pub struct RecordArguments {
     pub watch: bool,
 }
 
-/// `assay replay`.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -125,14 +123,13 @@ pub struct ReplayArguments {
     #[arg(long, value_name = "SEED", value_parser = seed, conflicts_with = "to", help_heading = "Stream")]
     pub check: Option<u64>,
     /// Bytes to replay of a raw range [default: all of it]
-    #[arg(long, value_name = "SIZE", value_parser = size, help_heading = "Stream")]
+    #[arg(long, value_name = "SIZE", value_parser = parse_size, help_heading = "Stream")]
     pub length: Option<u64>,
     /// Do not look for an index
     #[arg(long, help_heading = "Stream")]
     pub raw: bool,
 }
 
-/// `assay verify`.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -156,20 +153,11 @@ pub fn calls() -> impl TypedValueParser<Value = IoCalls> {
     })
 }
 
-/// Bytes.
-pub fn size(text: &str) -> Result<u64, String> {
-    parse_size(text).map_err(|e| e.to_string())
-}
-
 fn rate(text: &str) -> Result<u64, String> {
     match parse_rate(text) {
         Ok(0) => Err("a rate of 0 never delivers anything".to_owned()),
         other => other.map_err(|e| e.to_string()),
     }
-}
-
-fn duration(text: &str) -> Result<Nanos, String> {
-    parse_duration(text).map_err(|e| e.to_string())
 }
 
 /// Decimal, or hexadecimal after 0x.

@@ -1,11 +1,11 @@
 //! Arguments of `assay testbench`.
 
 use assay_stream::drives::IoCalls;
+use assay_units::parse_size;
 use clap::Args;
 
-use super::stream::{calls, size};
+use super::stream::calls;
 
-/// `assay testbench`.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -23,19 +23,19 @@ pub struct TestbenchArguments {
     #[arg(long, value_name = "SERIAL")]
     pub destroy: Vec<String>,
     /// Address of the first chunk, in bytes [default: 0]
-    #[arg(long, value_name = "ADDR", value_parser = size)]
+    #[arg(long, value_name = "ADDR", value_parser = parse_size)]
     pub first: Option<u64>,
     /// Address of the last chunk, inclusive [default: the last on the drive]
-    #[arg(long, value_name = "ADDR", value_parser = size)]
+    #[arg(long, value_name = "ADDR", value_parser = parse_size)]
     pub last: Option<u64>,
     /// Bytes per chunk
-    #[arg(long, value_name = "SIZE", value_parser = size, default_value = "128k")]
+    #[arg(long, value_name = "SIZE", value_parser = parse_size, default_value = "128k")]
     pub chunk: u64,
     /// Chunks in flight
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=4096), default_value_t = 32)]
     pub iodepth: u32,
     /// Most bytes written at once by the chunk sweep (08) and the full disk test (10) [default: 32768 chunks, and all of the range]
-    #[arg(long, value_name = "SIZE", value_parser = size)]
+    #[arg(long, value_name = "SIZE", value_parser = parse_size)]
     pub span: Option<u64>,
     /// Seed of the patterns [default: 1 on simulated drives, else a new one for each run, so that no old data match]
     #[arg(long, value_name = "N")]

@@ -18,7 +18,7 @@ use crate::terminal::Output;
 
 /// Run one workload. Without `--out` the run folder is temporary.
 pub fn run(arguments: JobArguments, output: Output) -> anyhow::Result<CommandOutcome> {
-    let options = arguments.options();
+    let options = arguments.workload.0;
     let writes = |rw: &str| rw.contains("write") || rw.contains("rw");
     let session_options = SessionOptions {
         destroy: arguments.destroy,
