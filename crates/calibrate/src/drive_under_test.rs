@@ -78,21 +78,17 @@ impl DriveUnderTest {
     pub fn new(
         profile: &Profile,
         workload: ReferenceWorkload,
+        over_provisioning_percent: Option<u8>,
     ) -> Result<DriveUnderTest, CalibrateError> {
-        DriveUnderTest::with_options(profile, workload, DriveOptions::default())
-    }
-
-    /// [`DriveUnderTest::new`] with options of the drive; their initial state is the workload's.
-    pub fn with_options(
-        profile: &Profile,
-        workload: ReferenceWorkload,
-        options: DriveOptions,
-    ) -> Result<DriveUnderTest, CalibrateError> {
-        let state = match workload.state {
-            PriorState::Fresh => InitialState::Fresh,
-            PriorState::Filled | PriorState::Overwritten => InitialState::Filled,
+        let options = DriveOptions {
+            state: match workload.state {
+                PriorState::Fresh => InitialState::Fresh,
+                PriorState::Filled | PriorState::Overwritten => InitialState::Filled,
+            },
+            over_provisioning_percent,
+            ..DriveOptions::default()
         };
-        let drive = Drive::new(profile.clone(), DriveOptions { state, ..options })?;
+        let drive = Drive::new(profile.clone(), options)?;
         let mut drive = DriveUnderTest {
             workload,
             offsets: Offsets::new(&workload, drive.identity().capacity_bytes),

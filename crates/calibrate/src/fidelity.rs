@@ -43,18 +43,11 @@ pub fn compare(
     Ok(out)
 }
 
-impl ProfileComparison {
-    /// Summary of all figures.
-    pub fn summary(&self) -> ErrorSummary {
-        ErrorSummary::of(&self.residuals.0)
-    }
-}
-
 /// The errors of each profile in the form of `reference/fidelity.csv`, which `assay list` shows.
 pub fn table(all: &[ProfileComparison]) -> String {
     let mut out = format!("{FIDELITY_HEADING}\n");
     for one in all {
-        let summary = one.summary();
+        let summary = ErrorSummary::of(&one.residuals.0);
         out.push_str(&format!(
             "{},{},{},{:.1},{:.1}\n",
             one.name, summary.count, summary.met, summary.median_pct, summary.worst_pct

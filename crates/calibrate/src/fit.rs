@@ -145,18 +145,21 @@ pub fn fit(
         let (mut first_cost, mut tried) = (f64::NAN, 0);
         while tried < stage.evaluations {
             let points = search.ask();
-            let costs_here = match state.recall(done as usize, points.len()) {
-                Some(costs) => costs,
-                None => {
-                    let costs = evaluate(&space, &points, &targets, settings.threads);
-                    state.append(done as usize, &costs)?;
-                    costs
-                }
-            };
+            let here = done as usize..done as usize + points.len();
+            // Recorded by an earlier run, or to be simulated.
+            if state.costs.len() < here.end {
+                let figures = figures_at(&space, &points, &targets, settings.threads);
+                let costs = figures.iter().map(|figures| match figures {
+                    Some(figures) => cost(&targets, figures),
+                    None => 2.0 * MISSING_LOSS,
+                });
+                state.append(here.start, costs)?;
+            }
+            let costs_here = &state.costs[here];
             if tried == 0 {
                 first_cost = costs_here[0];
             }
-            search.tell(&costs_here);
+            search.tell(costs_here);
             tried += costs_here.len() as u64;
             done += costs_here.len() as u64;
             progress(FitProgress {
@@ -323,20 +326,6 @@ fn figures_at(
     valid.into_iter().map(figures).collect()
 }
 
-/// The costs of some points; an invalid profile costs the most.
-fn evaluate(
-    space: &ParameterSpace,
-    points: &[Vec<f64>],
-    targets: &[Measurement],
-    threads: usize,
-) -> Vec<f64> {
-    let figures = figures_at(space, points, targets, threads).into_iter();
-    let cost = |figures: Figures| cost(targets, &figures);
-    figures
-        .map(|figures| figures.map_or(2.0 * MISSING_LOSS, cost))
-        .collect()
-}
-
 fn moved(
     before: &str,
     after: &str,
@@ -407,12 +396,11 @@ impl StateLog {
         Ok(StateLog { path, fit, costs })
     }
 
-    /// The costs of a generation from an earlier run.
-    fn recall(&self, from: usize, count: usize) -> Option<Vec<f64>> {
-        Some(self.costs.get(from..from + count)?.to_vec())
-    }
-
-    fn append(&mut self, from: usize, costs: &[f64]) -> Result<(), CalibrateError> {
+    fn append(
+        &mut self,
+        from: usize,
+        costs: impl Iterator<Item = f64>,
+    ) -> Result<(), CalibrateError> {
         // The rest of a generation with another number of candidates cannot be used.
         self.costs.truncate(from);
         self.costs.extend(costs);

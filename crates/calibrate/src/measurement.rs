@@ -280,7 +280,7 @@ pub struct ReferenceWorkload {
 
 impl ReferenceWorkload {
     /// Reads with one I/O in flight per thread on the area of the DragonFly NVMe tests, of incompressible data.
-    pub fn read(access: AccessPattern, threads: u32, block_bytes: u32) -> ReferenceWorkload {
+    pub const fn read(access: AccessPattern, threads: u32, block_bytes: u32) -> ReferenceWorkload {
         ReferenceWorkload {
             op: Op::Read,
             access,

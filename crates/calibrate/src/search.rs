@@ -27,7 +27,6 @@ const OUTSIDE: f64 = 10.0;
 /// A search for the point of lowest cost.
 pub struct CmaEs {
     rng: Rng,
-    dimensions: usize,
     /// The best point so far.
     pub best: Vec<f64>,
     /// Its cost; [`f64::MAX`] before the first [`CmaEs::tell`].
@@ -36,7 +35,6 @@ pub struct CmaEs {
     strategy: Strategy,
     /// The last candidates, before projection into the box.
     candidates: Vec<Vec<f64>>,
-    first: bool,
 }
 
 /// One run of the strategy.
@@ -85,13 +83,11 @@ impl CmaEs {
     pub fn new(start: &[f64], rng: Rng) -> CmaEs {
         CmaEs {
             rng,
-            dimensions: start.len(),
             best: start.to_vec(),
             best_cost: f64::MAX,
             restarts: 0,
             strategy: Strategy::new(start.to_vec(), FIRST_STEP, usual_lambda(start.len())),
             candidates: Vec::new(),
-            first: true,
         }
     }
 
@@ -108,7 +104,7 @@ impl CmaEs {
                 .collect()
         };
         self.candidates = (0..state.lambda).map(candidate).collect();
-        if self.first {
+        if self.restarts == 0 && state.generation == 0 {
             self.candidates[0] = self.strategy.mean.clone();
         }
         self.candidates.iter().map(|point| inside(point)).collect()
@@ -116,7 +112,6 @@ impl CmaEs {
 
     /// The costs of the last candidates, in their order. NaN counts as the worst.
     pub fn tell(&mut self, costs: &[f64]) {
-        self.first = false;
         let mut ranked: Vec<(f64, usize)> = Vec::with_capacity(costs.len());
         for (index, (point, &cost)) in self.candidates.iter().zip(costs).enumerate() {
             let cost = if cost.is_nan() { f64::MAX } else { cost };
@@ -151,17 +146,17 @@ impl CmaEs {
     fn has_converged(&self) -> bool {
         let state = &self.strategy;
         let longest = state.lengths.iter().copied().fold(0.0, f64::max);
-        let stall_limit = 10 + (30 * self.dimensions / state.lambda) as u64;
+        let stall_limit = 10 + (30 * self.best.len() / state.lambda) as u64;
         !state.step.is_finite() || state.step * longest < LAST_STEP || state.idle > stall_limit
     }
 
     fn restart(&mut self) {
         self.restarts += 1;
-        let lambda = usual_lambda(self.dimensions);
+        let lambda = usual_lambda(self.best.len());
         self.strategy = if self.restarts % 2 == 1 {
             Strategy::new(self.best.clone(), NEAR_STEP, lambda)
         } else {
-            let anywhere = (0..self.dimensions).map(|_| self.rng.unit_f64()).collect();
+            let anywhere = (0..self.best.len()).map(|_| self.rng.unit_f64()).collect();
             let wider = lambda << (self.restarts / 2).min(4);
             Strategy::new(anywhere, FAR_STEP, wider)
         };

@@ -9,7 +9,7 @@ use serde::Deserialize;
 
 use crate::CalibrateError;
 use crate::measurement::{Measurement, Role};
-use crate::parameter::{FreeParameter, with_values};
+use crate::parameter::FreeParameter;
 use crate::published::published;
 use crate::residual::ErrorSummary;
 
@@ -46,11 +46,6 @@ impl FitRecipe {
             }
         }
         Ok(free)
-    }
-
-    /// A profile's text with the start values; [`CalibrateError::Parameter`] when the profile has no such number.
-    pub fn begin(&self, text: &str) -> Result<String, CalibrateError> {
-        with_values(text, &self.start)
     }
 }
 

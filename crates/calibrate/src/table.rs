@@ -163,11 +163,8 @@ impl CsvRow {
 
     /// Required: read or write.
     pub fn op(&self, column: &str) -> Result<Op, CalibrateError> {
-        let parse = |name: &str| {
-            [Op::Read, Op::Write]
-                .into_iter()
-                .find(|op| op.name() == name)
-        };
+        let mut ops = [Op::Read, Op::Write].into_iter();
+        let parse = |name: &str| ops.find(|op| op.name() == name);
         self.one_of(column, self.text(column)?, parse, "read or write")
     }
 
@@ -175,10 +172,11 @@ impl CsvRow {
     fn one_of<T>(
         &self,
         column: &str,
-        field: &str,
+        default: &str,
         parse: impl FnOnce(&str) -> Option<T>,
         names: &str,
     ) -> Result<T, CalibrateError> {
+        let field = self.get(column).unwrap_or(default);
         parse(field).ok_or_else(|| self.error(column, format!("{field:?}: write {names}")))
     }
 
@@ -207,37 +205,43 @@ impl CsvRow {
     }
 }
 
+/// The figures of `figures.csv` by name.
+const FIGURES: [(&str, Procedure, ReferenceMetric); 14] = {
+    use Procedure::{Fill, Soak, Steady, ZeroedRead};
+    use ReferenceMetric::{Celsius, Gb, MbPerS, MibPerS, Seconds};
+    let (threads, block_bytes) = (ZEROED_READ_THREADS, ZEROED_READ_BYTES);
+    let data_read = ReferenceWorkload::read(AccessPattern::Random, threads, block_bytes);
+    [
+        ("write_steady", Fill(FillFigure::Steady), MbPerS),
+        ("write_first", Fill(FillFigure::First), MbPerS),
+        ("write_full", Fill(FillFigure::Full), MbPerS),
+        ("write_cache_gb", Fill(FillFigure::Cache), Gb),
+        ("zeroed_read", ZeroedRead, MibPerS),
+        ("data_read", Steady(data_read), MibPerS),
+        (
+            "celsius_after_120_s",
+            Soak(SoakFigure::CelsiusAfter120S),
+            Celsius,
+        ),
+        ("settled_celsius", Soak(SoakFigure::SettledCelsius), Celsius),
+        ("second_sensor", Soak(SoakFigure::SecondSensor), Celsius),
+        ("settled_read", Soak(SoakFigure::SettledRead), MibPerS),
+        (
+            "throttle_celsius",
+            Soak(SoakFigure::ThrottleCelsius),
+            Celsius,
+        ),
+        ("throttled_read", Soak(SoakFigure::ThrottledRead), MibPerS),
+        ("throttled_s", Soak(SoakFigure::ThrottledS), Seconds),
+        ("recovered_s", Soak(SoakFigure::RecoveredS), Seconds),
+    ]
+};
+
 /// The procedure and metric of a figure's name in `figures.csv`.
 pub fn figure_named(name: &str) -> Option<(Procedure, ReferenceMetric)> {
-    use FillFigure as Fill;
-    use SoakFigure as Soak;
-    let fill = |figure, metric| Some((Procedure::Fill(figure), metric));
-    let soak = |figure, metric| Some((Procedure::Soak(figure), metric));
-    match name {
-        "write_steady" => fill(Fill::Steady, ReferenceMetric::MbPerS),
-        "write_first" => fill(Fill::First, ReferenceMetric::MbPerS),
-        "write_full" => fill(Fill::Full, ReferenceMetric::MbPerS),
-        "write_cache_gb" => fill(Fill::Cache, ReferenceMetric::Gb),
-        "zeroed_read" => Some((Procedure::ZeroedRead, ReferenceMetric::MibPerS)),
-        "data_read" => {
-            let (threads, block_bytes) = (ZEROED_READ_THREADS, ZEROED_READ_BYTES);
-            let job = ReferenceWorkload::read(AccessPattern::Random, threads, block_bytes);
-            Some((Procedure::Steady(job), ReferenceMetric::MibPerS))
-        }
-        "celsius_after_120_s" => soak(Soak::CelsiusAfter120S, ReferenceMetric::Celsius),
-        "settled_celsius" => soak(Soak::SettledCelsius, ReferenceMetric::Celsius),
-        "second_sensor" => soak(Soak::SecondSensor, ReferenceMetric::Celsius),
-        "settled_read" => soak(Soak::SettledRead, ReferenceMetric::MibPerS),
-        "throttle_celsius" => soak(Soak::ThrottleCelsius, ReferenceMetric::Celsius),
-        "throttled_read" => soak(Soak::ThrottledRead, ReferenceMetric::MibPerS),
-        "throttled_s" => soak(Soak::ThrottledS, ReferenceMetric::Seconds),
-        "recovered_s" => soak(Soak::RecoveredS, ReferenceMetric::Seconds),
-        _ => None,
-    }
+    let found = FIGURES.iter().find(|(known, ..)| *known == name);
+    found.map(|&(_, procedure, metric)| (procedure, metric))
 }
-
-/// The names that [`figure_named`] accepts.
-pub const FIGURE_NAMES: &str = "write_steady, write_first, write_full, write_cache_gb, zeroed_read, data_read, celsius_after_120_s, settled_celsius, second_sensor, settled_read, throttle_celsius, throttled_read, throttled_s, recovered_s";
 
 /// The measurements of a user's file.
 pub fn load(path: &Path) -> Result<Vec<Measurement>, CalibrateError> {
@@ -255,7 +259,7 @@ pub fn load(path: &Path) -> Result<Vec<Measurement>, CalibrateError> {
 ///
 /// | column | default | meaning |
 /// |---|---|---|
-/// | `procedure` | `steady` | `steady` (the workload of the next columns), or a name of [`FIGURE_NAMES`] |
+/// | `procedure` | `steady` | `steady` (the workload of the next columns), or a name of `figures.csv` |
 /// | `rw` | `randread` | `read`, `write`, `randread`, `randwrite` |
 /// | `block` | `4k` | bytes per I/O; `block_bytes` is the same |
 /// | `threads`, `queue_depth` | 1 | threads, I/Os in flight per thread |
@@ -284,8 +288,11 @@ fn measurement(row: &CsvRow) -> Result<Measurement, CalibrateError> {
     let (procedure, usual) = match row.get("procedure").unwrap_or("steady") {
         "steady" => (Procedure::Steady(workload(row)?), ReferenceMetric::MibPerS),
         name => figure_named(name).ok_or_else(|| {
-            let what = format!("{name:?} is not steady or one of: {FIGURE_NAMES}");
-            row.error("procedure", what)
+            let names = FIGURES.map(|(name, ..)| name).join(", ");
+            row.error(
+                "procedure",
+                format!("{name:?} is not steady or one of: {names}"),
+            )
         })?,
     };
     let name = row.get("metric").unwrap_or(usual.name());
@@ -311,11 +318,10 @@ fn measurement(row: &CsvRow) -> Result<Measurement, CalibrateError> {
         Some(kelvin) if metric == Celsius => Tolerance::Absolute(kelvin),
         Some(percent) => Tolerance::Relative(percent / 100.0),
     };
-    let role = row.get("role").unwrap_or(Role::Target.name());
     Ok(Measurement {
         procedure,
         metric,
-        role: row.one_of("role", role, Role::parse, "target or held_out")?,
+        role: row.one_of("role", "target", Role::parse, "target or held_out")?,
         value: row.figure("value")?,
         tolerance,
         source: row.get("source").unwrap_or(&row.file).to_owned(),
@@ -323,9 +329,11 @@ fn measurement(row: &CsvRow) -> Result<Measurement, CalibrateError> {
 }
 
 fn workload(row: &CsvRow) -> Result<ReferenceWorkload, CalibrateError> {
-    let rw = row.get("rw").unwrap_or("randread");
-    let rw_names = "read, write, randread or randwrite";
-    let (access, op) = row.one_of("rw", rw, ReferenceWorkload::parse_rw, rw_names)?;
+    let (parse_rw, names) = (
+        ReferenceWorkload::parse_rw,
+        "read, write, randread or randwrite",
+    );
+    let (access, op) = row.one_of("rw", "randread", parse_rw, names)?;
     let column = match row.get("block_bytes") {
         Some(_) => "block_bytes",
         None => "block",
@@ -344,15 +352,9 @@ fn workload(row: &CsvRow) -> Result<ReferenceWorkload, CalibrateError> {
         "zero" => Some(DataClass::Zero),
         _ => None,
     };
-    let data = row.get("data").unwrap_or("incompressible");
-    let data = row.one_of("data", data, class, "incompressible or zero")?;
-    let state = row.get("state").unwrap_or(PriorState::Filled.name());
-    let state = row.one_of(
-        "state",
-        state,
-        PriorState::parse,
-        "fresh, filled or overwritten",
-    )?;
+    let data = row.one_of("data", "incompressible", class, "incompressible or zero")?;
+    let (parse_state, names) = (PriorState::parse, "fresh, filled or overwritten");
+    let state = row.one_of("state", "filled", parse_state, names)?;
     let area_bytes = row.size("area", AREA_BYTES)?;
     if area_bytes < block {
         return Err(row.error("area", "smaller than a block"));

@@ -182,7 +182,6 @@ fn store_code(error: &StoreError) -> u8 {
     }
 }
 
-/// Invalid usage.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub struct UsageError(pub String);

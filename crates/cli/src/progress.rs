@@ -31,9 +31,7 @@ pub fn bar(output: Output, steps: u64) -> ProgressBar {
     bar
 }
 
-/// Progress bar of a run.
 pub struct RunProgress {
-    /// To be cleared at the end.
     pub bar: ProgressBar,
     /// Expected duration of each cell, milliseconds.
     weights_ms: Vec<u64>,

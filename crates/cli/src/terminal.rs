@@ -8,7 +8,6 @@ use serde_json::Value;
 
 use crate::exit::CommandOutcome;
 
-/// Output format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::Args)]
 pub struct Output {
     /// Print one JSON document on stdout instead of text; progress stays on stderr.
@@ -55,7 +54,6 @@ impl Output {
         }
     }
 
-    /// Columns of the terminal.
     pub fn columns(self) -> usize {
         if !io::stdout().is_terminal() {
             return DEFAULT_COLUMNS;
@@ -63,12 +61,10 @@ impl Output {
         usize::from(console::Term::stdout().size().1).max(40)
     }
 
-    /// Whether stderr is a terminal.
     pub fn shows_progress(self) -> bool {
         io::stderr().is_terminal()
     }
 
-    /// Print a note on stderr.
     pub fn note(self, text: &str) {
         let yellow = AnsiColor::Yellow.on_default();
         let mut stderr = anstream::stderr().lock();

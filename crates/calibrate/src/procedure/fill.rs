@@ -25,7 +25,7 @@ pub fn run(profile: &Profile, stop_when_steady: bool) -> Result<Vec<f64>, Calibr
         op: Op::Write,
         ..ReferenceWorkload::read(AccessPattern::Sequential, 1, BLOCK_BYTES)
     };
-    let mut drive = DriveUnderTest::new(profile, job)?;
+    let mut drive = DriveUnderTest::new(profile, job, None)?;
     let mut out = Vec::new();
     let area = AREA_BYTES.min(drive.capacity_bytes());
     let samples = (area / SAMPLE_BYTES) as usize;
@@ -72,7 +72,7 @@ pub const ZEROED_READ_BYTES: u32 = 32_768;
 pub fn zeroed_read(profile: &Profile) -> Result<f64, CalibrateError> {
     let (threads, bytes) = (ZEROED_READ_THREADS, ZEROED_READ_BYTES);
     let job = ReferenceWorkload::read(AccessPattern::Random, threads, bytes);
-    let mut drive = DriveUnderTest::new(profile, job)?;
+    let mut drive = DriveUnderTest::new(profile, job, None)?;
     drive.write_zeroes()?;
     drive.run(1_000, Nanos::MAX)?;
     let start = drive.now;

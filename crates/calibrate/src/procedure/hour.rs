@@ -1,6 +1,6 @@
 //! Performance consistency: an hour of 4 KiB random writes at depth 32 on a filled drive, IOPS per second (AnandTech M8Pe).
 
-use assay_ssd::{DriveOptions, Profile};
+use assay_ssd::Profile;
 use assay_units::{Nanos, Op};
 
 use super::mean;
@@ -39,11 +39,8 @@ pub fn run(
         area_bytes: u64::MAX,
         ..ReferenceWorkload::read(AccessPattern::Random, 1, 4096)
     };
-    let options = DriveOptions {
-        over_provisioning_percent: Some(over_provisioning_percent).filter(|&percent| percent > 0),
-        ..DriveOptions::default()
-    };
-    let mut drive = DriveUnderTest::with_options(&profile, job, options)?;
+    let percent = Some(over_provisioning_percent).filter(|&percent| percent > 0);
+    let mut drive = DriveUnderTest::new(&profile, job, percent)?;
     let span = Nanos(Nanos::SECOND.0 / u64::from(shrink));
     (1..=HOUR_S)
         .map(|second| {

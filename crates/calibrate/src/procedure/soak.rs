@@ -34,7 +34,7 @@ pub fn run(profile: &Profile, speed_up: u64) -> Result<Vec<SoakSecond>, Calibrat
     let mut profile = profile.clone();
     profile.thermal.time_constant_s.value /= speed_up as f64;
     let job = ReferenceWorkload::read(AccessPattern::Random, 64, 65_536);
-    let mut drive = DriveUnderTest::new(&profile, job)?;
+    let mut drive = DriveUnderTest::new(&profile, job, None)?;
     let span = Nanos(Nanos::SECOND.0 / speed_up);
     let second = |second| {
         let bytes = drive.run(u64::MAX, Nanos(span.0 * second))?;

@@ -44,7 +44,7 @@ pub fn run(
     factor: u64,
 ) -> Result<SteadyResult, CalibrateError> {
     let ios = ios(job, metrics, factor);
-    let mut drive = DriveUnderTest::new(profile, *job)?;
+    let mut drive = DriveUnderTest::new(profile, *job, None)?;
     if job.op == Op::Read && job.data == DataClass::Zero && job.state != PriorState::Fresh {
         drive.write_zeroes()?;
     }

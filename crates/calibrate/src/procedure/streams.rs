@@ -28,7 +28,7 @@ pub type ChunkTimes = BTreeMap<(Op, u32), Nanos>;
 
 fn idle_drive(profile: &Profile) -> Result<DriveUnderTest, CalibrateError> {
     let workload = ReferenceWorkload::read(AccessPattern::Sequential, 1, CHUNK_BYTES);
-    let mut drive = DriveUnderTest::new(profile, workload)?;
+    let mut drive = DriveUnderTest::new(profile, workload, None)?;
     drive.drain();
     drive.idle(PAUSE);
     Ok(drive)

@@ -1,5 +1,5 @@
 use super::*;
-use crate::parameter::ParameterSpace;
+use crate::parameter::{ParameterSpace, with_values};
 use assay_ssd::Profile;
 
 #[test]
@@ -24,7 +24,7 @@ fn compared_figures_are_the_current_publications() {
 fn every_recipe_fits_its_profile() {
     for (name, recipe) in recipes("fits.toml", RECIPES).expect("whole") {
         let text = Profile::builtin_text(&name).expect("a built-in profile");
-        let begun = recipe.begin(text).expect("its numbers are there");
+        let begun = with_values(text, &recipe.start).expect("its numbers are there");
         Profile::from_toml(&begun).expect("a profile");
         ParameterSpace::new(&begun, &recipe.free().expect("free numbers")).expect("a space");
         let mut all = published(&name).expect("whole");

@@ -7,7 +7,6 @@ use crate::args::Arguments;
 use crate::exit::CommandOutcome;
 use crate::terminal::Output;
 
-/// Print completions for a shell.
 pub fn run(shell: clap_complete::Shell, output: Output) -> anyhow::Result<CommandOutcome> {
     let mut script = Vec::new();
     clap_complete::generate(shell, &mut Arguments::command(), "assay", &mut script);

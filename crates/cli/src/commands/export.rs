@@ -11,7 +11,6 @@ use crate::args::ExportArguments;
 use crate::exit::{CommandOutcome, bail_usage};
 use crate::terminal::Output;
 
-/// Write a run in another format.
 pub fn run(arguments: &ExportArguments, output: Output) -> anyhow::Result<CommandOutcome> {
     let format: ExportFormat = arguments.format.parse()?;
     let run = super::open_run(&arguments.run, output)?;

@@ -7,7 +7,7 @@ use assay_calibrate::measurement::{
     AccessPattern, Measurement, Procedure, ReferenceMetric, ReferenceWorkload, Role, Tolerance,
     chunk_bytes,
 };
-use assay_calibrate::residual::Residual;
+use assay_calibrate::residual::{ErrorSummary, Residual};
 use assay_report::fidelity::{
     FidelityDrive, FidelityFigure, FidelityPage, FigureKind, html, markdown,
 };
@@ -21,7 +21,6 @@ use crate::args::FidelityArguments;
 use crate::exit::CommandOutcome;
 use crate::terminal::Output;
 
-/// Compare and write the page.
 pub fn run(arguments: &FidelityArguments, output: Output) -> anyhow::Result<CommandOutcome> {
     let profiles: Vec<Profile> = if arguments.profiles.is_empty() {
         let builtin = Profile::names().into_iter().map(Profile::builtin);
@@ -53,7 +52,7 @@ pub fn run(arguments: &FidelityArguments, output: Output) -> anyhow::Result<Comm
                 "simulated": true,
                 "drives": all.iter().map(|one| json!({
                     "name": one.name,
-                    "summary": summary(one.summary()),
+                    "summary": summary(ErrorSummary::of(&one.residuals.0)),
                     "predicted": summary(one.residuals.summary(Role::HeldOut)),
                     "residuals": residuals(&one.residuals),
                 })).collect::<Vec<_>>(),
@@ -68,7 +67,10 @@ fn shown(all: &[ProfileComparison], path: &Path) -> String {
         "drive", "figures met", "median", "worst", "of these predicted"
     );
     for one in all {
-        let (sum, predicted) = (one.summary(), one.residuals.summary(Role::HeldOut));
+        let (sum, predicted) = (
+            ErrorSummary::of(&one.residuals.0),
+            one.residuals.summary(Role::HeldOut),
+        );
         text.push_str(&format!(
             "  {:<24} {:>15} {:>6.1} % {:>6.1} % {:>22}\n",
             one.name,

@@ -4,8 +4,9 @@ use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
+use assay_calibrate::fit::FittedNumber;
 use assay_calibrate::measurement::{Measurement, Role};
-use assay_calibrate::parameter::{FreeParameter, free_by_default, renamed};
+use assay_calibrate::parameter::{FreeParameter, free_by_default, renamed, with_values};
 use assay_calibrate::residual::{ErrorSummary, Residual, Residuals};
 use assay_calibrate::run_folder::{self, FitTargets};
 use assay_calibrate::shipped::{FitRecipe, hold_out, recipes};
@@ -28,7 +29,7 @@ const HOST_OVERHEAD: &str = "bench.host_overhead_ns";
 pub fn run(arguments: FitArguments, output: Output) -> anyhow::Result<CommandOutcome> {
     let (text, profile) = load(&arguments.profile)?;
     let recipe = recipe(&arguments, &profile.name)?;
-    let text = recipe.begin(&text)?;
+    let text = with_values(&text, &recipe.start)?;
     let mut targets = targets(&arguments, &profile)?;
     let unused = hold_out(&mut targets.measurements, &recipe.hold_out);
     if let Some(pattern) = unused.first() {
@@ -179,7 +180,6 @@ fn check_profile_path(path: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Number of simulation threads.
 pub(super) fn threads(given: Option<usize>) -> usize {
     let here = || std::thread::available_parallelism().map_or(1, usize::from);
     given.unwrap_or_else(here).max(1)
@@ -209,44 +209,34 @@ fn line(text: &mut String, residual: &Residual) {
     );
 }
 
-fn summary_line(text: &mut String, what: &str, summary: ErrorSummary) {
-    let _ = writeln!(
-        text,
-        "{what}: {} of {} within their tolerance; errors in per cent: median {:.1}, worst {:.1}",
-        summary.met, summary.count, summary.median_pct, summary.worst_pct
-    );
-}
-
 fn shown(fitted: &FitResult, targets: &FitTargets, path: &Path, table: &Path) -> String {
     let mut text = String::new();
-    let head = format!(
-        "  {:<52} {:>10} {:>10} {:<5} {:>9}\n",
-        "measurement", "measured", "simulated", "", "error"
-    );
     for (role, title) in [(Role::Target, "Fitted to"), (Role::HeldOut, "Held out")] {
-        let residuals: Vec<&Residual> = fitted.residuals.of(role).collect();
-        if residuals.is_empty() {
+        let s = fitted.residuals.summary(role);
+        if s.count == 0 {
             continue;
         }
-        let _ = write!(text, "{title}\n{head}");
-        for residual in &residuals {
-            line(&mut text, residual);
-        }
-        summary_line(&mut text, title, fitted.residuals.summary(role));
-        text.push('\n');
-    }
-    text.push_str("Free parameters\n");
-    for number in &fitted.moved {
-        let bound = if fitted.at_bounds.iter().any(|b| b.starts_with(&number.path)) {
-            "  at a bound: the optimum may lie beyond it, see --free"
-        } else {
-            ""
-        };
         let _ = writeln!(
             text,
-            "  {:<36} {:>20} -> {}{bound}",
-            number.path, number.from, number.to
+            "{title}\n  {:<52} {:>10} {:>10} {:<5} {:>9}",
+            "measurement", "measured", "simulated", "", "error"
         );
+        for residual in fitted.residuals.of(role) {
+            line(&mut text, residual);
+        }
+        let _ = writeln!(
+            text,
+            "{title}: {} of {} within their tolerance; errors in per cent: median {:.1}, worst {:.1}\n",
+            s.met, s.count, s.median_pct, s.worst_pct
+        );
+    }
+    text.push_str("Free parameters\n");
+    for FittedNumber { path, from, to } in &fitted.moved {
+        let bound = match fitted.at_bounds.iter().any(|b| b.starts_with(path)) {
+            true => "  at a bound: the optimum may lie beyond it, see --free",
+            false => "",
+        };
+        let _ = writeln!(text, "  {path:<36} {from:>20} -> {to}{bound}");
     }
     for path in &fitted.insensitive {
         let _ = writeln!(text, "  {path:<36} unchanged: no figure depends on it");

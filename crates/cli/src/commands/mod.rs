@@ -126,7 +126,6 @@ pub fn check_destroy_serials(drives: &[DriveSession], destroy: &[String]) -> any
     Ok(())
 }
 
-/// Version and commit of this build.
 pub fn tool() -> BuildRecord {
     BuildRecord {
         name: "assay".to_owned(),
@@ -135,7 +134,6 @@ pub fn tool() -> BuildRecord {
     }
 }
 
-/// The command as typed.
 pub fn command_line() -> Vec<String> {
     let arguments = std::env::args_os();
     arguments
@@ -188,7 +186,6 @@ pub fn execute(
     Ok((Run::open(&folder)?, summary))
 }
 
-/// The command outcome of a run.
 pub fn outcome_of(summary: &RunSummary) -> CommandOutcome {
     use assay_store::model::RunEnd;
     let failed = summary.io_errors > 0 || summary.bad_blocks > 0 || summary.failed_cells > 0;
@@ -217,7 +214,6 @@ pub fn check_replaceable(path: &Path, head: &str) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Write a file atomically.
 pub fn write_atomically(path: &Path, text: &str) -> anyhow::Result<()> {
     let folder = path.parent().filter(|p| !p.as_os_str().is_empty());
     let write = || -> std::io::Result<()> {

@@ -11,7 +11,6 @@ use crate::exit::CommandOutcome;
 use crate::progress::bar;
 use crate::terminal::{Output, simulated_mark};
 
-/// Steps of the progress bar.
 const STEPS: u64 = 1000;
 
 /// Purge a drive; shows method and scope.

@@ -35,11 +35,10 @@ pub fn run(arguments: RecordArguments, output: Output) -> anyhow::Result<Command
         generator: Some(pages),
         ..SessionOptions::default()
     };
-    let mut streamed = stream::open(&arguments.stream, &session, true)?;
-    let registers = Arc::new(Registers::default());
+    let mut streamed = stream::open(&arguments.stream, &session)?;
     let options = options(&arguments, &streamed)?;
     let mut source = source(&arguments, &streamed)?;
-    stream::listen(&registers)?;
+    let registers = stream::listen()?;
     let watch = arguments.watch.then(|| Watch::begin(&registers));
     let recorded = {
         let mut drives = Drives::open(&mut streamed.sessions, streamed.queue_options)?;
@@ -59,8 +58,7 @@ pub fn run(arguments: RecordArguments, output: Output) -> anyhow::Result<Command
     if status.source_had_more == Some(true) && arguments.stream.last.is_none() && !arguments.plan {
         let what = "the stream is longer than the drive: the part that fits is recorded, the rest was not taken; \
                     record on a larger drive, on several, or with --ring";
-        let drives = stream::named(&streamed.sessions);
-        output.error(&anyhow::anyhow!("{drives}: {what}"));
+        output.error(&anyhow::anyhow!("{}: {what}", streamed.names));
         return Ok(CommandOutcome::DriveFailed);
     }
     Ok(stream::outcome(status))
@@ -174,7 +172,6 @@ impl Watch {
 /// Longest stalls in the text; JSON has more.
 const STALLS_SHOWN: usize = 5;
 
-/// Heading of the table of a plan.
 const BUFFER_HEADING: &str = "
   Buffer needed by a source that cannot wait, for the amount written here:
 
@@ -205,7 +202,7 @@ fn text(
     source_name: &str,
 ) -> String {
     let status = &recorded.status;
-    let drives = format!("on {}", stream::named(&streamed.sessions));
+    let drives = format!("on {}", streamed.names);
     let verb = match arguments.plan {
         true => "Measured",
         false => "Recorded",

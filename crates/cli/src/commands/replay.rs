@@ -1,7 +1,5 @@
 //! `assay replay DRIVE... > stream`.
 
-use std::sync::Arc;
-
 use anyhow::Context;
 use assay_device::session::SessionOptions;
 use assay_integrity::pattern::{Pattern, StreamFindings};
@@ -9,7 +7,6 @@ use assay_stream::drives::Drives;
 use assay_stream::endpoint::Endpoint;
 use assay_stream::index::{IndexError, Recording};
 use assay_stream::pattern_stream::PatternSink;
-use assay_stream::registers::Registers;
 use assay_stream::replay::{ReplayOptions, ReplayOutcome, ReplaySource, replay};
 use assay_stream::source::WriteSink;
 use assay_units::text::group_digits;
@@ -20,7 +17,6 @@ use crate::args::stream::ReplayArguments;
 use crate::exit::{CommandOutcome, UsageError};
 use crate::terminal::Output;
 
-/// Replay a recording or a range.
 pub fn run(arguments: &ReplayArguments, output: Output) -> anyhow::Result<CommandOutcome> {
     let to_stdout = arguments.check.is_none() && arguments.to == "-";
     let endpoint = Endpoint::parse(&arguments.to).map_err(|e| UsageError(e.to_string()))?;
@@ -28,9 +24,8 @@ pub fn run(arguments: &ReplayArguments, output: Output) -> anyhow::Result<Comman
         keep_data: arguments.check.is_some(),
         ..SessionOptions::default()
     };
-    let mut streamed = stream::open(&arguments.stream, &session, false)?;
-    let capacities = stream::capacities(&streamed.sessions);
-    let names = stream::named(&streamed.sessions);
+    let mut streamed = stream::open(&arguments.stream, &session)?;
+    let capacities = &streamed.capacities_bytes;
     let range = streamed.range;
     let options = ReplayOptions {
         keep_going: false,
@@ -41,7 +36,7 @@ pub fn run(arguments: &ReplayArguments, output: Output) -> anyhow::Result<Comman
     let mut order: Vec<usize> = (0..capacities.len()).collect();
     // --length applies to a raw range.
     if !arguments.raw && arguments.length.is_none() {
-        match stream::recording(&mut drives, range.first, &capacities) {
+        match stream::recording(&mut drives, range.first, capacities) {
             Ok((found, found_order)) => (recording, order) = (Some(found), found_order),
             // No index: a raw range.
             Err(error) if matches!(error.downcast_ref(), Some(IndexError::None { .. })) => {}
@@ -59,10 +54,9 @@ pub fn run(arguments: &ReplayArguments, output: Output) -> anyhow::Result<Comman
         None => ReplaySource::Raw(range, arguments.length),
     };
     let length = arguments.length.unwrap_or(range.bytes());
-    let registers = Arc::new(Registers::default());
     let (replayed, finding) = match arguments.check {
         Some(seed) => {
-            stream::listen(&registers)?;
+            let registers = stream::listen()?;
             let mut sink = PatternSink::new(Pattern::new(seed), chunk_bytes, chunks);
             let replayed = replay(&mut queues, what, &mut sink, options, &registers)?;
             let expected = recording.is_none().then(|| length.min(range.bytes()));
@@ -71,14 +65,21 @@ pub fn run(arguments: &ReplayArguments, output: Output) -> anyhow::Result<Comman
         None => {
             // While waiting for a connection, the first signal ends the program.
             let opened = endpoint.open_sink()?;
-            stream::listen(&registers)?;
+            let registers = stream::listen()?;
             let sink = WriteSink::new(endpoint.name(true), opened);
             let mut sink = sink.context("cannot write the stream")?;
             let replayed = replay(&mut queues, what, &mut sink, options, &registers)?;
             (replayed, None)
         }
     };
-    let text = || text(&names, &replayed, recording.as_ref(), finding.as_ref());
+    let text = || {
+        text(
+            &streamed.names,
+            &replayed,
+            recording.as_ref(),
+            finding.as_ref(),
+        )
+    };
     let document = || document(&replayed, recording.as_ref(), finding.as_ref());
     if to_stdout {
         // stdout carries the stream.
@@ -93,7 +94,6 @@ pub fn run(arguments: &ReplayArguments, output: Output) -> anyhow::Result<Comman
     Ok(stream::outcome(&replayed.status))
 }
 
-/// Text lines about a recording.
 pub fn add_recording_lines(lines: &mut Lines, recording: &Recording, replayed: &ReplayOutcome) {
     let Some(header) = recording.header() else {
         return;

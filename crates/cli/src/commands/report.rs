@@ -6,7 +6,6 @@ use crate::args::ReportArguments;
 use crate::exit::CommandOutcome;
 use crate::terminal::Output;
 
-/// Render runs as one page.
 pub fn run(arguments: &ReportArguments, output: Output) -> anyhow::Result<CommandOutcome> {
     let runs = super::open_runs(&arguments.runs, output)?;
     let page = assay_report::html::render(&runs)?;

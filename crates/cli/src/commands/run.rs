@@ -30,7 +30,6 @@ struct Request {
     destroy: Vec<String>,
 }
 
-/// Run or resume a suite.
 pub fn run(arguments: RunArguments, output: Output) -> anyhow::Result<CommandOutcome> {
     let resumed = arguments.resume.clone();
     let out = arguments.out.clone();

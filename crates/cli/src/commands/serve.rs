@@ -54,7 +54,7 @@ fn serve_nbd(
     drive.set_generator(Arc::new(VerifyBlocks));
     // Bound first, so that an address in use is reported at once.
     let listener = Listener::bind(address, arguments.allow_remote)?;
-    let (stopped, _flag) = stop_socket()?;
+    let stopped = stop_socket()?;
     if listener.is_remote() {
         eprintln!(
             "warning: {address} can be reached from other machines; any client may read and write the simulated drive"
@@ -190,15 +190,15 @@ fn creation_error(spec: &str) -> impl Fn(DriveError) -> SessionError {
     }
 }
 
-/// A socket that becomes readable on Ctrl-C or SIGTERM, and the stop flag.
-fn stop_socket() -> anyhow::Result<(UnixStream, Arc<std::sync::atomic::AtomicBool>)> {
-    let flag = super::stop_flag()?;
+/// A socket that becomes readable on Ctrl-C or SIGTERM.
+fn stop_socket() -> anyhow::Result<UnixStream> {
+    super::stop_flag()?;
     let (stopped, stop) = UnixStream::pair().context("no socket pair")?;
     for signal in super::ending_signals() {
         let stop = stop.try_clone().context("no socket")?;
         signal_hook::low_level::pipe::register(signal, stop).context("cannot listen for Ctrl-C")?;
     }
-    Ok((stopped, flag))
+    Ok(stopped)
 }
 
 /// Description of the server, shown when clients can connect.

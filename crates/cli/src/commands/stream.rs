@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::thread;
 
 use anyhow::Context;
+use assay_device::identity::DriveInfo;
 use assay_device::session::{DriveSession, SessionOptions};
 use assay_stream::drives::{Drives, QueueOptions, media};
 use assay_stream::index::{Recording, find};
@@ -20,7 +21,6 @@ use crate::terminal::simulated_mark;
 
 /// Open drives and checked range of a stream.
 pub struct Streamed {
-    /// The drives.
     pub sessions: Vec<DriveSession>,
     /// The range on each drive.
     pub range: StreamRange,
@@ -28,14 +28,14 @@ pub struct Streamed {
     pub queue_options: QueueOptions,
     /// A short last chunk is padded to a multiple of this, bytes.
     pub min_io_bytes: u32,
+    pub capacities_bytes: Vec<u64>,
+    /// Names of the drives, with "(simulated)".
+    pub names: String,
 }
 
 /// Open the drives. The range is checked before the interlock asks for permission to write.
-pub fn open(
-    arguments: &StreamArguments,
-    session: &SessionOptions,
-    writes: bool,
-) -> anyhow::Result<Streamed> {
+pub fn open(arguments: &StreamArguments, session: &SessionOptions) -> anyhow::Result<Streamed> {
+    let writes = session.will_write;
     let read_only = SessionOptions {
         will_write: false,
         destroy: Vec::new(),
@@ -49,8 +49,13 @@ pub fn open(
     } else {
         probed
     };
-    let min_io_bytes = sessions.iter().map(|s| s.info().min_io_bytes).max();
+    let infos = sessions.iter().map(DriveSession::info);
+    let mark = |info: &DriveInfo| format!("{}{}", info.spec, simulated_mark(info.simulated));
+    let names: Vec<String> = infos.clone().map(mark).collect();
     Ok(Streamed {
+        names: names.join(", "),
+        capacities_bytes: infos.clone().map(|info| info.capacity_bytes).collect(),
+        min_io_bytes: infos.map(|info| info.min_io_bytes).max().unwrap_or(1),
         queue_options: QueueOptions {
             writes,
             depth: arguments.iodepth,
@@ -60,7 +65,6 @@ pub fn open(
         },
         range,
         sessions,
-        min_io_bytes: min_io_bytes.unwrap_or(1),
     })
 }
 
@@ -76,17 +80,18 @@ fn range_on(arguments: &StreamArguments, sessions: &[DriveSession]) -> anyhow::R
 }
 
 /// SIGINT and SIGHUP abort, SIGTERM stops, SIGUSR1 flushes; a second ending signal terminates the program.
-pub fn listen(registers: &Arc<Registers>) -> anyhow::Result<()> {
+pub fn listen() -> anyhow::Result<Arc<Registers>> {
     use signal_hook::consts::{SIGTERM, SIGUSR1};
     super::stop_flag()?;
     let mut watched = super::ending_signals();
     watched.push(SIGUSR1);
     let mut signals =
         signal_hook::iterator::Signals::new(watched).context("cannot listen for signals")?;
-    let registers = Arc::clone(registers);
+    let registers = Arc::new(Registers::default());
+    let commanded = Arc::clone(&registers);
     let work = move || {
         for signal in signals.forever() {
-            registers.command(match signal {
+            commanded.command(match signal {
                 SIGTERM => ControlBits::STOP,
                 SIGUSR1 => ControlBits::FLUSH_NOW,
                 _ => ControlBits::ABORT,
@@ -97,7 +102,7 @@ pub fn listen(registers: &Arc<Registers>) -> anyhow::Result<()> {
         .name("signals".to_owned())
         .spawn(work)
         .context("cannot start a thread that listens for signals")?;
-    Ok(())
+    Ok(registers)
 }
 
 /// Find a recording on all drives, and the order of its drives. Queues are then created for its chunk size.
@@ -128,19 +133,6 @@ pub fn queues<'d>(
     Ok(taken.collect())
 }
 
-/// Capacities, bytes.
-pub fn capacities(sessions: &[DriveSession]) -> Vec<u64> {
-    sessions.iter().map(|s| s.info().capacity_bytes).collect()
-}
-
-/// Names of the drives, with "(simulated)".
-pub fn named(sessions: &[DriveSession]) -> String {
-    let infos = sessions.iter().map(DriveSession::info);
-    let names = infos.map(|info| format!("{}{}", info.spec, simulated_mark(info.simulated)));
-    names.collect::<Vec<_>>().join(", ")
-}
-
-/// The I/O path.
 pub fn path(sessions: &[DriveSession], queue_options: &QueueOptions) -> String {
     let mut real: Vec<_> = sessions.iter().map(DriveSession::info).collect();
     real.retain(|info| !info.simulated && info.path.is_some());
@@ -160,7 +152,6 @@ pub fn path(sessions: &[DriveSession], queue_options: &QueueOptions) -> String {
     format!("{calls}, {cache}")
 }
 
-/// Text of a rate.
 pub fn rate(bytes_per_s: f64) -> String {
     match bytes_per_s >= 1e9 {
         true => format!("{:.2} GB/s", bytes_per_s / 1e9),
@@ -168,7 +159,6 @@ pub fn rate(bytes_per_s: f64) -> String {
     }
 }
 
-/// Text of a duration.
 pub fn span(ns: u64) -> String {
     match ns {
         0..1_000 => format!("{ns} ns"),
@@ -189,13 +179,11 @@ impl Lines {
         Lines(format!("{verb} {size} {drives} in {time}: {rate}\n"))
     }
 
-    /// A labelled line.
     pub fn line(&mut self, label: &str, text: impl Display) {
         self.0.push_str(&format!("  {label:<14}{text}\n"));
     }
 }
 
-/// Text lines about a stream.
 pub fn add_status_lines(lines: &mut Lines, status: &StreamStatus) {
     lines.line("status", status.status.names().join(", "));
     let [first, last] = [status.first_address, status.last_address].map(group_digits);
@@ -228,7 +216,6 @@ pub fn add_status_lines(lines: &mut Lines, status: &StreamStatus) {
     }
 }
 
-/// Outcome of a stream.
 pub fn outcome(status: &StreamStatus) -> CommandOutcome {
     use assay_stream::registers::StatusBits;
     let has = |bit| status.status.has(bit);

@@ -9,7 +9,6 @@ use serde_json::json;
 use crate::exit::CommandOutcome;
 use crate::terminal::Output;
 
-/// Show the built-in suites.
 pub fn run(output: Output) -> anyhow::Result<CommandOutcome> {
     let suites = catalogue::names().into_iter().map(catalogue::load);
     let suites = suites.collect::<Result<Vec<Suite>, _>>()?;

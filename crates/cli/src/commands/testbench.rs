@@ -76,7 +76,6 @@ fn seed_of(simulated: bool) -> u64 {
     RandomState::new().build_hasher().finish() >> 32
 }
 
-/// Progress bar on a terminal.
 struct BenchProgress {
     bar: ProgressBar,
     stop: Arc<AtomicBool>,

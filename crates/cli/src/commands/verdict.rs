@@ -13,7 +13,6 @@ use crate::args::VerdictArguments;
 use crate::exit::{CommandOutcome, bail_usage};
 use crate::terminal::{Output, simulated_mark};
 
-/// Evaluate every drive of the runs.
 pub fn run(arguments: &VerdictArguments, output: Output) -> anyhow::Result<CommandOutcome> {
     let (name, rules) = policy(arguments.policy.as_deref())?;
     let runs = super::open_runs(&arguments.runs, output)?;

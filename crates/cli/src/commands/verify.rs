@@ -1,10 +1,7 @@
 //! `assay verify DRIVE...`: verify a recording by its checksums.
 
-use std::sync::Arc;
-
 use assay_device::session::SessionOptions;
 use assay_stream::drives::Drives;
-use assay_stream::registers::Registers;
 use assay_stream::replay::{ReplayOptions, ReplaySource, replay};
 use assay_stream::source::DiscardSink;
 use serde_json::json;
@@ -17,13 +14,14 @@ use crate::terminal::Output;
 
 /// Read the whole recording and compare every chunk with its checksum.
 pub fn run(arguments: &VerifyArguments, output: Output) -> anyhow::Result<CommandOutcome> {
-    let mut streamed = stream::open(&arguments.stream, &SessionOptions::default(), false)?;
-    let capacities = stream::capacities(&streamed.sessions);
-    let names = stream::named(&streamed.sessions);
-    let registers = Arc::new(Registers::default());
-    stream::listen(&registers)?;
+    let mut streamed = stream::open(&arguments.stream, &SessionOptions::default())?;
+    let registers = stream::listen()?;
     let mut drives = Drives::open(&mut streamed.sessions, streamed.queue_options)?;
-    let (mut recording, order) = stream::recording(&mut drives, streamed.range.first, &capacities)?;
+    let (mut recording, order) = stream::recording(
+        &mut drives,
+        streamed.range.first,
+        &streamed.capacities_bytes,
+    )?;
     let mut queues = stream::queues(&mut drives, &order)?;
     let options = ReplayOptions {
         keep_going: true,
@@ -34,7 +32,7 @@ pub fn run(arguments: &VerifyArguments, output: Output) -> anyhow::Result<Comman
     let status = &replayed.status;
     output.show(
         || {
-            let mut lines = Lines::of("Verified", status, &format!("on {names}"));
+            let mut lines = Lines::of("Verified", status, &format!("on {}", streamed.names));
             add_recording_lines(&mut lines, &recording, &replayed);
             stream::add_status_lines(&mut lines, status);
             lines.0
