@@ -1,6 +1,7 @@
 //! A simulated drive under a reference workload.
 //!
-//! Rates and latencies come from a [`ClosedLoop`]: threads with a fixed queue depth on the host of the profile's `bench`.
+//! Rates and latencies come from a [`ClosedLoop`]: threads with a fixed queue depth on the host of the profile's `bench`. A failed I/O is
+//! an error.
 
 use assay_sim_host::{ClosedLoop, HostProcessors};
 use assay_ssd::{Command, Drive, DriveOptions, InitialState, Profile, Telemetry};
@@ -15,11 +16,9 @@ pub const AREA_BYTES: u64 = 16 * GIB;
 
 /// Queue depth of the random overwrites that precede the measurement of a [`PriorState::Overwritten`] drive.
 const OVERWRITE_DEPTH: u32 = 32;
-/// A drive with nothing to do while I/Os are in flight.
 const STALLED: &str =
     "the model has I/Os in flight and nothing that would complete them: a defect of the model";
 
-/// A drive and the workload that runs on it.
 pub struct DriveUnderTest {
     host: ClosedLoop,
     workload: ReferenceWorkload,
@@ -104,7 +103,6 @@ impl DriveUnderTest {
         Ok(drive)
     }
 
-    /// Overwrite the area twice, at random, 4 KiB at a time.
     fn overwrite(&mut self) -> Result<(), CalibrateError> {
         let workload = ReferenceWorkload {
             op: Op::Write,
@@ -124,8 +122,7 @@ impl DriveUnderTest {
         Ok(())
     }
 
-    /// Replace the workload, on the drive as it is. Nothing may be in flight: call it on a new drive or after
-    /// [`DriveUnderTest::drain`].
+    /// Replace the workload, on the drive as it is. Nothing may be in flight.
     pub fn set_workload(&mut self, workload: ReferenceWorkload) {
         let bench = &self.drive().profile().bench;
         let processors = HostProcessors::new(bench, workload.threads, self.now);
@@ -163,18 +160,15 @@ impl DriveUnderTest {
         Ok(())
     }
 
-    /// The drive's temperatures and counters.
     pub fn telemetry(&mut self) -> Telemetry {
         self.host.drive_mut().telemetry(self.now)
     }
 
-    /// The drive's capacity in bytes.
     pub fn capacity_bytes(&self) -> u64 {
         self.drive().identity().capacity_bytes
     }
 
-    /// Run until this many I/Os have completed or the time is reached; returns the bytes moved. A later call continues. An error when the
-    /// drive fails an I/O.
+    /// Run until this many I/Os have completed or the time is reached; returns the bytes moved. A later call continues.
     pub fn run(&mut self, ios: u64, until: Nanos) -> Result<u64, CalibrateError> {
         let (workload, mut completed, mut failed) = (self.workload, 0, None);
         while completed < ios {
@@ -232,8 +226,7 @@ impl DriveUnderTest {
     }
 
     /// One stream: `chunks` I/Os of `chunk_bytes` from `first_bytes` on, `queue_depth` in flight; returns the time from the first
-    /// submission to the last completion. The MLE NVMe Streamer has no processor in its data path: no host overhead is added. An error
-    /// when the drive fails an I/O.
+    /// submission to the last completion. The MLE NVMe Streamer has no processor in its data path: no host overhead is added.
     pub fn stream(
         &mut self,
         op: Op,

@@ -289,7 +289,6 @@ fn sensitive(
     ))
 }
 
-/// The loss of one figure, see the module's documentation.
 fn loss(measurement: &Measurement, simulated: Option<f64>) -> f64 {
     let Some(simulated) = simulated else {
         return MISSING_LOSS;
@@ -304,7 +303,6 @@ fn loss(measurement: &Measurement, simulated: Option<f64>) -> f64 {
     x + 6.0 * (x - 0.6).clamp(0.0, 1.0).powi(2)
 }
 
-/// Mean loss.
 fn cost(targets: &[Measurement], figures: &Figures) -> f64 {
     let losses = targets.iter().zip(figures).map(|(m, &s)| loss(m, s));
     losses.sum::<f64>() / targets.len().max(1) as f64

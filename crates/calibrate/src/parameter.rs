@@ -136,7 +136,6 @@ fn entry<'d>(document: &'d mut DocumentMut, path: &str) -> Option<&'d mut dyn Ta
     entry.contains_key("value").then_some(entry)
 }
 
-/// One number, or a list of them.
 #[derive(Clone, Debug, PartialEq)]
 struct Numbers {
     values: Vec<f64>,
@@ -172,7 +171,6 @@ impl Numbers {
         }
     }
 
-    /// In the profiles' notation.
     fn text(&self) -> String {
         let numbers: Vec<String> = self
             .values
@@ -217,7 +215,6 @@ fn significant(value: f64) -> f64 {
     }
 }
 
-/// A free parameter of a profile.
 #[derive(Clone, Debug, PartialEq)]
 struct Parameter {
     free: FreeParameter,

@@ -60,7 +60,6 @@ pub fn published(profile: &str) -> Result<Vec<Measurement>, CalibrateError> {
     Ok(out)
 }
 
-/// The rows of one drive.
 fn rows((name, text): EmbeddedTable, profile: &str) -> Result<Vec<CsvRow>, CalibrateError> {
     let mut out = Vec::new();
     for row in CsvTable::parse(name, text)?.rows {

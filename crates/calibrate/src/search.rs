@@ -24,10 +24,8 @@ const LAST_STEP: f64 = 3e-4;
 /// Penalty per squared distance from the box. Costs are of the order of 1.
 const OUTSIDE: f64 = 10.0;
 
-/// A search for the point of lowest cost.
 pub struct CmaEs {
     rng: Rng,
-    /// The best point so far.
     pub best: Vec<f64>,
     /// Its cost; [`f64::MAX`] before the first [`CmaEs::tell`].
     pub best_cost: f64,
@@ -163,7 +161,6 @@ impl CmaEs {
     }
 }
 
-/// A point projected onto the unit box.
 fn inside(point: &[f64]) -> Vec<f64> {
     let inside = |x: &f64| {
         if x.is_finite() {

@@ -59,7 +59,6 @@ fn runs(measurements: &[Measurement]) -> Vec<Vec<usize>> {
     runs.into_iter().map(|(_, indices)| indices).collect()
 }
 
-/// One run, and its figures.
 fn run(
     profile: &Profile,
     wanted: &[&Measurement],

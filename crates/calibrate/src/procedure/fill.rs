@@ -11,7 +11,6 @@ use crate::measurement::{AccessPattern, FillFigure, ReferenceWorkload};
 
 /// Bytes per sample of the write rate.
 const SAMPLE_BYTES: u64 = 128 * MIB;
-/// Bytes of one write.
 const BLOCK_BYTES: u32 = 131_072;
 
 /// Steady state of a drive without an SLC cache: the means of this many samples and of as many before them differ by less than this.

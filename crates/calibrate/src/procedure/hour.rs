@@ -8,7 +8,6 @@ use crate::CalibrateError;
 use crate::drive_under_test::DriveUnderTest;
 use crate::measurement::{AccessPattern, HourFigure, ReferenceWorkload};
 
-/// Length in seconds.
 const HOUR_S: u64 = 3600;
 /// Last seconds that make the score.
 const SCORE_S: usize = 400;

@@ -9,7 +9,6 @@ use crate::CalibrateError;
 use crate::drive_under_test::DriveUnderTest;
 use crate::measurement::{AccessPattern, ReferenceWorkload, SoakFigure};
 
-/// Length in seconds.
 const SOAK_S: u64 = 600;
 /// Last seconds, in thermal steady state.
 const STEADY_S: usize = 100;

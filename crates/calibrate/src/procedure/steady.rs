@@ -13,10 +13,8 @@ use crate::measurement::{PriorState, ReferenceMetric, ReferenceWorkload};
 const IOS: u64 = 6000;
 /// Warm-up I/Os per slot: threads that start together desynchronise meanwhile.
 const WARM_UP_IOS: u64 = 30;
-/// Most I/Os of one run.
 const MOST_IOS: u64 = 20_000_000;
 
-/// Result of a run.
 pub struct SteadyResult {
     bytes: u64,
     elapsed: Nanos,
