@@ -130,8 +130,8 @@ fn parse(text: &str) -> Result<DocumentMut, ProfileError> {
 
 /// The table of a number: `{ value = 35_430, fitted = "..." }`.
 fn entry<'d>(document: &'d mut DocumentMut, path: &str) -> Option<&'d mut dyn TableLike> {
-    let keys = path.split('.');
-    let item = keys.fold(Some(document.as_item_mut()), |at, key| at?.get_mut(key))?;
+    let mut keys = path.split('.');
+    let item = keys.try_fold(document.as_item_mut(), |at, key| at.get_mut(key))?;
     let entry = item.as_table_like_mut()?;
     entry.contains_key("value").then_some(entry)
 }

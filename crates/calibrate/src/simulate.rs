@@ -26,6 +26,9 @@ pub enum Effort {
 /// One simulated figure per measurement, in their order; `None` where the drive has no such figure.
 pub type Figures = Vec<Option<f64>>;
 
+/// The figure of a measurement from a run's result.
+type FigureOf = Box<dyn Fn(&Measurement) -> Option<f64>>;
+
 /// Equal for procedures whose figures one run gives.
 fn shared_run(procedure: Procedure) -> Procedure {
     match procedure {
@@ -66,7 +69,7 @@ fn run(
 ) -> Result<Figures, CalibrateError> {
     let short = effort == Effort::Fit;
     let (ios_factor, soak_speed_up, hour_shrink) = if short { (1, 8, 4) } else { (8, 1, 1) };
-    let figure: Box<dyn Fn(&Measurement) -> Option<f64>> = match wanted[0].procedure {
+    let figure: FigureOf = match wanted[0].procedure {
         Procedure::Steady(workload) => {
             let metrics: Vec<ReferenceMetric> = wanted.iter().map(|m| m.metric).collect();
             let result = steady::run(profile, &workload, &metrics, ios_factor)?;
