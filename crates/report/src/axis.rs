@@ -1,26 +1,23 @@
 //! Workload properties by which the cells of a step differ.
 
+use assay_analysis::knee::total_depth;
 use assay_store::model::{CellPlan, CellView, WorkloadRecord};
 use assay_units::text::format_size;
 
-use crate::format;
+use crate::format::{figure, plural};
 
 /// A property of a planned cell that can be the rows or columns of a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Axis {
     /// The variant of several steps: `Default`, `25 % spare`.
     Variant,
-    /// NVMe power state.
     PowerState,
     /// read, write, randread, ... .
     Rw,
     /// Random or sequential, beside an axis of the share of reads.
     Pattern,
-    /// Reads of a mixed workload.
     ReadShare,
-    /// Block size.
     BlockSize,
-    /// Threads.
     Threads,
     /// In flight per thread.
     Depth,
@@ -28,17 +25,12 @@ pub enum Axis {
     TotalDepth,
     /// Offered rate as a share of what an earlier cell reached.
     LoadShare,
-    /// Data pattern of the area.
     Data,
     /// O_DIRECT or through the page cache.
     Direct,
-    /// Offered rate.
     Rate,
-    /// Engine.
     Engine,
-    /// Area.
     Span,
-    /// Start of the area.
     Offset,
 }
 
@@ -102,72 +94,53 @@ impl Axis {
 
     /// The value of a planned cell on this axis.
     pub fn value(self, plan: &CellPlan) -> AxisValue {
-        let workload = &plan.workload;
+        let w = &plan.workload;
         let number = |n: f64, label: String| AxisValue {
             number: Some(n),
             label,
         };
+        // Cells without a value precede those with one.
+        let none = || number(-1.0, String::new());
         let text = |label: &str| AxisValue {
             number: None,
             label: label.to_owned(),
         };
+        let choose = |first: bool, a, b| text(if first { a } else { b });
         match self {
             Axis::Variant => text(plan.variant.as_deref().unwrap_or("")),
-            Axis::PowerState => match workload.power_state {
-                Some(state) => number(f64::from(state), format!("power state {state}")),
-                None => number(-1.0, String::new()),
-            },
-            Axis::Rw => text(rw_text(&workload.rw)),
-            Axis::Pattern => text(if workload.rw.starts_with("rand") {
-                "random"
-            } else {
-                "sequential"
+            Axis::PowerState => w.power_state.map_or_else(none, |state| {
+                number(state.into(), format!("power state {state}"))
             }),
-            Axis::ReadShare => match read_share(workload) {
-                Some(share) => number(f64::from(share), format!("{share} % reads")),
-                None => number(-1.0, String::new()),
-            },
-            Axis::BlockSize => number(workload.bs_bytes as f64, format_size(workload.bs_bytes)),
-            Axis::Threads => number(
-                f64::from(workload.numjobs),
-                plural(workload.numjobs, "thread"),
-            ),
-            Axis::Depth => number(
-                f64::from(workload.iodepth),
-                format!("depth {}", workload.iodepth),
-            ),
-            Axis::TotalDepth => {
-                let depth = u64::from(workload.numjobs) * u64::from(workload.iodepth);
-                number(depth as f64, format!("depth {depth}"))
+            Axis::Rw => text(rw_text(&w.rw)),
+            Axis::Pattern => choose(w.rw.starts_with("rand"), "random", "sequential"),
+            Axis::ReadShare => read_share(w).map_or_else(none, |share| {
+                number(share.into(), format!("{share} % reads"))
+            }),
+            Axis::BlockSize => number(w.bs_bytes as f64, format_size(w.bs_bytes)),
+            Axis::Threads => number(w.numjobs.into(), plural(w.numjobs as usize, "thread")),
+            Axis::Depth => number(w.iodepth.into(), format!("depth {}", w.iodepth)),
+            Axis::TotalDepth => number(total_depth(w).into(), format!("depth {}", total_depth(w))),
+            Axis::LoadShare => plan.load.as_ref().map_or_else(none, |load| {
+                number(load.percent, format!("{} %", figure(load.percent)))
+            }),
+            Axis::Data => text(&w.data),
+            Axis::Direct => choose(w.direct, "direct", "buffered"),
+            Axis::Rate if w.rate_iops > 0.0 => {
+                let label = format!("{} IOPS offered", figure(w.rate_iops));
+                number(w.rate_iops, label)
             }
-            Axis::LoadShare => match &plan.load {
-                Some(load) => number(load.percent, format!("{} %", format::figure(load.percent))),
-                None => number(-1.0, String::new()),
-            },
-            Axis::Data => text(&workload.data),
-            Axis::Direct => text(if workload.direct {
-                "direct"
-            } else {
-                "buffered"
-            }),
-            Axis::Rate if workload.rate_iops > 0.0 => number(
-                workload.rate_iops,
-                format!("{} IOPS offered", format::figure(workload.rate_iops)),
-            ),
             Axis::Rate => number(0.0, "unlimited".to_owned()),
-            Axis::Engine => text(&workload.engine),
+            Axis::Engine => text(&w.engine),
             Axis::Span => {
                 let stream = plan.view.is_some_and(CellView::is_stream);
                 let what = if stream { "stream" } else { "area" };
-                number(
-                    workload.span_bytes as f64,
-                    format!("{} {what}", format_size(workload.span_bytes)),
-                )
+                let label = format!("{} {what}", format_size(w.span_bytes));
+                number(w.span_bytes as f64, label)
             }
-            Axis::Offset => number(
-                workload.offset_bytes as f64,
-                format!("at {}", format_size(workload.offset_bytes)),
-            ),
+            Axis::Offset => {
+                let label = format!("at {}", format_size(w.offset_bytes));
+                number(w.offset_bytes as f64, label)
+            }
         }
     }
 }
@@ -191,14 +164,5 @@ pub fn rw_text(rw: &str) -> &str {
         "rw" | "readwrite" => "sequential mixed",
         "randrw" => "random mixed",
         other => other,
-    }
-}
-
-/// `1 thread`, `16 threads`.
-pub fn plural(count: u32, noun: &str) -> String {
-    if count == 1 {
-        format!("1 {noun}")
-    } else {
-        format!("{count} {noun}s")
     }
 }

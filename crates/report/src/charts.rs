@@ -19,9 +19,8 @@ pub mod timeline;
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::drive_set::DriveSet;
+use crate::format::joined;
 use crate::grid::{Point, Section};
-use crate::views::Context;
 
 /// Colours of the palette; further drives reuse them and differ by dash and marker.
 pub const PALETTE: usize = 8;
@@ -29,9 +28,7 @@ pub const PALETTE: usize = 8;
 /// One chart: one or several views that the reader switches between.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Chart {
-    /// Element id.
     pub id: String,
-    /// Title.
     #[serde(skip)]
     pub title: String,
     /// Property by which the views differ: `figure`, `cell`.
@@ -43,15 +40,34 @@ pub struct Chart {
     /// The x axis can be switched between linear and logarithmic.
     #[serde(skip)]
     pub log_x_switch: bool,
-    /// The view shown first.
     pub first: usize,
-    /// Height in pixels.
     pub height: u32,
-    /// The views.
     pub views: Vec<ChartView>,
     /// Lines below.
     #[serde(skip)]
     pub notes: Vec<String>,
+}
+
+impl Chart {
+    /// A chart of these views, with a switch of the y axis; `None` without any.
+    pub fn of(
+        title: String,
+        switch: &'static str,
+        height: u32,
+        views: Vec<ChartView>,
+    ) -> Option<Chart> {
+        (!views.is_empty()).then(|| Chart {
+            title,
+            switch,
+            height,
+            views,
+            log_switch: true,
+            ..Chart::default()
+        })
+    }
+    pub fn with_notes(self, notes: Vec<String>) -> Chart {
+        Chart { notes, ..self }
+    }
 }
 
 /// One view of a chart.
@@ -60,10 +76,19 @@ pub struct ChartView {
     /// Its name on the switch, plain text.
     #[serde(skip)]
     pub label: String,
-    /// Traces.
     pub data: Vec<Value>,
-    /// Layout.
     pub layout: Value,
+}
+
+impl ChartView {
+    /// A view of these traces; `None` without any.
+    pub fn of(label: impl Into<String>, data: Vec<Value>, layout: Value) -> Option<ChartView> {
+        (!data.is_empty()).then(|| ChartView {
+            label: label.into(),
+            data,
+            layout,
+        })
+    }
 }
 
 /// Text escaped for plotly, which interprets a few HTML tags and entities in names and titles.
@@ -92,25 +117,23 @@ pub fn symbol(n: usize) -> &'static str {
 /// Colour and line style of a point's series: drives differ by colour and columns by style; with a single drive, columns
 /// differ by both.
 pub fn style(section: &Section<'_>, point: &Point<'_>) -> (String, usize) {
-    if section.drives.len() > 1 {
-        (colour(point.drive), point.column)
-    } else {
-        (colour(point.drive + point.column), point.column)
-    }
+    let several = section.drives.len() > 1;
+    let offset = if several { 0 } else { point.column };
+    (colour(point.drive + offset), point.column)
 }
 
 /// Name of a point's series: drive, and column where there are several.
-pub fn series_name(set: &DriveSet<'_>, section: &Section<'_>, point: &Point<'_>) -> String {
-    let drive = set.full_name(point.drive);
-    match section.column_label(point.column) {
-        none if none.is_empty() => drive,
-        column => format!("{drive}, {column}"),
-    }
+pub fn series_name(section: &Section<'_>, point: &Point<'_>) -> String {
+    joined([point.name(), section.column_label(point.column)], ", ")
 }
 
 /// All charts of a section, with ids that start with `prefix`.
-pub fn of_section(cx: Context<'_, '_>, prefix: &str) -> Vec<Chart> {
-    let mut charts = cx.section.descriptor().charts(cx);
+pub fn of_section(section: &Section<'_>, prefix: &str) -> Vec<Chart> {
+    numbered((section.descriptor().charts)(section), prefix)
+}
+
+/// Charts with ids that start with `prefix`.
+pub fn numbered(mut charts: Vec<Chart>, prefix: &str) -> Vec<Chart> {
     for (i, chart) in charts.iter_mut().enumerate() {
         chart.id = format!("{prefix}-chart-{}", i + 1);
     }

@@ -109,26 +109,37 @@ struct ErrorStatistics {
     worst: f64,
 }
 
-impl ErrorStatistics {
-    fn of<'a>(figures: impl Iterator<Item = &'a FidelityFigure>) -> ErrorStatistics {
-        let (mut count, mut met, mut sizes) = (0, 0, Vec::new());
-        for figure in figures {
-            count += 1;
-            met += usize::from(figure.met);
-            sizes.extend(figure.size_pct());
-        }
+impl FidelityDrive {
+    fn statistics(&self, counts: impl Fn(&FidelityFigure) -> bool) -> ErrorStatistics {
+        let figures = || self.figures.iter().filter(|f| counts(f));
+        let sizes = || figures().filter_map(FidelityFigure::size_pct);
         ErrorStatistics {
-            count,
-            met,
-            worst: sizes.iter().copied().fold(0.0, f64::max),
-            median: median(sizes).unwrap_or(0.0),
+            count: figures().count(),
+            met: figures().filter(|f| f.met).count(),
+            worst: sizes().fold(0.0, f64::max),
+            median: median(sizes()).unwrap_or(0.0),
         }
+    }
+
+    /// Of random reads, sequential reads, other figures, and predicted ones.
+    fn summary(&self) -> [ErrorStatistics; 4] {
+        [
+            self.statistics(|f| f.kind == FigureKind::RandomRead),
+            self.statistics(|f| f.kind == FigureKind::SequentialRead),
+            self.statistics(|f| f.kind > FigureKind::SequentialRead),
+            self.statistics(|f| f.predicted),
+        ]
     }
 }
 
-impl FidelityDrive {
-    fn statistics(&self, counts: impl Fn(&FidelityFigure) -> bool) -> ErrorStatistics {
-        ErrorStatistics::of(self.figures.iter().filter(|f| counts(f)))
+impl FidelityPage {
+    /// The figures that miss their goals.
+    fn misses(&self) -> impl Iterator<Item = (&FidelityDrive, &FidelityFigure)> {
+        let figures = self
+            .drives
+            .iter()
+            .flat_map(|d| d.figures.iter().map(move |f| (d, f)));
+        figures.filter(|(_, f)| !f.met)
     }
 }
 

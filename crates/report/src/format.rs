@@ -30,22 +30,23 @@ pub fn micros(nanoseconds: f64) -> String {
     figure(nanoseconds / 1e3)
 }
 
-/// Percent with one decimal, without the sign.
-pub fn percent(value: f64) -> String {
+/// A finite value with this many decimals.
+fn fixed(value: f64, decimals: usize, unit: &str) -> String {
     if value.is_finite() {
-        format!("{value:.1}")
+        format!("{value:.decimals$}{unit}")
     } else {
         "n/a".to_owned()
     }
 }
 
+/// Percent with one decimal, without the sign.
+pub fn percent(value: f64) -> String {
+    fixed(value, 1, "")
+}
+
 /// A ratio: `3.12x`.
 pub fn ratio(value: f64) -> String {
-    if value.is_finite() {
-        format!("{value:.2}\u{d7}")
-    } else {
-        "n/a".to_owned()
-    }
+    fixed(value, 2, "\u{d7}")
 }
 
 /// A duration: `5 s`, `2 min`, `1 h 30 min`, `250 ms`.
@@ -62,17 +63,20 @@ pub fn duration(nanoseconds: u64) -> String {
         };
     }
     let whole = seconds.round() as u64;
+    let (hours, minutes) = (whole / 3600, whole % 3600 / 60);
+    let part = |n: u64, unit: &str| {
+        if n > 0 {
+            format!("{n} {unit}")
+        } else {
+            String::new()
+        }
+    };
     let parts = [
-        (whole / 3600, "h"),
-        (whole % 3600 / 60, "min"),
-        (whole % 60, "s"),
+        part(hours, "h"),
+        part(minutes, "min"),
+        part(whole % 60, "s"),
     ];
-    let shown: Vec<String> = parts
-        .iter()
-        .filter(|(n, _)| *n > 0)
-        .map(|(n, unit)| format!("{n} {unit}"))
-        .collect();
-    shown.join(" ")
+    joined(parts, " ")
 }
 
 /// A capacity in decimal and binary units: `128 GB (119 GiB)`.
@@ -88,12 +92,8 @@ pub fn capacity(bytes: u64) -> String {
     } else {
         (bytes as f64 / 1e9, "GB")
     };
-    let value = if value < 10.0 {
-        format!("{value:.2}")
-    } else {
-        format!("{value:.0}")
-    };
-    format!("{value} {unit} ({})", format_size(bytes))
+    let decimals = if value < 10.0 { 2 } else { 0 };
+    format!("{value:.decimals$} {unit} ({})", format_size(bytes))
 }
 
 /// An RFC 3339 stamp as `2026-11-21 03:15 UTC`; anything else unchanged.
@@ -125,13 +125,9 @@ pub fn humanise(key: &str) -> String {
         ("_s", "s"),
     ];
     let unit = UNITS.iter().find(|(suffix, _)| key.ends_with(suffix));
-    match unit {
-        Some((suffix, unit)) => {
-            let name = key[..key.len() - suffix.len()].replace('_', " ");
-            format!("{name}, {unit}")
-        }
-        None => key.replace('_', " "),
-    }
+    let (suffix, unit) = unit.unwrap_or(&("", ""));
+    let name = key[..key.len() - suffix.len()].replace('_', " ");
+    joined([name.as_str(), unit], ", ")
 }
 
 /// Text without control characters: a drive's model must not act on the terminal or the page.
@@ -139,6 +135,40 @@ pub fn printable(text: &str) -> String {
     text.chars()
         .map(|c| if c.is_control() { '\u{fffd}' } else { c })
         .collect()
+}
+
+/// The parts that are not empty, with `separator` between them.
+pub fn joined(parts: impl IntoIterator<Item = impl AsRef<str>>, separator: &str) -> String {
+    let mut out = String::new();
+    for part in parts {
+        if !out.is_empty() && !part.as_ref().is_empty() {
+            out.push_str(separator);
+        }
+        out.push_str(part.as_ref());
+    }
+    out
+}
+
+/// The text, or a substitute for an empty one.
+pub fn text_or<'t>(text: &'t str, substitute: &'t str) -> &'t str {
+    if text.is_empty() { substitute } else { text }
+}
+
+/// `1 thread`, `16 threads`.
+pub fn plural(count: usize, noun: &str) -> String {
+    let ending = if count == 1 { "" } else { "s" };
+    format!("{count} {noun}{ending}")
+}
+
+/// Each value once, in the order of their first occurrence.
+pub fn distinct<T: PartialEq>(values: impl IntoIterator<Item = T>) -> Vec<T> {
+    let mut kept = Vec::new();
+    for value in values {
+        if !kept.contains(&value) {
+            kept.push(value);
+        }
+    }
+    kept
 }
 
 /// Rounded to five significant digits for drawing: finer than a pixel, a third of the bytes.

@@ -1,5 +1,11 @@
 //! Results grouped by step and arranged along the workload axes that vary.
 
+use std::cell::OnceCell;
+use std::rc::Rc;
+
+use assay_analysis::attribution::{self, RatePhase};
+use assay_analysis::estimate::{self, Estimates};
+use assay_analysis::knee::total_depth;
 use assay_analysis::steady_state;
 use assay_store::model::{CellKind, CellPlan, CellResult, CellView};
 use assay_store::read::{CellDrive, CellRecord, CellState};
@@ -7,25 +13,25 @@ use assay_store::series::IntervalSample;
 
 use crate::axis::{Axis, AxisValue, MAIN, SECONDARY};
 use crate::drive_set::DriveSet;
+use crate::format::{distinct, joined, text_or};
 use crate::metric::ResultMetric;
+use crate::table::{Cell, Column, Row, Table};
+use crate::tables;
 use crate::views::{self, MergeRule, SectionView};
 
 /// A section of a report: all cells of one step, of all runs.
 #[derive(Clone, Debug)]
 pub struct Section<'a> {
-    /// The suite of the step.
+    pub set: &'a DriveSet<'a>,
     pub suite: &'a str,
     /// The step; of several that share a section, the first.
     pub step: &'a str,
-    /// Its title.
     pub title: &'a str,
     /// Kind of its cells; of several, the one with the most specific display.
     pub kind: CellKind,
     /// The view its suite declares, where the kind is not enough.
     pub view: Option<CellView>,
-    /// One per cell and drive.
     pub points: Vec<Point<'a>>,
-    /// Axis of the rows, when cells differ.
     pub row_axis: Option<Axis>,
     /// The rows, in order; one unnamed row where nothing varies.
     pub rows: Vec<AxisValue>,
@@ -40,23 +46,46 @@ pub struct Section<'a> {
 /// One drive's result in one cell.
 #[derive(Clone, Debug)]
 pub struct Point<'a> {
-    /// Index of the run.
+    pub set: &'a DriveSet<'a>,
     pub run: usize,
-    /// The cell.
-    pub cell: &'a CellRecord,
+    /// Index of the drive in the run's manifest.
+    pub index: usize,
     /// The drive, as a position in the drive set.
     pub drive: usize,
-    /// Its measurements, if any.
+    pub cell: &'a CellRecord,
     pub data: Option<&'a CellDrive>,
     /// Why the drive was not in steady state, where the cell requires it.
     pub not_steady_reason: Option<String>,
-    /// Index into [`Section::rows`].
+    /// Of a concurrent cell: the same workload of the drive alone, of the same step, else of any.
+    pub alone: Option<Box<Point<'a>>>,
+    /// Attributed on the first use, once for all clones.
+    pub phases: Rc<OnceCell<Vec<RatePhase>>>,
     pub row: usize,
-    /// Index into [`Section::columns`].
     pub column: usize,
 }
 
 impl<'a> Point<'a> {
+    fn of(
+        set: &'a DriveSet<'a>,
+        run: usize,
+        cell: &'a CellRecord,
+        index: usize,
+    ) -> Option<Point<'a>> {
+        Some(Point {
+            set,
+            run,
+            index,
+            drive: set.position(run, index)?,
+            cell,
+            data: cell.drives.iter().find(|p| p.drive == index),
+            not_steady_reason: steady_state::not_steady_reason(&set.runs[run], cell, index),
+            alone: None,
+            phases: Rc::default(),
+            row: 0,
+            column: 0,
+        })
+    }
+
     /// The result, complete or not.
     pub fn result(&self) -> Option<&'a CellResult> {
         self.data.and_then(|p| p.result.as_ref())
@@ -69,14 +98,50 @@ impl<'a> Point<'a> {
             .unwrap_or_default()
     }
 
-    /// The plan.
+    /// Its figures with their confidence intervals; none without measurements.
+    pub fn estimates(&self) -> Estimates {
+        self.data.map(estimate::of).unwrap_or_default()
+    }
+
+    /// Its phases with their causes, in time order.
+    pub fn phases(&self) -> &[RatePhase] {
+        let run = &self.set.runs[self.run];
+        self.phases
+            .get_or_init(|| attribution::of_cell(run, self.cell, self.index))
+    }
+
     pub fn plan(&self) -> &'a CellPlan {
         &self.cell.plan
+    }
+
+    /// Its variant; empty without one.
+    pub fn variant(&self) -> &'a str {
+        self.plan().variant.as_deref().unwrap_or("")
+    }
+
+    /// The name of its drive, marked when simulated.
+    pub fn name(&self) -> String {
+        self.set.full_name(self.drive)
+    }
+
+    /// A row under the heading of its drive.
+    pub fn table_row(&self, cells: Vec<Cell>) -> Row {
+        Row::new(self.set.drives[self.drive].heading.clone(), cells)
     }
 
     /// True when its cell measures several drives concurrently.
     pub fn is_concurrent(&self) -> bool {
         self.cell.plan.drives.len() > 1
+    }
+
+    /// True for a measurement of another point's workload, with that drive alone.
+    fn is_alone(&self, concurrent: &Point<'_>) -> bool {
+        let (a, b) = (&self.plan().workload, &concurrent.plan().workload);
+        !self.is_concurrent()
+            && self.drive == concurrent.drive
+            && self.result().is_some()
+            && (&a.rw, a.bs_bytes, a.numjobs, a.iodepth, &a.data, a.direct)
+                == (&b.rw, b.bs_bytes, b.numjobs, b.iodepth, &b.data, b.direct)
     }
 
     /// Why the result is missing or incomplete: (short, in full). `None` for a finished cell.
@@ -98,12 +163,7 @@ impl<'a> Point<'a> {
 
     /// Its values on these axes: `4 KiB, 16 threads, depth 1`.
     pub fn coordinates(&self, axes: &[Axis]) -> String {
-        let labels: Vec<String> = axes
-            .iter()
-            .map(|a| a.value(&self.cell.plan).label)
-            .filter(|label| !label.is_empty())
-            .collect();
-        labels.join(", ")
+        joined(axes.iter().map(|a| a.value(self.plan()).label), ", ")
     }
 }
 
@@ -119,7 +179,7 @@ fn specificity(kind: CellKind) -> u8 {
 }
 
 /// The sections of all runs, in the order in which their steps first occur, without [`preparations`].
-pub fn sections<'a>(set: &DriveSet<'a>) -> Vec<Section<'a>> {
+pub fn sections<'a>(set: &'a DriveSet<'a>) -> Vec<Section<'a>> {
     let mut sections: Vec<Section<'a>> = Vec::new();
     for (run, r) in set.runs.iter().enumerate() {
         let suite = r.manifest.suite.name.as_str();
@@ -133,14 +193,15 @@ pub fn sections<'a>(set: &DriveSet<'a>) -> Vec<Section<'a>> {
                     }
                 }
                 None => sections.push(Section {
+                    set,
                     suite,
                     step: &cell.plan.step,
                     title: views::of(cell.plan.view, CellKind::Measure)
-                        .title()
+                        .title
                         .unwrap_or_else(|| step_title(&cell.plan)),
                     kind: cell.plan.kind,
                     view: cell.plan.view,
-                    points,
+                    points: points.collect(),
                     row_axis: None,
                     rows: Vec::new(),
                     column_axes: Vec::new(),
@@ -153,11 +214,22 @@ pub fn sections<'a>(set: &DriveSet<'a>) -> Vec<Section<'a>> {
     for section in &mut sections {
         section.lay_out();
     }
+    for i in 0..sections.len() {
+        for n in 0..sections[i].points.len() {
+            let point = &sections[i].points[n];
+            if point.is_concurrent() {
+                let anywhere = sections.iter().flat_map(|s| &s.points);
+                let mut others = sections[i].points.iter().chain(anywhere);
+                let alone = others.find(|p| p.is_alone(point)).cloned();
+                sections[i].points[n].alone = alone.map(Box::new);
+            }
+        }
+    }
     sections
 }
 
 /// The cells of all runs that prepared drives.
-pub fn preparations<'a>(set: &DriveSet<'a>) -> Vec<Point<'a>> {
+pub fn preparations<'a>(set: &'a DriveSet<'a>) -> Vec<Point<'a>> {
     let runs = set.runs.iter().enumerate();
     runs.flat_map(|(run, r)| {
         let cells = r.cells.iter().filter(|c| prepares(c.plan.kind));
@@ -168,11 +240,7 @@ pub fn preparations<'a>(set: &DriveSet<'a>) -> Vec<Point<'a>> {
 
 /// The title of a cell's step.
 pub fn step_title(plan: &CellPlan) -> &str {
-    if plan.title.is_empty() {
-        &plan.step
-    } else {
-        &plan.title
-    }
+    text_or(&plan.title, &plan.step)
 }
 
 /// Kinds of cells without a result.
@@ -180,27 +248,19 @@ fn prepares(kind: CellKind) -> bool {
     matches!(kind, CellKind::Prepare | CellKind::Purge)
 }
 
-fn points<'a>(set: &DriveSet<'a>, run: usize, cell: &'a CellRecord) -> Vec<Point<'a>> {
-    let planned = cell.plan.drives.iter();
-    planned
-        .filter_map(|&drive| {
-            Some(Point {
-                run,
-                cell,
-                drive: set.position(run, drive)?,
-                data: cell.drives.iter().find(|p| p.drive == drive),
-                not_steady_reason: steady_state::not_steady_reason(&set.runs[run], cell, drive),
-                row: 0,
-                column: 0,
-            })
-        })
-        .collect()
+fn points<'a>(
+    set: &'a DriveSet<'a>,
+    run: usize,
+    cell: &'a CellRecord,
+) -> impl Iterator<Item = Point<'a>> {
+    let drives = cell.plan.drives.iter();
+    drives.filter_map(move |drive| Point::of(set, run, cell, *drive))
 }
 
 impl<'a> Section<'a> {
     /// True when a cell belongs to this section: the same step of the same suite, or the same test of another variant.
     fn takes(&self, suite: &str, plan: &CellPlan) -> bool {
-        let rule = |view| views::of(view, CellKind::Measure).merge_rule();
+        let rule = |view| views::of(view, CellKind::Measure).merge_rule;
         let (own, other) = (rule(self.view), rule(plan.view));
         if own == MergeRule::AllSuites || other == MergeRule::AllSuites {
             return own == other;
@@ -221,13 +281,9 @@ impl<'a> Section<'a> {
             && (first.title == plan.title
                 || other == MergeRule::EqualWorkloads && workload(first) == workload(plan))
     }
-
-    /// Its descriptor.
-    pub fn descriptor(&self) -> &'static dyn SectionView {
+    pub fn descriptor(&self) -> &'static SectionView {
         views::of(self.view, self.kind)
     }
-
-    /// True for streams of chunks.
     pub fn is_stream(&self) -> bool {
         self.view.is_some_and(CellView::is_stream)
     }
@@ -235,6 +291,31 @@ impl<'a> Section<'a> {
     /// Caption of one of its tables.
     pub fn caption(&self, what: &str) -> String {
         format!("{}: {what}", self.title)
+    }
+
+    /// A table with one row per drive, cell or phase.
+    pub fn table(
+        &self,
+        what: &str,
+        columns: Vec<Column>,
+        rows: Vec<Row>,
+        notes: Vec<String>,
+    ) -> Table {
+        Table::of_drives(self.caption(what), columns, rows, notes)
+    }
+    pub fn remarks(&self) -> Vec<String> {
+        tables::remarks(&self.points)
+    }
+    pub fn results(&self) -> impl Iterator<Item = &'a CellResult> + Clone {
+        self.points.iter().filter_map(Point::result)
+    }
+    pub fn of_drive(&self, drive: usize) -> impl DoubleEndedIterator<Item = &Point<'a>> {
+        self.points.iter().filter(move |p| p.drive == drive)
+    }
+
+    /// The points of a drive with a result.
+    pub fn measured(&self, drive: usize) -> impl Iterator<Item = &Point<'a>> {
+        self.of_drive(drive).filter(|p| p.result().is_some())
     }
 
     /// The axes that differ between its cells, rows first.
@@ -246,7 +327,13 @@ impl<'a> Section<'a> {
 
     /// The metrics that its tables and charts can show.
     pub fn metrics(&self) -> Vec<ResultMetric> {
-        ResultMetric::offered(self.points.iter().filter_map(Point::result))
+        ResultMetric::offered(self.results())
+    }
+
+    /// Row and column of every table cell, row by row.
+    pub fn locations(&self) -> impl Iterator<Item = (usize, usize)> {
+        let columns = self.columns.len();
+        (0..self.rows.len()).flat_map(move |row| (0..columns).map(move |column| (row, column)))
     }
 
     /// The point of a table cell. Of several (equal workloads), the last that was measured.
@@ -277,38 +364,28 @@ impl<'a> Section<'a> {
 
     /// Heading of a column under a drive; empty when there is only one.
     pub fn column_label(&self, column: usize) -> String {
-        let labels: Vec<&str> = self.columns[column]
-            .iter()
-            .map(|v| v.label.as_str())
-            .collect();
+        let values = self.columns[column].iter();
+        let labels: Vec<&str> = values.map(|v| v.label.as_str()).collect();
         labels.join(", ")
     }
 
     /// Row and column of a table cell: `4 KiB, 16 threads`; empty when nothing varies.
     pub fn location(&self, row: usize, column: usize) -> String {
-        let mut labels = vec![self.rows[row].label.clone(), self.column_label(column)];
-        labels.retain(|label| !label.is_empty());
-        labels.join(", ")
+        joined([&self.rows[row].label, &self.column_label(column)], ", ")
     }
 
     /// The same, or the section's title when nothing varies.
     pub fn location_or_title(&self, row: usize, column: usize) -> String {
-        match self.location(row, column) {
-            none if none.is_empty() => self.title.to_owned(),
-            location => location,
-        }
+        text_or(&self.location(row, column), self.title).to_owned()
     }
 
     /// Label of a row, or the section's title when no axis has rows.
-    pub fn row_label(&self, row: usize) -> String {
-        if self.row_axis.is_some() {
-            self.rows[row].label.clone()
-        } else {
-            self.title.to_owned()
+    pub fn row_label(&self, row: usize) -> &str {
+        match self.row_axis {
+            Some(_) => &self.rows[row].label,
+            None => self.title,
         }
     }
-
-    /// Title of the axis of the rows.
     pub fn row_title(&self) -> &'static str {
         self.row_axis.map_or("", Axis::title)
     }
@@ -329,23 +406,15 @@ impl<'a> Section<'a> {
             if self.varying().contains(&axis) {
                 continue;
             }
-            let mut labels: Vec<String> = Vec::new();
-            for point in &self.points {
-                let label = axis.value(point.plan()).label;
-                if !label.is_empty() && !labels.contains(&label) {
-                    labels.push(label);
-                }
-            }
+            let labels = self.points.iter().map(|p| axis.value(p.plan()).label);
+            let labels = distinct(labels.filter(|label| !label.is_empty()));
             let no_host = |p: &Point| matches!(p.plan().workload.engine.as_str(), "sim" | "null");
             let trivial = match axis {
                 // Targets without an engine of the host have no page cache either.
                 Axis::Engine | Axis::Direct => self.points.iter().all(no_host),
                 Axis::Rate => labels == ["unlimited"],
                 // The workload's name implies it.
-                Axis::ReadShare => self
-                    .points
-                    .iter()
-                    .all(|p| p.plan().workload.rwmixread.is_none()),
+                Axis::ReadShare => self.is_unmixed(),
                 Axis::Threads | Axis::Depth => self.varying().contains(&Axis::TotalDepth),
                 Axis::Rw => self.varying().contains(&Axis::ReadShare),
                 // Areas of different data have different offsets, and so have consecutive streams.
@@ -372,11 +441,7 @@ impl<'a> Section<'a> {
 
     /// Chooses the axes of rows and columns, and places every point.
     fn lay_out(&mut self) {
-        for point in &self.points {
-            if !self.drives.contains(&point.drive) {
-                self.drives.push(point.drive);
-            }
-        }
+        self.drives = distinct(self.points.iter().map(|p| p.drive));
         self.drives.sort_unstable();
         let mut axes: Vec<Axis> = MAIN.into_iter().filter(|a| self.varies(*a)).collect();
         for axis in SECONDARY {
@@ -390,50 +455,47 @@ impl<'a> Section<'a> {
             .into_iter()
             .filter(|a| Some(*a) != self.row_axis)
             .collect();
-        for i in 0..self.points.len() {
-            let plan = &self.points[i].cell.plan;
-            let row = match self.row_axis {
-                Some(axis) => axis.value(plan),
-                None => AxisValue::default(),
-            };
-            let column: Vec<AxisValue> = self.column_axes.iter().map(|a| a.value(plan)).collect();
-            if !self.rows.contains(&row) {
-                self.rows.push(row);
-            }
-            if !self.columns.contains(&column) {
-                self.columns.push(column);
-            }
-        }
+        let values = self.points.iter().map(|point| {
+            let row = self.row_axis.map(|a| a.value(point.plan()));
+            let columns = self.column_axes.iter();
+            let column = columns.map(|a| a.value(point.plan())).collect();
+            (row.unwrap_or_default(), column)
+        });
+        let (rows, columns): (Vec<AxisValue>, Vec<Vec<AxisValue>>) = values.unzip();
+        self.rows = distinct(rows.iter().cloned());
+        self.columns = distinct(columns.iter().cloned());
         // Stable sorts: values without a number keep the order of their first occurrence.
         let number = |v: &AxisValue| v.number.unwrap_or(0.0);
         self.rows.sort_by(|a, b| number(a).total_cmp(&number(b)));
         self.columns.sort_by(|a, b| {
-            let pairs = a.iter().zip(b);
+            let mut pairs = a
+                .iter()
+                .zip(b)
+                .map(|(a, b)| number(a).total_cmp(&number(b)));
             pairs
-                .map(|(a, b)| number(a).total_cmp(&number(b)))
                 .find(|o| o.is_ne())
                 .unwrap_or(std::cmp::Ordering::Equal)
         });
-        let (row_axis, column_axes) = (self.row_axis, self.column_axes.clone());
-        for point in &mut self.points {
-            let plan = &point.cell.plan;
-            let row = row_axis.map(|a| a.value(plan));
-            let column: Vec<AxisValue> = column_axes.iter().map(|a| a.value(plan)).collect();
-            point.row = row
-                .and_then(|r| self.rows.iter().position(|x| *x == r))
+        for (i, point) in self.points.iter_mut().enumerate() {
+            point.row = self.rows.iter().position(|v| *v == rows[i]).unwrap_or(0);
+            point.column = self
+                .columns
+                .iter()
+                .position(|v| *v == columns[i])
                 .unwrap_or(0);
-            point.column = self.columns.iter().position(|x| *x == column).unwrap_or(0);
         }
+    }
+
+    /// True when no workload declares a share of reads.
+    fn is_unmixed(&self) -> bool {
+        let mut workloads = self.points.iter().map(|p| &p.plan().workload);
+        workloads.all(|w| w.rwmixread.is_none())
     }
 
     /// Replaces two axes that carry the same information by one.
     fn simplify(&self, axes: &mut Vec<Axis>) {
         if axes.contains(&Axis::ReadShare) {
-            if self
-                .points
-                .iter()
-                .all(|p| p.plan().workload.rwmixread.is_none())
-            {
+            if self.is_unmixed() {
                 axes.retain(|a| *a != Axis::ReadShare);
             } else if let Some(rw) = axes.iter().position(|a| *a == Axis::Rw) {
                 axes.remove(rw);
@@ -457,19 +519,14 @@ impl<'a> Section<'a> {
         let mut threads_of = std::collections::BTreeMap::new();
         self.points.iter().all(|point| {
             let w = &point.plan().workload;
-            let total = u64::from(w.numjobs) * u64::from(w.iodepth);
-            *threads_of.entry(total).or_insert(w.numjobs) == w.numjobs
+            *threads_of.entry(total_depth(w)).or_insert(w.numjobs) == w.numjobs
         })
     }
 
     /// True when it varies within the cells of one drive; what differs only between drives is no axis of a table.
     fn varies(&self, axis: Axis) -> bool {
         self.drives.iter().any(|drive| {
-            let mut values = self
-                .points
-                .iter()
-                .filter(|p| p.drive == *drive)
-                .map(|p| axis.value(p.plan()));
+            let mut values = self.of_drive(*drive).map(|p| axis.value(p.plan()));
             let first = values.next();
             values.any(|v| Some(v) != first)
         })
@@ -489,16 +546,10 @@ impl<'a> Section<'a> {
     /// first other axis but not the data, which are compared side by side.
     fn choose_rows(&self, axes: &[Axis]) -> Option<Axis> {
         let count = |axis: Axis| {
-            let mut seen: Vec<AxisValue> = Vec::new();
-            for point in &self.points {
-                let value = axis.value(point.plan());
-                if !seen.contains(&value) {
-                    seen.push(value);
-                }
-            }
-            seen.len()
+            let values = self.points.iter().map(|p| axis.value(p.plan()));
+            distinct(values).len()
         };
-        let fixed = self.descriptor().row_axes().iter();
+        let fixed = self.descriptor().row_axes.iter();
         let mut fixed = fixed.filter(|axis| axes.contains(axis));
         let numeric = axes.iter().rev().filter(|axis| axis.is_numeric());
         fixed

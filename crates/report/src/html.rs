@@ -11,8 +11,6 @@ mod cards;
 pub(crate) mod elements;
 mod library;
 
-use std::collections::HashSet;
-
 use assay_store::model::RunEnd;
 use assay_store::model::warning::code;
 use assay_store::read::{CellRecord, CellState, Run};
@@ -21,9 +19,8 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 use crate::ReportError;
 use crate::charts::{self, Chart};
 use crate::drive_set::DriveSet;
-use crate::format::{figure, stamp};
-use crate::grid;
-use crate::views::Context;
+use crate::format::{distinct, figure, plural, stamp, text_or};
+use crate::grid::{self, Section};
 
 /// One self-contained HTML page for one or several runs. It needs no network and no other file.
 ///
@@ -51,10 +48,8 @@ pub fn render(runs: &[Run]) -> Result<String, ReportError> {
         let id = format!("s{}", i + 1);
         if grouped && current != section.suite {
             current = section.suite;
-            let title = suites
-                .iter()
-                .find(|s| s.0 == current)
-                .map_or(current, |s| s.1);
+            let known = suites.iter().find(|s| s.0 == current);
+            let title = known.map_or(current, |s| s.1);
             let suite_id = format!("suite-{}", i + 1);
             body.push(html! {
                 div.suite id=(suite_id) {
@@ -67,18 +62,11 @@ pub fn render(runs: &[Run]) -> Result<String, ReportError> {
                 }
             });
             // A title up to its first colon or comma.
-            contents.push(entry(
-                &suite_id,
-                title.split([':', ',']).next().unwrap_or(title),
-            ));
+            let short = title.split([':', ',']).next().unwrap_or(title);
+            contents.push(entry(&suite_id, short));
         }
-        let cx = Context {
-            set: &set,
-            section,
-            all: &sections,
-        };
-        let charts = charts::of_section(cx, &id);
-        body.push(self::section(cx, &charts, &id, &mut explained));
+        let charts = charts::of_section(section, &id);
+        body.push(self::section(section, &charts, &id, &mut explained));
         if !grouped {
             contents.push(entry(&id, section.title));
         }
@@ -183,39 +171,27 @@ fn sanitised(markup: Markup) -> Markup {
 }
 
 /// A section; `explained`: percentile curves were explained in an earlier section.
-fn section(cx: Context<'_, '_>, charts: &[Chart], id: &str, explained: &mut bool) -> Markup {
-    let view = cx.section.descriptor();
-    let curves = charts
-        .iter()
-        .any(|c| c.title.ends_with("latency percentiles"));
+fn section(section: &Section<'_>, charts: &[Chart], id: &str, explained: &mut bool) -> Markup {
+    let view = section.descriptor();
+    let mut titles = charts.iter().map(|c| &c.title);
+    let curves = titles.any(|title| title.ends_with("latency percentiles"));
     let explain = curves && !*explained;
     *explained |= curves;
     let how = html! {
-        (view.how_to_read(cx.section))
+        ((view.how_to_read)(section))
         @if explain { " Percentile curves: at 99 %, the curve shows the latency that 99 of 100 operations do not exceed; every further nine has the same width. Lower and flatter is better; queueing begins where a curve turns up." }
     };
-    let title = html! { (cx.section.title) };
-    elements::step(
-        id,
-        &title,
-        &cx.section.common(),
-        &how,
-        &view.html(cx, charts, id),
-    )
+    let title = html! { (section.title) };
+    let content = (view.html)(section, charts, id);
+    elements::step(id, &title, &section.common(), &how, &content)
 }
 
 /// The suites of the runs: names and titles, in the order of their first occurrence.
 fn suites<'a>(set: &DriveSet<'a>) -> Vec<(&'a str, &'a str)> {
     let mut suites: Vec<(&str, &str)> = Vec::new();
-    for run in set.runs {
-        let suite = &run.manifest.suite;
-        let title = if suite.title.is_empty() {
-            &suite.name
-        } else {
-            &suite.title
-        };
+    for suite in set.runs.iter().map(|run| &run.manifest.suite) {
         if !suites.iter().any(|s| s.0 == suite.name) {
-            suites.push((&suite.name, title));
+            suites.push((&suite.name, text_or(&suite.title, &suite.name)));
         }
     }
     suites
@@ -229,34 +205,20 @@ fn title(set: &DriveSet<'_>) -> String {
     titles.dedup();
     match (titles.len(), set.drives.as_slice()) {
         (0..=MAX_LISTED, _) => titles.join(" and "),
-        (n, [one]) => format!("{}: {n} suites", one.name),
+        (n, [one]) => format!("{}: {n} suites", one.heading.text),
         (n, drives) => format!("{} drives, {n} suites", drives.len()),
     }
 }
 
-/// `Run 2: ` where there are several.
-fn run_prefix(set: &DriveSet<'_>, run: usize) -> String {
-    if set.runs.len() > 1 {
-        format!("Run {}: ", run + 1)
-    } else {
-        String::new()
-    }
-}
-
 fn header(set: &DriveSet<'_>, title: &str) -> Markup {
-    let mut summaries: Vec<&str> = set
-        .runs
-        .iter()
-        .map(|r| r.manifest.suite.summary.as_str())
-        .collect();
-    let mut seen = HashSet::from([""]);
-    summaries.retain(|s| seen.insert(s));
+    let summaries = set.runs.iter().map(|r| r.manifest.suite.summary.as_str());
+    let summaries = distinct(summaries.filter(|summary| !summary.is_empty()));
     html! {
         h1 { (title) }
         p.lede {
             @for (i, drive) in set.drives.iter().enumerate() {
                 @if i > 0 { span.vs aria-hidden="true" { " \u{b7} " } }
-                (elements::drive_name(&drive.heading()))
+                (elements::drive_name(&drive.heading))
             }
         }
         dl.facts {
@@ -281,26 +243,27 @@ fn banners(set: &DriveSet<'_>) -> Vec<(&'static str, Markup)> {
     let mut banners = Vec::new();
     if set.any_simulated() {
         let which = if set.all_simulated() {
-            "Every drive figure"
+            "Every drive figure on this page is simulated."
         } else {
-            "Some figures"
+            "Some figures on this page are simulated."
         };
-        let verb = if set.all_simulated() { "is" } else { "are" };
         banners.push(("simulated", html! {
-            strong { (which) " on this page " (verb) " simulated." }
+            strong { (which) }
             " They are results of a drive model in virtual time, and are marked as simulated throughout."
         }));
     }
     for (i, run) in set.runs.iter().enumerate() {
-        banners.extend(run_banners(run, &run_prefix(set, i)));
+        let several = set.runs.len() > 1;
+        let which = several.then(|| format!("Run {}: ", i + 1));
+        banners.extend(run_banners(run, &which.unwrap_or_default()));
     }
     let warnings: usize = set.runs.iter().map(|r| r.warnings.len()).sum();
     if warnings > 0 {
         banners.push((
             "caution",
             html! {
-                strong { (warnings) @if warnings == 1 { " warning" } @else { " warnings" } }
-                " about these results, with advice: " a href="#warnings" { "see Warnings" } "."
+                strong { (plural(warnings, "warning")) } " about these results, with advice: "
+                a href="#warnings" { "see Warnings" } "."
             },
         ));
     }
@@ -311,10 +274,9 @@ fn run_banners(run: &Run, which: &str) -> Vec<(&'static str, Markup)> {
     let mut banners = Vec::new();
     let scale = run.manifest.scale;
     if (scale - 1.0).abs() > f64::EPSILON {
-        let durations = if which.is_empty() {
-            "Durations"
-        } else {
-            "durations"
+        let durations = match which {
+            "" => "Durations",
+            _ => "durations",
         };
         banners.push(("caution", html! {
             strong { (which) (durations) " multiplied by " (figure(scale)) }
@@ -341,23 +303,28 @@ fn run_banners(run: &Run, which: &str) -> Vec<(&'static str, Markup)> {
             code { "assay run --resume" } " continues."
         }));
     }
-    let failed = run
-        .cells
-        .iter()
+    let cells = run.cells.iter();
+    let failed = cells
         .filter(|c| matches!(c.state, CellState::Failed(_)))
         .count();
     if failed > 0 {
-        banners.push(("alarm", html! {
-            strong { (which) (failed) @if failed == 1 { " cell" } @else { " cells" } " failed." }
-            " The sections below state the reasons."
-        }));
+        banners.push((
+            "alarm",
+            html! {
+                strong { (which) (plural(failed, "cell")) " failed." }
+                " The sections below state the reasons."
+            },
+        ));
     }
     let damaged = run.damaged_lines.len();
     if damaged > 0 {
-        banners.push(("alarm", html! {
-            strong { (which) (damaged) " damaged " @if damaged == 1 { "line" } @else { "lines" } " of the journal left out" }
-            "; listed in " a href="#provenance" { "Provenance" } "."
-        }));
+        banners.push((
+            "alarm",
+            html! {
+                strong { (which) (plural(damaged, "damaged line")) " of the journal left out" }
+                "; listed in " a href="#provenance" { "Provenance" } "."
+            },
+        ));
     }
     banners
 }

@@ -7,32 +7,33 @@ use crate::format;
 pub struct Table {
     /// Title, with the unit where all columns share one.
     pub caption: String,
-    /// Heading of the row headings.
     pub corner: String,
-    /// The columns.
     pub columns: Vec<Column>,
-    /// The rows.
     pub rows: Vec<Row>,
     /// Lines below: legends of marks, reasons of missing figures.
     pub notes: Vec<String>,
 }
 
-/// A plain-text heading of a row or group.
+/// A plain-text heading of a row or group; as text, that of a simulated drive is marked "(simulated)".
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Heading {
-    /// The text.
     pub text: String,
-    /// Of a simulated drive, and marked as such.
     pub simulated: bool,
 }
 
 impl Heading {
-    /// Not of a simulated drive.
     pub fn plain(text: impl Into<String>) -> Heading {
         Heading {
             text: text.into(),
             simulated: false,
         }
+    }
+}
+
+impl std::fmt::Display for Heading {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let marker = if self.simulated { " (simulated)" } else { "" };
+        write!(f, "{}{marker}", self.text)
     }
 }
 
@@ -48,13 +49,17 @@ pub struct Column {
 }
 
 impl Column {
-    /// A column without a group.
     pub fn of(label: impl Into<String>, unit: &'static str) -> Column {
         Column {
+            group: None,
             label: label.into(),
             unit,
-            ..Column::default()
         }
+    }
+
+    /// Columns without a group: labels and units.
+    pub fn list<const N: usize>(columns: [(&str, &'static str); N]) -> Vec<Column> {
+        Vec::from(columns.map(|(label, unit)| Column::of(label, unit)))
     }
 
     /// A column under a group heading; an empty heading means no group.
@@ -63,6 +68,11 @@ impl Column {
             group: (!group.is_empty()).then(|| Heading::plain(group)),
             ..Column::of(label, unit)
         }
+    }
+
+    /// Columns without units under a group heading.
+    pub fn all_under<const N: usize>(group: &str, labels: [&str; N]) -> [Column; N] {
+        labels.map(|label| Column::under(group, label, ""))
     }
 
     /// A column without a unit under the heading of a drive.
@@ -77,14 +87,13 @@ impl Column {
 /// One row.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Row {
-    /// Its heading.
     pub name: Heading,
     /// One cell per column.
     pub cells: Vec<Cell>,
 }
 
 impl Row {
-    /// A row.
+    /// A row of these cells.
     pub fn new(name: Heading, cells: Vec<Cell>) -> Row {
         Row { name, cells }
     }
@@ -134,14 +143,32 @@ impl Cell {
         })
     }
 
-    /// A value in the common notation ([`format::figure`]).
-    pub fn figure(value: f64) -> Cell {
-        Cell::number(format::figure(value))
+    /// A value in the common notation ([`format::figure`]); empty where there is none.
+    pub fn figure(value: impl Into<Option<f64>>) -> Cell {
+        value
+            .into()
+            .map_or(Cell::Empty, |v| Cell::number(format::figure(v)))
     }
 
-    /// A percentage ([`format::percent`]).
-    pub fn percent(value: f64) -> Cell {
-        Cell::number(format::percent(value))
+    /// A percentage ([`format::percent`]); empty where there is none.
+    pub fn percent(value: impl Into<Option<f64>>) -> Cell {
+        value
+            .into()
+            .map_or(Cell::Empty, |v| Cell::number(format::percent(v)))
+    }
+
+    /// A temperature in whole degrees; empty where there is none.
+    pub fn celsius(value: Option<f64>) -> Cell {
+        value.map_or(Cell::Empty, |c| Cell::number(format!("{c:.0}")))
+    }
+
+    /// This cell, or a substitute for an empty one.
+    pub fn or(self, substitute: impl FnOnce() -> Cell) -> Cell {
+        if self == Cell::Empty {
+            substitute()
+        } else {
+            self
+        }
     }
 
     /// Text.
@@ -162,13 +189,10 @@ impl Cell {
     /// A latency, or a dash where it has fewer samples than the percentile needs.
     pub fn latency(ns: f64, samples: u64, needed: u64) -> Cell {
         if samples >= needed {
-            Cell::number(format::micros(ns))
-        } else {
-            Cell::Missing(
-                "\u{2013}",
-                format!("{samples} samples, at least {needed} are needed"),
-            )
+            return Cell::number(format::micros(ns));
         }
+        let why = format!("{samples} samples, at least {needed} are needed");
+        Cell::Missing("\u{2013}", why)
     }
 
     /// Changes the emphasis of a figure; other cells stay as they are.
@@ -209,33 +233,26 @@ impl Table {
     pub fn without_empty_columns(mut self) -> Table {
         let used = |column: usize| self.rows.iter().any(|row| row.cells[column] != Cell::Empty);
         let used: Vec<bool> = (0..self.columns.len()).map(used).collect();
-        let keep = |index: &mut usize| {
-            *index += 1;
-            used[*index - 1]
-        };
-        let mut index = 0;
-        self.columns.retain(|_| keep(&mut index));
-        for row in &mut self.rows {
-            let mut index = 0;
-            row.cells.retain(|_| keep(&mut index));
+        fn keep<T>(all: &mut Vec<T>, used: &[bool]) {
+            let mut used = used.iter();
+            all.retain(|_| used.next() == Some(&true));
         }
+        keep(&mut self.columns, &used);
+        self.rows
+            .iter_mut()
+            .for_each(|row| keep(&mut row.cells, &used));
         self
     }
 
-    /// Runs of neighbouring columns of the same group: (first column, how many).
-    pub fn groups(&self) -> Vec<(usize, usize)> {
-        let mut groups: Vec<(usize, usize)> = Vec::new();
-        for (i, column) in self.columns.iter().enumerate() {
-            match groups.last_mut() {
-                Some((first, n))
-                    if column.group.is_some() && self.columns[*first].group == column.group =>
-                {
-                    *n += 1;
-                }
-                _ => groups.push((i, 1)),
-            }
-        }
-        groups
+    /// Runs of neighbours of the same group among these columns.
+    pub fn groups<'c>(&self, columns: &'c [usize]) -> impl Iterator<Item = &'c [usize]> {
+        let group = |column: usize| self.columns[column].group.as_ref();
+        columns.chunk_by(move |a, b| group(*a).is_some() && group(*a) == group(*b))
+    }
+
+    /// The indices of all columns.
+    pub fn all_columns(&self) -> Vec<usize> {
+        (0..self.columns.len()).collect()
     }
 }
 

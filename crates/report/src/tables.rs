@@ -28,33 +28,38 @@ pub mod soak;
 pub mod stream;
 pub mod thermal;
 
+use assay_stats::LatencySummary;
 use assay_stats::confidence::{Estimate, FEWEST_VALUES};
 use assay_store::model::{CellResult, VerifySummary};
 use assay_units::text::group_digits;
 
-use crate::axis::Axis;
-use crate::drive_set::DriveSet;
-use crate::format;
-use crate::grid::Point;
-use crate::table::{Cell, Column, Heading, Row};
+use crate::format::{self, distinct, joined};
+use crate::grid::{Point, Section};
+use crate::metric::LATENCIES;
+use crate::table::{Cell, Column, Row};
 
-/// A drive's heading.
-pub fn name(set: &DriveSet<'_>, drive: usize) -> Heading {
-    set.drives[drive].heading()
+/// Columns of the axes along which the points of a section differ.
+fn axis_columns(section: &Section<'_>) -> Vec<Column> {
+    let axes = section.varying().into_iter();
+    axes.map(|axis| Column::of(axis.title(), "")).collect()
 }
 
-/// Columns of the axes along which the points of a table differ.
-fn axis_columns(axes: &[Axis]) -> Vec<Column> {
-    axes.iter()
-        .map(|axis| Column::of(axis.title(), ""))
-        .collect()
+/// The rows of every point: its values on the axes that vary, and each of these lists of cells.
+fn rows_of_points(section: &Section<'_>, cells: impl Fn(&Point<'_>) -> Vec<Vec<Cell>>) -> Vec<Row> {
+    let axes = section.varying();
+    let mut rows = Vec::new();
+    for point in &section.points {
+        let values = axes.iter().map(|axis| axis.value(point.plan()).label);
+        let leading: Vec<Cell> = values.map(Cell::Text).collect();
+        let row = |cells| point.table_row([leading.clone(), cells].concat());
+        rows.extend(cells(point).into_iter().map(row));
+    }
+    rows
 }
 
-/// Values of a point on these axes.
-fn axis_cells(axes: &[Axis], point: &Point<'_>) -> Vec<Cell> {
-    axes.iter()
-        .map(|axis| Cell::Text(axis.value(point.plan()).label))
-        .collect()
+/// One row per point: its values on the axes that vary, and these cells.
+fn point_rows(section: &Section<'_>, cells: impl Fn(&Point<'_>) -> Vec<Cell>) -> Vec<Row> {
+    rows_of_points(section, |point| vec![cells(point)])
 }
 
 /// The reason why a point has no figures.
@@ -89,15 +94,19 @@ fn cell_of(point: &Point<'_>, value: impl FnOnce(&CellResult) -> Option<f64>) ->
     })
 }
 
+/// The latencies of these names in [`LATENCIES`], as cells.
+fn latency_cells(summary: &LatencySummary, names: &[&str]) -> Vec<Cell> {
+    let named = LATENCIES.iter().filter(|(name, ..)| names.contains(name));
+    named
+        .map(|(_, of, needed)| Cell::latency(of(summary), summary.samples, *needed))
+        .collect()
+}
+
 /// Half-width of a confidence interval in `unit`, as text.
 pub fn half_width(half: f64) -> Option<String> {
-    let tiny = half > 0.0 && half < 0.005;
-    half.is_finite().then(|| {
-        if tiny {
-            "< 0.01".to_owned()
-        } else {
-            format::figure(half)
-        }
+    half.is_finite().then(|| match half {
+        tiny if tiny > 0.0 && tiny < 0.005 => "< 0.01".to_owned(),
+        half => format::figure(half),
     })
 }
 
@@ -156,36 +165,30 @@ fn summary(point: &Point<'_>, result: &CellResult) -> String {
 /// What verification found: `1 torn, 2 lost`; `no fault` when every block matched.
 pub fn verification(verify: &VerifySummary) -> String {
     let found = verify.found.iter().map(|(kind, n)| format!("{n} {kind}"));
-    match found.collect::<Vec<String>>().join(", ") {
-        none if none.is_empty() => "no fault".to_owned(),
-        found => found,
-    }
+    format::text_or(&joined(found, ", "), "no fault").to_owned()
 }
 
 /// Why results are missing or incomplete, each reason once, and further remarks on results.
-pub fn remarks(set: &DriveSet<'_>, points: &[Point<'_>]) -> Vec<String> {
-    let mut reasons: Vec<(&str, String, Vec<&str>)> = Vec::new();
-    for point in points {
-        let Some((short, full)) = point.remark() else {
-            continue;
-        };
-        let id = point.plan().id.as_str();
-        match reasons.iter_mut().find(|r| r.0 == short && r.1 == full) {
-            Some((_, _, ids)) if ids.contains(&id) => {}
-            Some((_, _, ids)) => ids.push(id),
-            None => reasons.push((short, full, vec![id])),
+pub fn remarks(points: &[Point<'_>]) -> Vec<String> {
+    let remarks: Vec<_> = points
+        .iter()
+        .filter_map(|p| Some((p.remark()?, p.plan().id.as_str())))
+        .collect();
+    let reasons = distinct(remarks.iter().map(|(reason, _)| reason));
+    let text = |reason: &(&str, String)| {
+        let (short, full) = reason;
+        let same = remarks.iter().filter(|(other, _)| other == reason);
+        match distinct(same.map(|(_, id)| *id)).as_slice() {
+            [id] => format!("{short}: {full} ({id})"),
+            ids => format!("{short}: {full} ({} cells)", ids.len()),
         }
-    }
-    let text = |(short, full, ids): (&str, String, Vec<&str>)| match ids.as_slice() {
-        [id] => format!("{short}: {full} ({id})"),
-        ids => format!("{short}: {full} ({} cells)", ids.len()),
     };
     let mut notes: Vec<String> = reasons.into_iter().map(text).collect();
     for point in points {
         let Some(result) = point.result() else {
             continue;
         };
-        let subject = format!("{}, {}", set.full_name(point.drive), point.plan().id);
+        let subject = format!("{}, {}", point.name(), point.plan().id);
         let overflow = result.read.latency_ns.overflow + result.write.latency_ns.overflow;
         if overflow > 0 {
             notes.push(format!(

@@ -6,7 +6,6 @@ mod answers;
 mod text;
 mod verdicts;
 
-use anstyle::AnsiColor;
 use assay_stats::LatencySummary;
 use assay_stats::compare::ComparisonSettings;
 use assay_store::model::{CellKind, CellResult, RunEnd};
@@ -14,12 +13,11 @@ use assay_store::read::Run;
 use assay_units::text::group_digits;
 
 use crate::drive_set::DriveSet;
-use crate::format::{capacity, figure, humanise, micros, percent, printable, stamp};
+use crate::format::{capacity, figure, humanise, joined, micros, percent, stamp, text_or};
 use crate::grid::{self, Point, Section};
-use crate::metric::ResultMetric;
-use crate::table::{Cell, Column, Heading, Number, Row, Table};
+use crate::metric::{LATENCIES, Latency, ResultMetric};
+use crate::table::{Cell, Column, Heading, Row, Table};
 use crate::tables::{self, figures, rounds};
-use crate::views::Context;
 use text::{Paint, TextPage};
 pub use verdicts::verdicts;
 
@@ -52,19 +50,14 @@ pub fn render(run: &Run, width: usize, style: Style) -> String {
     for section in &sections {
         if single {
             for point in &section.points {
-                job(&mut page, &set, section, point);
+                job(&mut page, section, point);
             }
             continue;
         }
-        let cx = Context {
-            set: &set,
-            section,
-            all: &sections,
-        };
-        for alarm in section.descriptor().alarms(cx) {
+        for alarm in (section.descriptor().alarms)(section) {
             page.item("!! ", &alarm, Some(Paint::Alarm));
         }
-        for table in section.descriptor().tables(cx) {
+        for table in (section.descriptor().tables)(section) {
             page.table(&table);
         }
     }
@@ -83,73 +76,57 @@ pub fn compare(runs: &[Run], width: usize, style: Style) -> String {
     let mut page = TextPage::new(width.max(MIN_WIDTH), style);
     for (i, run) in runs.iter().enumerate() {
         let m = &run.manifest;
-        let line = format!(
-            "run {}: {}, {}, {}",
-            i + 1,
-            m.run_id,
-            m.suite.name,
-            stamp(&m.created)
-        );
+        let (suite, created) = (&m.suite.name, stamp(&m.created));
+        let line = format!("run {}: {}, {suite}, {created}", i + 1, m.run_id);
         page.line(&line, None);
     }
     limitations(&mut page, &set);
     page.blank();
-    for section in grid::sections(&set)
-        .iter()
-        .filter(|s| s.kind != CellKind::Inspect)
-    {
-        for metric in [ResultMetric::Bandwidth, ResultMetric::P99] {
-            page.table(&comparison(&set, section, metric));
+    let sections = grid::sections(&set);
+    for section in sections.iter().filter(|s| s.kind != CellKind::Inspect) {
+        for metric in [ResultMetric::BANDWIDTH, ResultMetric::P99] {
+            page.table(&comparison(section, metric));
         }
     }
-    answers::show(
-        &mut page,
-        &assay_analysis::compare::of(runs, ComparisonSettings::default()),
-    );
+    let compared = assay_analysis::compare::of(runs, ComparisonSettings::default());
+    answers::show(&mut page, &compared);
     page.finish()
 }
 
 /// Every workload of a section as a row, every drive as a column.
-fn comparison(set: &DriveSet<'_>, section: &Section<'_>, metric: ResultMetric) -> Table {
+fn comparison(section: &Section<'_>, metric: ResultMetric) -> Table {
     let drives = section.drives.iter();
-    let mut columns: Vec<Column> = drives
-        .clone()
-        .map(|d| Column::of(set.full_name(*d), ""))
-        .collect();
+    let names = drives.clone().map(|d| section.set.full_name(*d));
+    let mut columns: Vec<Column> = names.map(|name| Column::of(name, "")).collect();
     let pair = <[usize; 2]>::try_from(section.drives.as_slice()).ok();
     if pair.is_some() {
         columns.push(Column::of("change", "%"));
     }
-    let rounds = rounds::of_section(set, section);
+    let rounds = rounds::of_section(section);
     let is_unsteady = |drive| {
-        rounds
-            .iter()
-            .any(|r| r.drive == drive && r.achieved() == Some(false))
+        let mut own = rounds.iter().filter(|r| r.drive == drive);
+        own.any(|r| r.achieved() == Some(false))
     };
     let mut rows = Vec::new();
-    for row in 0..section.rows.len() {
-        for column in 0..section.columns.len() {
-            let value = |drive: usize| steady_value(&rounds, section, (row, column, drive), metric);
-            let cell = |drive: &usize| match (value(*drive), section.at(row, column, *drive)) {
-                (Some(v), _) => Cell::figure(v)
-                    .with(|n| n.mark = is_unsteady(*drive).then(|| "not steady".to_owned())),
-                (None, Some(point)) => tables::reason(point),
-                (None, None) => Cell::Empty,
-            };
-            let mut cells: Vec<Cell> = drives.clone().map(cell).collect();
-            if cells.iter().all(|c| *c == Cell::Empty) {
-                continue;
-            }
-            if let Some([a, b]) = pair {
-                let pair = value(a).zip(value(b)).filter(|(a, _)| *a > 0.0);
-                let change = pair.map(|(a, b)| format!("{:+.1}", 100.0 * (b - a) / a));
-                cells.push(change.map(Cell::number).unwrap_or_default());
-            }
-            rows.push(Row::new(
-                Heading::plain(section.location_or_title(row, column)),
-                cells,
-            ));
+    for (row, column) in section.locations() {
+        let value = |drive: usize| steady_value(&rounds, section, (row, column, drive), metric);
+        let cell = |drive: &usize| match (value(*drive), section.at(row, column, *drive)) {
+            (Some(v), _) => Cell::figure(v)
+                .with(|n| n.mark = is_unsteady(*drive).then(|| "not steady".to_owned())),
+            (None, Some(point)) => tables::reason(point),
+            (None, None) => Cell::Empty,
+        };
+        let mut cells: Vec<Cell> = drives.clone().map(cell).collect();
+        if cells.iter().all(|c| *c == Cell::Empty) {
+            continue;
         }
+        if let Some([a, b]) = pair {
+            let pair = value(a).zip(value(b)).filter(|(a, _)| *a > 0.0);
+            let change = pair.map(|(a, b)| format!("{:+.1}", 100.0 * (b - a) / a));
+            cells.push(change.map_or(Cell::Empty, Cell::number));
+        }
+        let heading = section.location_or_title(row, column);
+        rows.push(Row::new(Heading::plain(heading), cells));
     }
     let mut notes = Vec::new();
     if !rounds.is_empty() {
@@ -159,7 +136,7 @@ fn comparison(set: &DriveSet<'_>, section: &Section<'_>, metric: ResultMetric) -
         notes.push(format!("not steady: {}", rounds::NOT_ACHIEVED));
     }
     Table {
-        caption: section.caption(metric.title()),
+        caption: section.caption(metric.title),
         corner: "workload".to_owned(),
         columns,
         rows,
@@ -176,10 +153,8 @@ fn steady_value(
 ) -> Option<f64> {
     let in_window = |point: &&Point<'_>| {
         let own = rounds.iter().find(|r| r.drive == drive);
-        let number = point.plan().round.as_ref().map(|r| r.number);
-        number
-            .zip(own)
-            .is_none_or(|(number, own)| (own.window.0..=own.window.1).contains(&number))
+        let pair = point.plan().round.as_ref().zip(own);
+        pair.is_none_or(|(r, own)| (own.window.0..=own.window.1).contains(&r.number))
     };
     let here = |p: &&Point<'_>| (p.row, p.column, p.drive) == (row, column, drive);
     let points = || section.points.iter().filter(here);
@@ -195,11 +170,7 @@ fn steady_value(
 fn head(page: &mut TextPage, set: &DriveSet<'_>) {
     for run in set.runs {
         let m = &run.manifest;
-        let title = if m.suite.title.is_empty() {
-            &m.suite.name
-        } else {
-            &m.suite.title
-        };
+        let title = text_or(&m.suite.title, &m.suite.name);
         page.line(title, Some(Paint::Strong));
         let commit: String = m.tool.commit.chars().take(12).collect();
         let tool = format!("{} {} (commit {commit})", m.tool.name, m.tool.version);
@@ -207,15 +178,10 @@ fn head(page: &mut TextPage, set: &DriveSet<'_>) {
     }
     for drive in &set.drives {
         let info = drive.info;
-        let mut parts = vec![info.model.clone(), capacity(info.capacity_bytes)];
-        if !info.serial.is_empty() {
-            parts.push(format!("serial {}", info.serial));
-        }
-        parts.retain(|p| !p.is_empty());
-        page.line(
-            &format!("{}: {}", drive.full_name(), parts.join(", ")),
-            None,
-        );
+        let serial = Some(&info.serial).filter(|s| !s.is_empty());
+        let serial = serial.map(|s| format!("serial {s}")).unwrap_or_default();
+        let parts = [info.model.clone(), capacity(info.capacity_bytes), serial];
+        page.line(&format!("{}: {}", drive.heading, joined(parts, ", ")), None);
     }
     limitations(page, set);
     page.blank();
@@ -224,74 +190,55 @@ fn head(page: &mut TextPage, set: &DriveSet<'_>) {
 /// Limitations that apply to all figures.
 fn limitations(page: &mut TextPage, set: &DriveSet<'_>) {
     for (i, run) in set.runs.iter().enumerate() {
-        let which = if set.runs.len() > 1 {
-            format!("run {}: ", i + 1)
-        } else {
-            String::new()
+        let which = match set.runs.len() {
+            0 | 1 => String::new(),
+            _ => format!("run {}: ", i + 1),
         };
+        let mut line = |text: &str, paint| page.line(&format!("{which}{text}"), Some(paint));
         let scale = run.manifest.scale;
-        let mut line = |text: String, paint| page.line(&format!("{which}{text}"), Some(paint));
         if (scale - 1.0).abs() > f64::EPSILON {
             let text = format!(
                 "durations multiplied by {scale} (--scale): not the procedure as published"
             );
-            line(text, Paint::Caution);
+            line(&text, Paint::Caution);
         }
-        match run.outcome {
-            Some(RunEnd::Complete) => {}
-            Some(RunEnd::Interrupted) => {
-                line(
-                    "interrupted: continue with assay run --resume".to_owned(),
-                    Paint::Caution,
-                );
-            }
-            None => line(
-                "unfinished: killed or still in progress".to_owned(),
-                Paint::Caution,
-            ),
-        }
+        let outcome = match run.outcome {
+            Some(RunEnd::Complete) => None,
+            Some(RunEnd::Interrupted) => Some("interrupted: continue with assay run --resume"),
+            None => Some("unfinished: killed or still in progress"),
+        };
+        outcome
+            .into_iter()
+            .for_each(|text| line(text, Paint::Caution));
         let damaged = run.damaged_lines.len();
         if damaged > 0 {
-            line(
-                format!("{damaged} damaged lines of the journal were left out"),
-                Paint::Alarm,
-            );
+            let text = format!("{damaged} damaged lines of the journal were left out");
+            line(&text, Paint::Alarm);
         }
     }
 }
 
 /// Mean and extremes of a distribution, and its percentiles with enough samples.
 fn latency_lines(l: &LatencySummary) -> [String; 2] {
-    let list = |parts: Vec<(&str, f64)>| {
-        let parts = parts
-            .into_iter()
-            .map(|(name, ns)| format!("{name} {}", micros(ns)));
-        parts.collect::<Vec<String>>().join(", ")
+    let list = |shown: &dyn Fn(&Latency) -> bool| {
+        let shown = LATENCIES.iter().filter(|latency| shown(latency));
+        joined(
+            shown.map(|(name, of, _)| format!("{name} {}", micros(of(l)))),
+            ", ",
+        )
     };
-    let percentiles = [
-        ("p50", l.p50, 1),
-        ("p90", l.p90, 10),
-        ("p99", l.p99, 100),
-        ("p99.9", l.p99_9, 1_000),
-        ("p99.99", l.p99_99, 10_000),
-    ];
-    let percentiles = percentiles
-        .into_iter()
-        .filter(|(_, _, needed)| l.samples >= *needed);
+    let percentile = |name: &str| name.starts_with('p');
     [
-        list(vec![
-            ("mean", l.mean),
-            ("std dev", l.stddev),
-            ("min", l.min as f64),
-            ("max", l.max as f64),
-        ]),
-        list(percentiles.map(|(name, ns, _)| (name, ns as f64)).collect()),
+        list(&|(name, ..)| !percentile(name)),
+        list(&|(name, _, needed)| {
+            percentile(name) && *name != figures::RAREST && l.samples >= *needed
+        }),
     ]
 }
 
 /// All figures of a drive's result in a cell.
-fn job(page: &mut TextPage, set: &DriveSet<'_>, section: &Section<'_>, point: &Point<'_>) {
-    page.line(&set.full_name(point.drive), Some(Paint::Strong));
+fn job(page: &mut TextPage, section: &Section<'_>, point: &Point<'_>) {
+    page.line(&point.name(), Some(Paint::Strong));
     page.line(&section.common().replace(" \u{b7} ", ", "), None);
     if let Some((short, full)) = point.remark() {
         page.line(&format!("{short}: {full}"), Some(Paint::Caution));
@@ -305,16 +252,12 @@ fn job(page: &mut TextPage, set: &DriveSet<'_>, section: &Section<'_>, point: &P
 fn job_figures(page: &mut TextPage, result: &CellResult) {
     for (operation, o) in figures::operations(result) {
         let (iops, bandwidth) = (figure(o.iops), figure(o.mib_per_s));
-        let text = format!(
-            "{iops} IOPS, {bandwidth} MiB/s, {} operations",
-            group_digits(o.ios)
-        );
+        let ios = group_digits(o.ios);
+        let text = format!("{iops} IOPS, {bandwidth} MiB/s, {ios} operations");
         page.pair(operation, &text, Some(Paint::Strong));
         let latency = (o.latency_ns.samples > 0).then_some(&o.latency_ns);
-        for (name, summary) in [
-            ("latency, \u{b5}s", latency),
-            ("service, \u{b5}s", o.service_ns.as_ref()),
-        ] {
+        let service = o.service_ns.as_ref();
+        for (name, summary) in [("latency, \u{b5}s", latency), ("service, \u{b5}s", service)] {
             if let Some([extremes, percentiles]) = summary.map(latency_lines) {
                 page.pair(name, &extremes, None);
                 page.pair("", &percentiles, None);
@@ -324,45 +267,26 @@ fn job_figures(page: &mut TextPage, result: &CellResult) {
             let text = format!("{} latencies over 73 minutes", o.latency_ns.overflow);
             page.pair("overflow", &text, Some(Paint::Alarm));
         }
-        page.pair(
-            "errors",
-            &group_digits(o.errors),
-            (o.errors > 0).then_some(Paint::Alarm),
-        );
+        let alarm = (o.errors > 0).then_some(Paint::Alarm);
+        page.pair("errors", &group_digits(o.errors), alarm);
     }
     if let Some(load) = &result.host {
-        let shares = figures::HOST
-            .iter()
-            .map(|(label, of)| format!("{label} {}", percent(of(load))));
-        page.pair(
-            "host CPU, %",
-            &shares.collect::<Vec<String>>().join(", "),
-            None,
-        );
+        let shares = figures::HOST.map(|(label, of)| format!("{label} {}", percent(of(load))));
+        page.pair("host CPU, %", &joined(shares, ", "), None);
         if let Some(watts) = load.package_w {
-            page.pair(
-                "host power, W",
-                &format!("{watts:.1} (processors, not the drive)"),
-                None,
-            );
+            let text = format!("{watts:.1} (processors, not the drive)");
+            page.pair("host power, W", &text, None);
         }
     }
     if let Some(load) = &result.process {
-        let text = format!(
-            "user {}, system {}",
-            percent(load.cpu_user_pct),
-            percent(load.cpu_system_pct)
-        );
-        page.pair("own CPU, %", &text, None);
+        let (user, system) = (percent(load.cpu_user_pct), percent(load.cpu_system_pct));
+        page.pair("own CPU, %", &format!("user {user}, system {system}"), None);
     }
     if let Some(verify) = &result.verify {
         let alarm = (!verify.found.is_empty()).then_some(Paint::Alarm);
         let checked = group_digits(verify.blocks_checked);
-        page.pair(
-            "verified",
-            &format!("{checked} blocks, found {}", tables::verification(verify)),
-            alarm,
-        );
+        let text = format!("{checked} blocks, found {}", tables::verification(verify));
+        page.pair("verified", &text, alarm);
         for example in &verify.examples {
             page.pair("", example, Some(Paint::Alarm));
         }
@@ -376,7 +300,7 @@ fn conclusions(page: &mut TextPage, set: &DriveSet<'_>) {
     for drive in &set.drives {
         for (run, index) in &drive.origins {
             if let Some(Some(verdict)) = set.runs[*run].verdicts.get(*index) {
-                verdicts::write(page, &drive.full_name(), verdict);
+                verdicts::write(page, &drive.heading.to_string(), verdict);
             }
         }
     }
@@ -387,62 +311,16 @@ fn warnings(page: &mut TextPage, set: &DriveSet<'_>) {
         for warning in &run.warnings {
             let drive = warning.drive.and_then(|d| set.position(i, d));
             let drive = drive.map(|d| set.full_name(d));
-            let subject: Vec<String> = drive.into_iter().chain(warning.cell.clone()).collect();
-            let subject = if subject.is_empty() {
-                String::new()
-            } else {
-                format!(" ({})", subject.join(", "))
-            };
-            page.item(
-                "warning: ",
-                &format!("{}{subject}", warning.message),
-                Some(Paint::Caution),
-            );
+            let subject = joined(drive.iter().chain(&warning.cell), ", ");
+            let mut message = warning.message.clone();
+            if !subject.is_empty() {
+                message.push_str(&format!(" ({subject})"));
+            }
+            page.item("warning: ", &message, Some(Paint::Caution));
             page.item("         ", &warning.advice, None);
         }
         if !run.warnings.is_empty() {
             page.blank();
         }
-    }
-}
-
-/// A cell as text, without colour.
-fn cell_text(cell: &Cell) -> String {
-    match cell {
-        Cell::Number(Number {
-            text,
-            mark,
-            best,
-            spread,
-            ..
-        }) => {
-            let mut out = text.replace('\u{d7}', "x");
-            if let Some(spread) = spread {
-                out.push_str(&format!(" \u{b1}{spread}"));
-            }
-            // The mark precedes the figure, so that figures stay aligned.
-            if let Some(mark) = mark {
-                out = format!("({mark}) {out}");
-            }
-            if *best {
-                out.push('*');
-            }
-            printable(&out)
-        }
-        Cell::Text(text) => printable(text),
-        Cell::Missing(short, _) => (*short).to_owned(),
-        Cell::Empty => String::new(),
-    }
-}
-
-/// Style of a kind of text.
-fn ansi(paint: Paint) -> anstyle::Style {
-    let coloured = |c: AnsiColor| anstyle::Style::new().fg_color(Some(c.into()));
-    match paint {
-        Paint::Strong => anstyle::Style::new().bold(),
-        Paint::Good => coloured(AnsiColor::Green),
-        Paint::Caution => coloured(AnsiColor::Yellow),
-        Paint::Alarm => coloured(AnsiColor::Red).bold(),
-        Paint::Soft => anstyle::Style::new().dimmed(),
     }
 }

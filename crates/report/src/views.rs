@@ -20,22 +20,11 @@ use maud::{Markup, html};
 
 use crate::axis::Axis;
 use crate::charts::Chart;
-use crate::drive_set::DriveSet;
+use crate::format::distinct;
 use crate::grid::{Point, Section};
 use crate::html::elements;
 use crate::table::Table;
 use crate::tables::{figures, phases};
-
-/// A section with what its display refers to.
-#[derive(Clone, Copy)]
-pub struct Context<'c, 'a> {
-    /// The drives and runs.
-    pub set: &'c DriveSet<'a>,
-    /// The section.
-    pub section: &'c Section<'a>,
-    /// All sections of the report.
-    pub all: &'c [Section<'a>],
-}
 
 /// Which cells share a section with those of the same step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,132 +42,119 @@ pub enum MergeRule {
 /// A key figure on a drive's card.
 #[derive(Clone, Debug, Default)]
 pub struct KeyFigure {
-    /// Its name.
     pub label: String,
-    /// Its value.
     pub value: String,
-    /// Unit of the value.
     pub unit: &'static str,
     /// Conditions and related figures.
     pub details: String,
 }
 
 /// The display of one kind of section.
-pub trait SectionView: Sync {
+pub struct SectionView {
     /// Title of the section, where it is not that of its step.
-    fn title(&self) -> Option<&'static str> {
-        None
-    }
-
-    /// Which cells share a section.
-    fn merge_rule(&self) -> MergeRule {
-        MergeRule::EqualTitles
-    }
-
+    pub title: Option<&'static str>,
+    pub merge_rule: MergeRule,
     /// Preferred axes of the rows, best first.
-    fn row_axes(&self) -> &'static [Axis] {
-        &[]
-    }
-
+    pub row_axes: &'static [Axis],
     /// Explanation of the section's charts and tables.
-    fn how_to_read(&self, section: &Section<'_>) -> &'static str;
-
+    pub how_to_read: fn(&Section<'_>) -> &'static str,
     /// Faults, stated before any table.
-    fn alarms(&self, _cx: Context<'_, '_>) -> Vec<String> {
-        Vec::new()
-    }
-
+    pub alarms: fn(&Section<'_>) -> Vec<String>,
     /// The principal tables, in the page and in the terminal.
-    fn tables(&self, cx: Context<'_, '_>) -> Vec<Table>;
-
-    /// The charts, without ids.
-    fn charts(&self, _cx: Context<'_, '_>) -> Vec<Chart> {
-        Vec::new()
-    }
-
+    pub tables: fn(&Section<'_>) -> Vec<Table>,
+    pub charts: fn(&Section<'_>) -> Vec<Chart>,
     /// Legend of the switch that selects the view of all charts at once, where there is one.
-    fn switch_legend(&self) -> Option<&'static str> {
-        None
-    }
-
+    pub switch_legend: Option<&'static str>,
     /// Collapsed tables below the charts, with their summaries.
-    fn folded_tables(&self, _cx: Context<'_, '_>) -> Vec<(&'static str, Table)> {
-        Vec::new()
-    }
-
-    /// True when the causes of the rate are listed below the charts.
-    fn lists_causes(&self) -> bool {
-        false
-    }
-
+    pub folded_tables: fn(&Section<'_>) -> Vec<(&'static str, Table)>,
     /// True when every figure of every cell is listed at the end.
-    fn lists_figures(&self) -> bool {
-        true
-    }
+    pub lists_figures: bool,
+    /// The section below its explanation, as HTML, from its charts and id.
+    pub html: fn(&Section<'_>, &[Chart], &str) -> Markup,
+    /// Key figures of a drive with at least one result in the section.
+    pub key_figures: fn(&Section<'_>, usize) -> Vec<KeyFigure>,
+}
 
-    /// The section below its explanation, as HTML; `id` is the section's.
-    fn html(&self, cx: Context<'_, '_>, charts: &[Chart], id: &str) -> Markup {
-        html! {
-            @for alarm in self.alarms(cx) { (elements::alarm(&html! { (alarm) })) }
-            @for table in self.tables(cx) { (elements::table_or_notes(&table)) }
-            @match self.switch_legend() {
-                Some(legend) => (elements::switched_charts(charts, id, legend)),
-                None => (elements::charts(charts)),
-            }
-            @for (summary, table) in self.folded_tables(cx) { (elements::folded(summary, &table)) }
-            @if self.lists_causes() { (elements::folded("Causes of the rate, and the evidence", &phases::table(cx.set, cx.section))) }
-            @if self.lists_figures() { (all_figures(cx.set, cx.section, None)) }
+impl SectionView {
+    /// A section with its explanation and all figures.
+    const DEFAULT: SectionView = SectionView {
+        title: None,
+        merge_rule: MergeRule::EqualTitles,
+        row_axes: &[],
+        how_to_read: |_| "",
+        alarms: |_| Vec::new(),
+        tables: |_| Vec::new(),
+        charts: |_| Vec::new(),
+        switch_legend: None,
+        folded_tables: |_| Vec::new(),
+        lists_figures: true,
+        html: default_html,
+        key_figures: |_, _| Vec::new(),
+    };
+}
+
+fn default_html(section: &Section<'_>, charts: &[Chart], id: &str) -> Markup {
+    let view = section.descriptor();
+    html! {
+        (alarms(section))
+        @for table in (view.tables)(section) { (elements::table_or_notes(&table)) }
+        @match view.switch_legend {
+            Some(legend) => (elements::switched_charts(charts, id, legend)),
+            None => (elements::charts(charts)),
         }
-    }
-
-    /// Key figures of a drive, from its measured points (at least one).
-    fn key_figures(&self, _cx: Context<'_, '_>, _points: &[&Point<'_>]) -> Vec<KeyFigure> {
-        Vec::new()
+        @for (summary, table) in (view.folded_tables)(section) { (elements::folded(summary, &table)) }
+        @if view.lists_figures { (all_figures(section, None)) }
     }
 }
 
+fn alarms(section: &Section<'_>) -> Markup {
+    html! { @for alarm in (section.descriptor().alarms)(section) { (elements::alarm(&html! { (alarm) })) } }
+}
+
 /// The descriptor of a section.
-pub fn of(view: Option<CellView>, kind: CellKind) -> &'static dyn SectionView {
+pub fn of(view: Option<CellView>, kind: CellKind) -> &'static SectionView {
     match (view, kind) {
-        (_, CellKind::Idle) => &simple::Idle,
-        (Some(CellView::Consistency), _) => &consistency::Consistency,
-        (Some(CellView::Knee), _) => &knee::DepthSweep,
-        (Some(CellView::Load), _) => &load::OfferedLoad,
-        (Some(CellView::Rounds), _) => &rounds::Rounds,
-        (Some(CellView::Saturation), _) => &saturation::WriteSaturation,
-        (Some(CellView::Thermal), _) => &thermal::Thermal,
-        (Some(CellView::Capacity), _) => &capacity::CapacityCheck,
-        (Some(CellView::Peak | CellView::Continuous), _) => &streams::Streams,
-        (None, CellKind::Soak) => &simple::Soak,
-        (None, CellKind::Concurrent) => &concurrent::ConcurrentDrives,
-        (None, CellKind::Inspect) => &simple::Inspection,
-        (None, CellKind::Measure | CellKind::Prepare | CellKind::Purge) => &measured::Measured,
+        (_, CellKind::Idle) => &simple::IDLE,
+        (Some(CellView::Consistency), _) => &consistency::VIEW,
+        (Some(CellView::Knee), _) => &knee::VIEW,
+        (Some(CellView::Load), _) => &load::VIEW,
+        (Some(CellView::Rounds), _) => &rounds::VIEW,
+        (Some(CellView::Saturation), _) => &saturation::VIEW,
+        (Some(CellView::Thermal), _) => &thermal::VIEW,
+        (Some(CellView::Capacity), _) => &capacity::VIEW,
+        (Some(CellView::Peak | CellView::Continuous), _) => &streams::VIEW,
+        (None, CellKind::Soak) => &simple::SOAK,
+        (None, CellKind::Concurrent) => &concurrent::VIEW,
+        (None, CellKind::Inspect) => &simple::INSPECTION,
+        (None, CellKind::Measure | CellKind::Prepare | CellKind::Purge) => &measured::VIEW,
     }
 }
 
 /// The charts of a view, or those of the section's kind where the view has too little data for its own.
-fn or_by_kind(charts: Vec<Chart>, cx: Context<'_, '_>) -> Vec<Chart> {
+fn or_by_kind(charts: Vec<Chart>, section: &Section<'_>) -> Vec<Chart> {
     if charts.is_empty() {
-        of(None, cx.section.kind).charts(cx)
+        (of(None, section.kind).charts)(section)
     } else {
         charts
     }
 }
 
+/// The causes of the rate as a collapsed table.
+fn causes(section: &Section<'_>) -> Vec<(&'static str, Table)> {
+    let summary = "Causes of the rate, and the evidence";
+    vec![(summary, phases::table(section))]
+}
+
 /// Every figure of every cell, collapsed, with the options that repeat a cell.
-fn all_figures(set: &DriveSet<'_>, section: &Section<'_>, note: Option<&str>) -> Markup {
-    if section.points.iter().all(|p| p.result().is_none()) {
+fn all_figures(section: &Section<'_>, note: Option<&str>) -> Markup {
+    if section.results().next().is_none() {
         return html! {};
     }
-    let mut table = figures::table(set, section, true);
+    let mut table = figures::table(section, true);
     table.notes.splice(0..0, note.map(str::to_owned));
-    let mut options: Vec<(&str, &str)> = Vec::new();
-    for plan in section.points.iter().map(Point::plan) {
-        let entry = (plan.id.as_str(), plan.workload.options.as_str());
-        if !entry.1.is_empty() && !options.contains(&entry) {
-            options.push(entry);
-        }
-    }
+    let plans = section.points.iter().map(Point::plan);
+    let options = plans.map(|p| (p.id.as_str(), p.workload.options.as_str()));
+    let options = distinct(options.filter(|(_, options)| !options.is_empty()));
     html! {
         details {
             summary { "All figures: percentiles, errors, host" }

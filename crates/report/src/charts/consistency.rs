@@ -1,8 +1,9 @@
 //! Scatter plot of an hour of random writes (AnandTech M8Pe): one dot per second, and the scored part by itself.
 
+use serde_json::Value;
+
 use super::draw::{Trace, linear, logarithmic, panels};
 use super::{Chart, ChartView, colour, phases, symbol};
-use crate::drive_set::DriveSet;
 use crate::grid::Section;
 use crate::tables::consistency::{score, variants};
 use crate::thin;
@@ -17,14 +18,14 @@ const HEIGHT: u32 = 460;
 const SYMBOLS: [&str; 4] = ["circle", "x-thin-open", "diamond-open", "square-open"];
 
 /// The whole run and its scored part, each with one view per variant and, where there are several, one of all.
-pub fn charts(set: &DriveSet<'_>, section: &Section<'_>) -> Vec<Chart> {
+pub fn charts(section: &Section<'_>) -> Vec<Chart> {
     let (mut whole, mut scored) = (Vec::new(), Vec::new());
     let mut thinned = false;
     let mut without_completions = 0;
     let variants = variants(section);
-    let mut choices: Vec<(&str, &[String])> = variants
+    let mut choices: Vec<(&str, &[&str])> = variants
         .iter()
-        .map(|v| (v.as_str(), std::slice::from_ref(v)))
+        .map(|v| (*v, std::slice::from_ref(v)))
         .collect();
     if choices.len() > 1 {
         choices.push(("both", &variants));
@@ -32,15 +33,15 @@ pub fn charts(set: &DriveSet<'_>, section: &Section<'_>) -> Vec<Chart> {
     for (label, chosen) in choices {
         let (mut hour, mut zoom, mut rows) = (Vec::new(), Vec::new(), Vec::new());
         for point in &section.points {
-            let variant = point.plan().variant.as_deref().unwrap_or("");
-            let Some(style) = chosen.iter().position(|v| v == variant) else {
+            let variant = point.variant();
+            let Some(style) = chosen.iter().position(|v| *v == variant) else {
                 continue;
             };
             let seconds = point.measured_intervals();
             if seconds.len() < 3 {
                 continue;
             }
-            let drive = set.full_name(point.drive);
+            let drive = point.name();
             let name = if chosen.len() == 1 {
                 drive
             } else {
@@ -70,29 +71,18 @@ pub fn charts(set: &DriveSet<'_>, section: &Section<'_>) -> Vec<Chart> {
             };
             let size = if all.len() > 600 { 3.0 } else { 5.0 };
             hour.push(dots(kept.into_iter().map(|i| all[i]).collect(), size));
-            zoom.push(dots(
-                all.iter().copied().filter(|p| p.0 >= from).collect(),
-                5.0,
-            ));
-            rows.push(phases::PhaseRow {
-                name,
-                colour: colour(point.drive),
-                phases: phases::of(set, point),
-            });
+            let late = all.iter().copied().filter(|p| p.0 >= from);
+            zoom.push(dots(late.collect(), 5.0));
+            rows.push(phases::PhaseRow::of(point, name));
         }
         if hour.is_empty() {
             continue;
         }
         let mut layout = panels("time since the start, s", &[logarithmic("IOPS")]);
         phases::put(&mut layout, &mut hour, &rows, HEIGHT);
-        layout["yaxis"]["rangemode"] = "normal".into();
-        whole.push(view(label, hour, layout));
-        let mut layout = panels("time since the start, s", &[linear("IOPS")]);
-        layout["xaxis"]["rangemode"] = "normal".into();
-        scored.push(view(label, zoom, layout));
-    }
-    if whole.is_empty() {
-        return Vec::new();
+        whole.extend(view(label, hour, layout, "yaxis"));
+        let layout = panels("time since the start, s", &[linear("IOPS")]);
+        scored.extend(view(label, zoom, layout, "xaxis"));
     }
     let mut notes = vec!["one dot per second".to_owned()];
     if thinned {
@@ -106,26 +96,15 @@ pub fn charts(set: &DriveSet<'_>, section: &Section<'_>) -> Vec<Chart> {
             "{without_completions} seconds without completions have no position on a logarithmic axis; the table includes them in its minimum"
         ));
     }
-    let chart = |title: &str, height, views, notes| Chart {
-        title: section.caption(title),
-        switch: "variant",
-        log_switch: true,
-        height,
-        views,
-        notes,
-        ..Chart::default()
-    };
-    vec![
-        chart("operations in every second", HEIGHT, whole, notes),
-        chart("scored part", 360, scored, Vec::new()),
-    ]
+    let title = section.caption("operations in every second");
+    let whole = Chart::of(title, "variant", HEIGHT, whole).map(|c| c.with_notes(notes));
+    let scored = Chart::of(section.caption("scored part"), "variant", 360, scored);
+    whole.into_iter().chain(scored).collect()
 }
 
-fn view(label: &str, data: Vec<serde_json::Value>, mut layout: serde_json::Value) -> ChartView {
+/// A view in which one axis need not contain zero.
+fn view(label: &str, data: Vec<Value>, mut layout: Value, axis: &str) -> Option<ChartView> {
+    layout[axis]["rangemode"] = "normal".into();
     layout["hovermode"] = "closest".into();
-    ChartView {
-        label: label.to_owned(),
-        data,
-        layout,
-    }
+    ChartView::of(label, data, layout)
 }

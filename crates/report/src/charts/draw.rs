@@ -59,11 +59,8 @@ impl Trace<'_> {
         let points = self.points.iter();
         let (x, y): (Vec<f64>, Vec<f64>) =
             points.map(|p| (for_drawing(p.0), for_drawing(p.1))).unzip();
-        let marker_size = if self.mode == "markers" {
-            self.size
-        } else {
-            7.0
-        };
+        let dots = self.mode == "markers";
+        let marker_size = if dots { self.size } else { 7.0 };
         let mut trace = json!({
             "type": "scatter", "name": plain(&self.name), "x": x, "y": y, "mode": self.mode, "yaxis": self.axis,
             "line": {"color": self.colour, "dash": self.dash, "width": self.size}, "hovertemplate": self.hover,
@@ -87,7 +84,7 @@ impl Trace<'_> {
 
 /// A ring around a knee.
 pub fn ring(name: &str, at: (f64, f64), colour: &str, axis: &str, hover: &str) -> Value {
-    let trace = Trace {
+    let mut ring = Trace {
         name: format!("{name}, knee"),
         points: vec![at],
         mode: "markers",
@@ -98,8 +95,8 @@ pub fn ring(name: &str, at: (f64, f64), colour: &str, axis: &str, hover: &str) -
         hover: hover.to_owned(),
         listed: false,
         ..Trace::default()
-    };
-    let mut ring = trace.json();
+    }
+    .json();
     ring["marker"]["line"] = json!({"width": 2.5});
     ring
 }
@@ -121,6 +118,7 @@ pub fn thinned_note() -> String {
 }
 
 /// One of the panels above each other on a common horizontal axis.
+#[derive(Clone, Copy)]
 pub struct Panel<'p> {
     /// Title of its vertical axis, with the unit.
     pub title: &'p str,
@@ -131,7 +129,7 @@ pub struct Panel<'p> {
 }
 
 /// A linear panel.
-pub fn linear(title: &str) -> Panel<'_> {
+pub const fn linear(title: &str) -> Panel<'_> {
     Panel {
         title,
         log: false,
@@ -140,7 +138,7 @@ pub fn linear(title: &str) -> Panel<'_> {
 }
 
 /// A logarithmic panel.
-pub fn logarithmic(title: &str) -> Panel<'_> {
+pub const fn logarithmic(title: &str) -> Panel<'_> {
     Panel {
         log: true,
         ..linear(title)
@@ -164,11 +162,8 @@ pub fn panels(x_title: &str, panels: &[Panel<'_>]) -> Value {
     });
     let mut top = 1.0;
     for (i, panel) in panels.iter().enumerate() {
-        let bottom = if i == last {
-            0.0
-        } else {
-            top - available * panel.share / all
-        };
+        let below = top - available * panel.share / all;
+        let bottom = if i == last { 0.0 } else { below };
         layout[axis_name(i).replace('y', "yaxis")] = json!({
             "title": {"text": panel.title},
             "type": if panel.log { "log" } else { "linear" },
@@ -191,10 +186,8 @@ pub fn band(from: f64, to: f64, colour: &str) -> Value {
 
 /// Puts ticks at `values` of the horizontal axis; a wide range makes it logarithmic.
 pub fn set_ticks(layout: &mut Value, values: &[f64], labels: &[String]) {
-    let wide = match (values.first(), values.last()) {
-        (Some(first), Some(last)) => *first > 0.0 && last / first > 8.0,
-        _ => false,
-    };
+    let ends = values.first().zip(values.last());
+    let wide = ends.is_some_and(|(first, last)| *first > 0.0 && last / first > 8.0);
     let axis = &mut layout["xaxis"];
     axis["tickvals"] = values.iter().copied().map(for_drawing).collect();
     axis["ticktext"] = labels.iter().map(|l| plain(l)).collect();

@@ -4,11 +4,11 @@ use assay_store::model::TelemetryRecord;
 
 use super::draw::{Panel, Trace, linear, panels, thinned};
 use super::{Chart, ChartView, colour, dash};
-use crate::drive_set::DriveSet;
+use crate::format::joined;
 use crate::grid::Section;
 
 /// Power and temperature of every drive; empty where no drive reports them.
-pub fn charts(set: &DriveSet<'_>, section: &Section<'_>) -> Vec<Chart> {
+pub fn charts(section: &Section<'_>) -> Vec<Chart> {
     type Reading = fn(&TelemetryRecord) -> Option<f64>;
     let readings: [(&str, &str, Reading); 2] = [
         ("power, W", "W", |t| Some(t.power_mw? as f64 / 1e3)),
@@ -27,12 +27,9 @@ pub fn charts(set: &DriveSet<'_>, section: &Section<'_>) -> Vec<Chart> {
             if values.len() < 2 {
                 continue;
             }
-            let drive = set.full_name(point.drive);
+            let location = section.location(point.row, point.column);
             let trace = Trace {
-                name: match section.location(point.row, point.column).as_str() {
-                    "" => drive,
-                    location => format!("{drive}, {location}"),
-                },
+                name: joined([point.name(), location], ", "),
                 points: thinned(&values).0,
                 colour: colour(point.drive),
                 dash: dash(point.row + point.column),
@@ -47,22 +44,18 @@ pub fn charts(set: &DriveSet<'_>, section: &Section<'_>) -> Vec<Chart> {
             shown.push(linear(title));
         }
     }
-    if data.is_empty() {
-        return Vec::new();
-    }
     let mut layout = panels("time since the start, s", &shown);
     for axis in ["yaxis", "yaxis2"].into_iter().take(shown.len()) {
         layout[axis]["rangemode"] = "normal".into();
     }
-    vec![Chart {
-        title: section.caption("idle"),
-        switch: "figure",
-        height: 180 + 140 * shown.len() as u32,
-        views: vec![ChartView {
-            label: String::new(),
-            data,
-            layout,
-        }],
-        ..Chart::default()
-    }]
+    let views = ChartView::of("", data, layout).into_iter().collect();
+    let height = 180 + 140 * shown.len() as u32;
+    let chart = Chart::of(section.caption("idle"), "figure", height, views);
+    chart
+        .map(|chart| Chart {
+            log_switch: false,
+            ..chart
+        })
+        .into_iter()
+        .collect()
 }

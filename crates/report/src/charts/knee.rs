@@ -2,12 +2,11 @@
 
 use super::draw::{Panel, Trace, linear, logarithmic, panels, ring, set_ticks};
 use super::{Chart, ChartView, dash, series_name, style, symbol};
-use crate::drive_set::DriveSet;
 use crate::grid::{Point, Section};
 use crate::tables::knee::{index, rate_of, rate_unit};
 
 /// Rate and tail latency by depth, every knee marked.
-pub fn charts(set: &DriveSet<'_>, section: &Section<'_>) -> Vec<Chart> {
+pub fn charts(section: &Section<'_>) -> Vec<Chart> {
     let Some(axis) = section.row_axis else {
         return Vec::new();
     };
@@ -23,7 +22,7 @@ pub fn charts(set: &DriveSet<'_>, section: &Section<'_>) -> Vec<Chart> {
     let mut few = false;
     for points in section.series() {
         let (colour, column) = style(section, points[0]);
-        let name = series_name(set, section, points[0]);
+        let name = series_name(section, points[0]);
         let knee = index(&points);
         for (axis, unit, figure) in figures {
             let position = |p: &Point<'_>| Some((section.rows[p.row].number?, figure(p)?));
@@ -48,22 +47,17 @@ pub fn charts(set: &DriveSet<'_>, section: &Section<'_>) -> Vec<Chart> {
         let mut results = points.iter().filter_map(|p| p.result());
         few |= results.any(|r| (1..10_000).contains(&r.latency().samples));
     }
-    if data.is_empty() {
-        return Vec::new();
-    }
-    let rate_title = if unit == "IOPS" {
-        "operations per second"
-    } else {
-        unit
-    };
+    let operations = unit == "IOPS";
     let rate_panel = Panel {
         share: 1.2,
-        ..linear(rate_title)
+        ..linear(if operations {
+            "operations per second"
+        } else {
+            unit
+        })
     };
-    let mut layout = panels(
-        axis.title(),
-        &[rate_panel, logarithmic("p99.99 latency, \u{b5}s")],
-    );
+    let tail_panel = logarithmic("p99.99 latency, \u{b5}s");
+    let mut layout = panels(axis.title(), &[rate_panel, tail_panel]);
     let values: Vec<f64> = section.rows.iter().filter_map(|r| r.number).collect();
     let labels: Vec<String> = values.iter().map(f64::to_string).collect();
     set_ticks(&mut layout, &values, &labels);
@@ -73,18 +67,15 @@ pub fn charts(set: &DriveSet<'_>, section: &Section<'_>) -> Vec<Chart> {
         notes
             .push("with fewer than 10,000 operations at a depth, p99.99 is the maximum".to_owned());
     }
-    vec![Chart {
-        title: format!("{} by {}", section.title, axis.title()),
-        switch: "panel",
-        log_switch: true,
+    let title = format!("{} by {}", section.title, axis.title());
+    let views = ChartView::of("rate and latency", data, layout)
+        .into_iter()
+        .collect();
+    let chart = Chart::of(title, "panel", 560, views);
+    let chart = chart.map(|chart| Chart {
         log_x_switch: true,
-        height: 560,
-        views: vec![ChartView {
-            label: "rate and latency".to_owned(),
-            data,
-            layout,
-        }],
         notes,
-        ..Chart::default()
-    }]
+        ..chart
+    });
+    chart.into_iter().collect()
 }

@@ -1,11 +1,9 @@
 //! Latency by offered load in an open loop.
 
 use assay_stats::LatencySummary;
-use serde_json::json;
 
 use super::draw::{Trace, logarithmic, panels, ring};
 use super::{Chart, ChartView, dash, series_name, style, symbol};
-use crate::drive_set::DriveSet;
 use crate::grid::Section;
 use crate::tables::load::{LoadResult, knee, loads};
 
@@ -13,31 +11,33 @@ use crate::tables::load::{LoadResult, knee, loads};
 type Across = fn(&LoadResult<'_, '_>) -> f64;
 
 /// One chart over the share of the drive's rate and one over operations per second, with one view per latency figure.
-pub fn charts(set: &DriveSet<'_>, section: &Section<'_>) -> Vec<Chart> {
-    let all = loads(set, section);
+pub fn charts(section: &Section<'_>) -> Vec<Chart> {
+    let all = loads(section);
     if all.iter().all(|o| o.len() < 2) {
         return Vec::new();
     }
-    let mut axes: Vec<(&str, &str, Across)> =
-        vec![("offered load, IOPS", "operations per second", |o| {
-            o.offered_iops
-        })];
-    if all.iter().flatten().all(|o| o.percent > 0.0) {
-        let title = "offered load, % of the closed loop's rate";
-        axes.insert(0, (title, "share of its best rate", |o| o.percent));
-    }
-    let charts = axes.into_iter().map(|(title, what, across)| Chart {
-        title: section.caption(&format!("latency by {what}")),
-        switch: "figure",
-        log_switch: true,
-        height: 420,
-        first: 2,
-        views: FIGURES.iter().map(|figure| view(set, section, &all, title, across, figure)).collect(),
-        notes: vec![
-            "solid: from the intended start; dotted: from submission (service time); the difference is the time in the queue".to_owned(),
-            "ringed: the knee; crosses: not sustained, latency grows with the duration of the measurement".to_owned(),
-        ],
-        ..Chart::default()
+    let mut axes: Vec<(&str, &str, Across)> = vec![(
+        "offered load, % of the closed loop's rate",
+        "share of its best rate",
+        |o| o.percent,
+    )];
+    axes.retain(|_| all.iter().flatten().all(|o| o.percent > 0.0));
+    axes.push(("offered load, IOPS", "operations per second", |o| {
+        o.rates.offered
+    }));
+    let notes = [
+        "solid: from the intended start; dotted: from submission (service time); the difference is the time in the queue",
+        "ringed: the knee; crosses: not sustained, latency grows with the duration of the measurement",
+    ];
+    let charts = axes.into_iter().filter_map(|(title, what, across)| {
+        let figures = FIGURES.iter();
+        let views = figures.filter_map(|figure| view(section, &all, title, across, figure));
+        let caption = section.caption(&format!("latency by {what}"));
+        let chart = Chart::of(caption, "figure", 420, views.collect())?;
+        Some(Chart {
+            first: 2,
+            ..chart.with_notes(notes.map(str::to_owned).to_vec())
+        })
     });
     charts.collect()
 }
@@ -53,38 +53,33 @@ const FIGURES: [LatencyFigure; 4] = [
 ];
 
 fn view(
-    set: &DriveSet<'_>,
     section: &Section<'_>,
     all: &[Vec<LoadResult<'_, '_>>],
     x_title: &str,
     across: Across,
     (label, title, of): &LatencyFigure,
-) -> ChartView {
+) -> Option<ChartView> {
     let mut data = Vec::new();
     for loads in all {
         let first = loads[0].point;
         let (colour, column) = style(section, first);
-        let name = series_name(set, section, first);
+        let name = series_name(section, first);
         let position = |o: &LoadResult<'_, '_>| (across(o), of(&o.latency) / 1e3);
+        // Dotted lines are service times.
+        let style = if column == 0 { 0 } else { column + 2 };
         let line = Trace {
             name: name.clone(),
             points: loads.iter().map(position).collect(),
             mode: "lines+markers",
             colour: colour.clone(),
-            // Dotted lines are service times.
-            dash: if column == 0 {
-                "solid"
-            } else {
-                dash(column + 2)
-            },
+            dash: dash(style),
             hover: "%{y:,.4~g} \u{b5}s".to_owned(),
             ..Trace::default()
         };
         let mut line = line.json();
-        let symbols = loads
-            .iter()
-            .map(|o| if o.sustained() { symbol(column) } else { "x" });
-        line["marker"]["symbol"] = json!(symbols.collect::<Vec<&str>>());
+        let sustained = loads.iter().map(|o| o.rates.is_kept_up_with());
+        let symbols = sustained.map(|yes| if yes { symbol(column) } else { "x" });
+        line["marker"]["symbol"] = symbols.collect();
         data.push(line);
         let service = loads
             .iter()
@@ -106,9 +101,5 @@ fn view(
             data.push(ring(&name, position(&loads[at]), &colour, "y", "knee"));
         }
     }
-    ChartView {
-        label: (*label).to_owned(),
-        data,
-        layout: panels(x_title, &[logarithmic(title)]),
-    }
+    ChartView::of(*label, data, panels(x_title, &[logarithmic(title)]))
 }

@@ -5,7 +5,8 @@ use serde_json::json;
 
 use super::draw::{Trace, logarithmic, panels};
 use super::{Chart, ChartView, dash, series_name, style};
-use crate::drive_set::DriveSet;
+use crate::axis::Axis;
+use crate::format::joined;
 use crate::grid::{Point, Section};
 use crate::thin;
 
@@ -37,10 +38,8 @@ pub fn curve(cumulative: &[(Nanos, u64)]) -> Vec<(f64, f64, String)> {
     for &(latency, up_to) in cumulative {
         if up_to > below {
             // All percentiles above `below / total` up to `up_to / total` have this latency: a step that begins here.
-            points.push((
-                (total as f64 / (total - below) as f64).log10(),
-                latency.0 as f64 / 1e3,
-            ));
+            let nines = (total as f64 / (total - below) as f64).log10();
+            points.push((nines, latency.0 as f64 / 1e3));
             below = up_to;
         }
     }
@@ -62,17 +61,18 @@ fn percentile_text(nines: f64) -> String {
 }
 
 /// The chart, with one view per row; `None` when nothing completed.
-pub fn chart(set: &DriveSet<'_>, section: &Section<'_>) -> Option<Chart> {
-    let views = (0..section.rows.len()).filter_map(|row| view(set, section, row));
-    let views: Vec<ChartView> = views.collect();
-    (!views.is_empty()).then(|| Chart {
-        title: section.caption("latency percentiles"),
-        switch: section.row_axis.map_or("cell", crate::axis::Axis::title),
-        log_switch: true,
-        first: preferred(&views),
-        height: 400,
-        views,
-        ..Chart::default()
+pub fn chart(section: &Section<'_>) -> Option<Chart> {
+    let views = (0..section.rows.len()).filter_map(|row| view(section, row));
+    let switch = section.row_axis.map_or("cell", Axis::title);
+    let chart = Chart::of(
+        section.caption("latency percentiles"),
+        switch,
+        400,
+        views.collect(),
+    )?;
+    Some(Chart {
+        first: preferred(&chart.views),
+        ..chart
     })
 }
 
@@ -82,7 +82,7 @@ pub fn preferred(views: &[ChartView]) -> usize {
     exact.or(views.len().checked_sub(1)).unwrap_or(0)
 }
 
-fn view(set: &DriveSet<'_>, section: &Section<'_>, row: usize) -> Option<ChartView> {
+fn view(section: &Section<'_>, row: usize) -> Option<ChartView> {
     let mut data = Vec::new();
     let mut most_nines = 1.0f64;
     let drives = section.drives.iter();
@@ -96,14 +96,11 @@ fn view(set: &DriveSet<'_>, section: &Section<'_>, row: usize) -> Option<ChartVi
             };
             most_nines = most_nines.max(*nines);
             let (colour, column) = style(section, point);
-            let name = series_name(set, section, point);
+            let name = series_name(section, point);
             let several = drive.distributions.len() > 1;
+            let operation = if several { op.name() } else { "" };
             let trace = Trace {
-                name: if several {
-                    format!("{name}, {}", op.name())
-                } else {
-                    name
-                },
+                name: joined([name.as_str(), operation], ", "),
                 points: curve.iter().map(|p| (p.0, p.1)).collect(),
                 colour,
                 dash: dash(column * drive.distributions.len() + i),
@@ -116,19 +113,13 @@ fn view(set: &DriveSet<'_>, section: &Section<'_>, row: usize) -> Option<ChartVi
             data.push(trace);
         }
     }
-    let mut layout = panels(
-        "percentile of operations, %",
-        &[logarithmic("latency, \u{b5}s")],
-    );
+    let latency = logarithmic("latency, \u{b5}s");
+    let mut layout = panels("percentile of operations, %", &[latency]);
     layout["xaxis"] = json!({
         "title": layout["xaxis"]["title"], "tickvals": TICKS.map(|t| t.0), "ticktext": TICKS.map(|t| t.1),
         "range": [0.0, most_nines + 0.05], "zeroline": false,
     });
-    (!data.is_empty()).then(|| ChartView {
-        label: section.rows[row].label.clone(),
-        data,
-        layout,
-    })
+    ChartView::of(&section.rows[row].label, data, layout)
 }
 
 #[cfg(test)]

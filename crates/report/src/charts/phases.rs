@@ -1,143 +1,73 @@
 //! Causes of the rate over time: a strip of labelled bars above the panels of a chart.
 
 use std::collections::BTreeSet;
-use std::rc::Rc;
 
-use assay_analysis::attribution::{self, Cause};
+use assay_analysis::attribution::{Cause, RatePhase};
 use serde_json::{Value, json};
 
 use super::draw::band;
-use super::plain;
-use crate::drive_set::DriveSet;
-use crate::format::for_drawing;
+use super::{colour, plain};
+use crate::format::{for_drawing, joined};
 use crate::grid::Point;
 
-/// A phase with one cause.
-#[derive(Clone, Debug, PartialEq)]
-pub struct PhaseBand {
-    /// Since the cell's start, seconds.
-    pub from_s: f64,
-    /// Since the cell's start, seconds.
-    pub to_s: f64,
-    /// Kind of its cause, for its colour and legend.
-    pub kind: CauseKind,
-    /// The cause, with its figures.
-    pub cause: String,
-    /// Mean rate in it, MiB/s.
-    pub mib_per_s: f64,
-    /// Mean rate in it, completions per second.
-    pub iops: f64,
-    /// Size of the exhausted write cache, bytes, where that is the cause.
-    pub cache_bytes: Option<u64>,
-    /// Evidence of the cause.
-    pub evidence: String,
-}
-
-/// Kinds of causes, in the order of the legend.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum CauseKind {
-    /// Fresh flash.
-    Fresh,
-    /// The SLC cache is full.
-    CacheFull,
-    /// Garbage collection has begun.
-    GcOnset,
-    /// Garbage collection in steady state.
-    GcSteady,
-    /// Thermal throttling.
-    Thermal,
-    /// Limit of the power state.
-    Power,
-    /// Limit of the host.
-    Host,
-    /// No change.
-    Steady,
-    /// A change without evidence of a cause.
-    Unexplained,
-}
-
-use CauseKind::{CacheFull, Fresh, GcOnset, GcSteady, Host, Power, Steady, Thermal, Unexplained};
-
-impl CauseKind {
-    fn of(cause: &Cause) -> CauseKind {
-        match cause {
-            Cause::Fresh => Fresh,
-            Cause::SlcCacheExhausted { .. } => CacheFull,
-            Cause::GcOnset => GcOnset,
-            Cause::GcSteady { .. } => GcSteady,
-            Cause::ThermalThrottling { .. } => Thermal,
-            Cause::PowerLimited { .. } => Power,
-            Cause::HostLimited => Host,
-            Cause::Steady => Steady,
-            Cause::Unexplained => Unexplained,
-        }
-    }
-
-    /// Name in the legend, and colour as the page's script defines it.
-    fn style(self) -> (&'static str, &'static str) {
-        match self {
-            Fresh => ("fresh", "@2"),
-            CacheFull => ("SLC cache full", "@4"),
-            GcOnset => ("garbage collection begins", "@6"),
-            GcSteady => ("garbage collection, steady", "@0"),
-            Thermal => ("thermal throttling", "@1"),
-            Power => ("power-state limit", "@5"),
-            Host => ("host-limited", "@3"),
-            Steady => ("steady", "@line"),
-            Unexplained => ("unexplained", "@7"),
-        }
+/// Position of a cause in the legend, its name there, and its colour as the page's script defines it.
+fn style(cause: &Cause) -> (usize, &'static str, &'static str) {
+    match cause {
+        Cause::Fresh => (0, "fresh", "@2"),
+        Cause::SlcCacheExhausted { .. } => (1, "SLC cache full", "@4"),
+        Cause::GcOnset => (2, "garbage collection begins", "@6"),
+        Cause::GcSteady { .. } => (3, "garbage collection, steady", "@0"),
+        Cause::ThermalThrottling { .. } => (4, "thermal throttling", "@1"),
+        Cause::PowerLimited { .. } => (5, "power-state limit", "@5"),
+        Cause::HostLimited => (6, "host-limited", "@3"),
+        Cause::Steady => (7, "steady", "@line"),
+        Cause::Unexplained => (8, "unexplained", "@7"),
     }
 }
 
-impl PhaseBand {
-    fn of(phase: attribution::RatePhase) -> PhaseBand {
-        let cause = phase.cause.label();
-        PhaseBand {
-            from_s: phase.from_s,
-            to_s: phase.to_s,
-            kind: CauseKind::of(&phase.cause),
-            cause: match phase.cause.details() {
-                Some(details) => format!("{cause}, {details}"),
-                None => cause.to_owned(),
-            },
-            mib_per_s: phase.mean_mib_per_s,
-            iops: phase.mean_iops,
-            cache_bytes: match phase.cause {
-                Cause::SlcCacheExhausted { cache_bytes } => Some(cache_bytes),
-                _ => None,
-            },
-            evidence: phase.evidence,
-        }
-    }
+/// A cause with its figures.
+pub fn cause_text(cause: &Cause) -> String {
+    joined([cause.label(), &cause.details().unwrap_or_default()], ", ")
 }
 
-/// The phases of a point, in time order.
-pub fn of(set: &DriveSet<'_>, point: &Point<'_>) -> Rc<Vec<PhaseBand>> {
-    set.phases(point, |run, index| {
-        let phases = attribution::of_cell(run, point.cell, index);
-        phases.into_iter().map(PhaseBand::of).collect()
-    })
+/// One row of the strip: the phases of a drive, in time order.
+pub struct PhaseRow<'p> {
+    /// Name, plain text.
+    pub name: String,
+    /// Position of the drive, whose lines have its colour.
+    pub drive: usize,
+    pub phases: &'p [RatePhase],
+}
+
+impl<'p> PhaseRow<'p> {
+    /// The phases of a point.
+    pub fn of(point: &'p Point<'_>, name: String) -> PhaseRow<'p> {
+        PhaseRow {
+            name,
+            drive: point.drive,
+            phases: point.phases(),
+        }
+    }
 }
 
 /// Bars in one row per drive, on the vertical axis `axis`; each cause is listed once in the legend.
-fn strip(rows: &[PhaseRow], axis: &str) -> Vec<Value> {
-    let phases = rows.iter().flat_map(|r| r.phases.iter());
-    let kinds: BTreeSet<CauseKind> = phases.map(|p| p.kind).collect();
-    kinds
+fn strip(rows: &[PhaseRow<'_>], axis: &str) -> Vec<Value> {
+    let phases = rows.iter().flat_map(|r| r.phases);
+    let styles: BTreeSet<_> = phases.map(|p| style(&p.cause)).collect();
+    styles
         .into_iter()
-        .map(|kind| {
+        .map(|own @ (_, name, colour)| {
             let (mut base, mut length, mut names) = (Vec::new(), Vec::new(), Vec::new());
-            let (mut texts, mut inside) = (Vec::new(), Vec::new());
-            let (name, colour) = kind.style();
+            let mut texts = Vec::new();
             for row in rows {
-                for phase in row.phases.iter().filter(|p| p.kind == kind) {
-                    inside.push(name);
+                for phase in row.phases.iter().filter(|p| style(&p.cause) == own) {
                     base.push(for_drawing(phase.from_s));
                     length.push(for_drawing(phase.to_s - phase.from_s));
                     names.push(plain(&row.name));
-                    texts.push(plain(&format!("{}: {}", phase.cause, phase.evidence)));
+                    texts.push(plain(&format!("{}: {}", cause_text(&phase.cause), phase.evidence)));
                 }
             }
+            let inside = vec![name; base.len()];
             json!({
                 "type": "bar", "orientation": "h", "name": name,
                 "base": base, "x": length, "y": names, "yaxis": axis,
@@ -147,16 +77,6 @@ fn strip(rows: &[PhaseRow], axis: &str) -> Vec<Value> {
             })
         })
         .collect()
-}
-
-/// One row of the strip: the phases of a drive.
-pub struct PhaseRow {
-    /// Name, plain text.
-    pub name: String,
-    /// Colour of the drive's lines.
-    pub colour: String,
-    /// In time order.
-    pub phases: Rc<Vec<PhaseBand>>,
 }
 
 /// Height of a row of the strip, pixels: one line of text.
@@ -169,7 +89,7 @@ const MARGINS_PX: f64 = 82.0;
 const AXIS: &str = "y9";
 
 /// Adds the strip above the panels of a chart over time of this height; the phases of a single drive are shaded.
-pub fn put(layout: &mut Value, data: &mut Vec<Value>, rows: &[PhaseRow], height_px: u32) {
+pub fn put(layout: &mut Value, data: &mut Vec<Value>, rows: &[PhaseRow<'_>], height_px: u32) {
     let strip = strip(rows, AXIS);
     if strip.is_empty() {
         return;
@@ -190,7 +110,7 @@ pub fn put(layout: &mut Value, data: &mut Vec<Value>, rows: &[PhaseRow], height_
     // Each row begins with a square in the colour of its drive, which the page's script replaces.
     let squares: Vec<String> = rows
         .iter()
-        .map(|r| format!("{}\u{25a0}", r.colour))
+        .map(|r| format!("{}\u{25a0}", colour(r.drive)))
         .collect();
     layout["yaxis9"] = json!({
         "type": "category", "range": [names.len() as f64 - 0.5, -0.5],
@@ -204,8 +124,11 @@ pub fn put(layout: &mut Value, data: &mut Vec<Value>, rows: &[PhaseRow], height_
     if let [PhaseRow { phases, .. }] = rows {
         let mut shapes = layout["shapes"].as_array().cloned().unwrap_or_default();
         // A steady rate is the absence of a cause and is not shaded.
-        let causes = phases.iter().filter(|p| p.kind != Steady);
-        shapes.extend(causes.map(|p| band(p.from_s, p.to_s, &format!("{}~", p.kind.style().1))));
+        let causes = phases.iter().filter(|p| p.cause != Cause::Steady);
+        shapes.extend(causes.map(|p| {
+            let (_, _, colour) = style(&p.cause);
+            band(p.from_s, p.to_s, &format!("{colour}~"))
+        }));
         layout["shapes"] = shapes.into();
     }
     data.extend(strip);

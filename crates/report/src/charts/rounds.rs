@@ -6,134 +6,92 @@ use serde_json::{Value, json};
 use super::draw::{Trace, band, linear, panels, set_ticks};
 use super::{Chart, ChartView, PALETTE, colour, dash, plain, symbol};
 use crate::axis::Axis;
-use crate::drive_set::DriveSet;
+use crate::format::{joined, percent, text_or};
 use crate::grid::Section;
-use crate::tables::rounds::{DriveRounds, NOT_ACHIEVED, RoundFigure, figures, of_section};
+use crate::metric::ResultMetric;
+use crate::tables::rounds::{DriveRounds, NOT_ACHIEVED, figures, of_section};
 
 /// The means of the window by block size, the convergence of every cell, and the measurement window of every tracked one.
-pub fn charts(set: &DriveSet<'_>, section: &Section<'_>) -> Vec<Chart> {
-    let figures = figures(set, section);
-    let drives = of_section(set, section);
-    let mut charts = Vec::new();
-    let mut add = |what: &str, switch, views: Vec<ChartView>, notes| {
-        if !views.is_empty() {
-            charts.push(Chart {
-                title: section.caption(what),
-                switch,
-                log_switch: true,
-                height: 420,
-                views,
-                notes,
-                ..Chart::default()
-            });
-        }
+pub fn charts(section: &Section<'_>) -> Vec<Chart> {
+    let figures = figures(section);
+    let drives = of_section(section);
+    let chart = |what: &str, switch, views: Vec<ChartView>, notes| {
+        let chart = Chart::of(section.caption(what), switch, 420, views)?;
+        Some(chart.with_notes(notes))
     };
-    let note = "over the measurement window: means, and of the maximum latency the maximum";
-    add(
-        "by block size",
-        "shown",
-        by_size(set, section, &drives, &figures),
-        vec![note.to_owned()],
-    );
     let converging = figures.iter().enumerate().flat_map(|(i, figure)| {
         // Every cell for the evaluated figure, and for the maximum latency beside a mean latency; else only tracked ones.
         let whole = i == 0 || figures[0].is_latency() && figure.largest;
-        convergence(set, section, &drives, figure, whole)
+        convergence(section, &drives, figure, whole)
     });
-    let note = "shaded: the measurement window".to_owned();
-    add("round by round", "shown", converging.collect(), vec![note]);
     let mut windows = Vec::new();
     for drive in &drives {
         for steady in &drive.steady {
-            windows.push(window(
-                set,
-                section,
-                drive,
-                steady,
-                &RoundSeries::evaluated(steady),
-            ));
-            let others = figures[1..]
-                .iter()
-                .filter_map(|f| RoundSeries::of_figure(drive, steady, f));
-            windows.extend(others.map(|series| window(set, section, drive, steady, &series)));
+            let others = figures[1..].iter();
+            let others = others.filter_map(|f| RoundSeries::of_figure(drive, steady, f));
+            let all = [RoundSeries::evaluated(steady)].into_iter().chain(others);
+            windows.extend(all.map(|series| window(section, drive, steady, &series)));
         }
     }
-    add("measurement window", "tracked", windows, rules(&drives));
-    charts
+    let sizes = by_size(section, &drives, &figures);
+    let of_window = "over the measurement window: means, and of the maximum latency the maximum";
+    let shaded = vec!["shaded: the measurement window".to_owned()];
+    let converging = converging.collect();
+    let charts = [
+        chart("by block size", "shown", sizes, vec![of_window.to_owned()]),
+        chart("round by round", "shown", converging, shaded),
+        chart("measurement window", "tracked", windows, rules(&drives)),
+    ];
+    charts.into_iter().flatten().collect()
 }
 
-/// A line with markers in the style of column or row `n`.
-fn line(name: String, points: Vec<(f64, f64)>, n: usize) -> Value {
-    let trace = Trace {
-        name,
-        points,
-        mode: "lines+markers",
-        colour: colour(n),
-        dash: dash(n / PALETTE),
-        symbol: symbol(n),
-        ..Trace::default()
-    };
-    trace.json()
-}
-
-fn label_or_title(label: &str, section: &Section<'_>) -> String {
-    if label.is_empty() {
-        section.title
-    } else {
-        label
-    }
-    .to_owned()
+/// A line with markers in the style of column or row `n`; `None` without points.
+fn line(name: &str, points: Vec<(f64, f64)>, n: usize) -> Option<Value> {
+    (!points.is_empty()).then(|| {
+        let trace = Trace {
+            name: name.to_owned(),
+            points,
+            mode: "lines+markers",
+            colour: colour(n),
+            dash: dash(n / PALETTE),
+            symbol: symbol(n),
+            ..Trace::default()
+        };
+        trace.json()
+    })
 }
 
 /// SNIA's results plot: a figure over block sizes, with a line per mix of reads and writes. One view per drive and figure.
 fn by_size(
-    set: &DriveSet<'_>,
     section: &Section<'_>,
     drives: &[DriveRounds<'_, '_>],
-    figures: &[RoundFigure],
+    figures: &[ResultMetric],
 ) -> Vec<ChartView> {
     let sizes: Vec<f64> = section.rows.iter().filter_map(|r| r.number).collect();
     let labels: Vec<String> = section.rows.iter().map(|r| r.label.clone()).collect();
     if section.row_axis != Some(Axis::BlockSize) || sizes.len() != labels.len() || sizes.len() < 2 {
         return Vec::new();
     }
-    let mut views = Vec::new();
-    for figure in figures {
-        for drive in drives {
-            let mut data = Vec::new();
-            for column in 0..section.columns.len() {
-                let rows = sizes.iter().enumerate();
-                let points = rows.filter_map(|(row, size)| {
-                    Some((*size, drive.over_window(row, column, figure)?))
-                });
-                let points: Vec<(f64, f64)> = points.collect();
-                if !points.is_empty() {
-                    data.push(line(
-                        label_or_title(&section.column_label(column), section),
-                        points,
-                        column,
-                    ));
-                }
-            }
-            if data.is_empty() {
-                continue;
-            }
-            let mut layout = panels(section.row_title(), &[linear(figure.title)]);
-            set_ticks(&mut layout, &sizes, &labels);
-            let unsteady = drive.achieved() == Some(false);
-            let state = if unsteady {
-                format!(" ({NOT_ACHIEVED})")
-            } else {
-                String::new()
-            };
-            views.push(ChartView {
-                label: format!("{}, {}{state}", figure.label, set.full_name(drive.drive)),
-                data,
-                layout,
-            });
+    let view = |figure: &ResultMetric, drive: &DriveRounds<'_, '_>| {
+        let mut data = Vec::new();
+        for column in 0..section.columns.len() {
+            let rows = sizes.iter().enumerate();
+            let points = rows
+                .filter_map(|(row, size)| Some((*size, drive.over_window(row, column, figure)?)));
+            let label = section.column_label(column);
+            let label = text_or(&label, section.title);
+            data.extend(line(label, points.collect(), column));
         }
-    }
-    views
+        let mut layout = panels(section.row_title(), &[linear(figure.title)]);
+        set_ticks(&mut layout, &sizes, &labels);
+        let mut label = format!("{}, {}", figure.label, section.set.full_name(drive.drive));
+        if drive.achieved() == Some(false) {
+            label.push_str(&format!(" ({NOT_ACHIEVED})"));
+        }
+        ChartView::of(label, data, layout)
+    };
+    let views = |figure| drives.iter().filter_map(move |drive| view(figure, drive));
+    figures.iter().flat_map(views).collect()
 }
 
 /// Legend of the markers, and the rules of the evaluation.
@@ -167,10 +125,9 @@ fn layout_of_rounds(title: &str, most: u32, window: Option<(u32, u32)>) -> Value
 /// One view per drive and column with a line per row, after a view of the tracked cells of all drives where there are
 /// several. Not `whole`: only columns with a tracked cell.
 fn convergence(
-    set: &DriveSet<'_>,
     section: &Section<'_>,
     drives: &[DriveRounds<'_, '_>],
-    figure: &RoundFigure,
+    figure: &ResultMetric,
     whole: bool,
 ) -> Vec<ChartView> {
     let mut views = Vec::new();
@@ -178,6 +135,7 @@ fn convergence(
     if drives.len() > 1 {
         let mut data = Vec::new();
         for drive in drives {
+            let name = section.set.full_name(drive.drive);
             for (i, steady) in drive.steady.iter().enumerate() {
                 let series = if drive.evaluates(steady, figure) {
                     RoundSeries::evaluated(steady)
@@ -185,11 +143,7 @@ fn convergence(
                     RoundSeries::of_figure(drive, steady, figure).unwrap_or_default()
                 };
                 let trace = Trace {
-                    name: format!(
-                        "{}, {}",
-                        set.full_name(drive.drive),
-                        drive.location_of(steady, section)
-                    ),
+                    name: format!("{name}, {}", drive.location_of(steady, section)),
                     points: series.points,
                     mode: "lines+markers",
                     colour: colour(drive.drive),
@@ -200,44 +154,23 @@ fn convergence(
                 data.push(trace.json());
             }
         }
-        if !data.is_empty() {
-            views.push(ChartView {
-                label: format!("{}: tracked cells of every drive", figure.label),
-                data,
-                layout: layout_of_rounds(figure.title, most, None),
-            });
-        }
+        let label = format!("{}: tracked cells of every drive", figure.label);
+        let layout = layout_of_rounds(figure.title, most, None);
+        views.extend(ChartView::of(label, data, layout));
     }
     for drive in drives {
-        let tracked: Vec<usize> = drive
-            .steady
-            .iter()
-            .filter_map(|s| Some(drive.place_of(s)?.1))
-            .collect();
+        let name = section.set.full_name(drive.drive);
+        let tracked = drive.steady.iter();
+        let tracked = tracked.filter_map(|s| Some(drive.group_location(s)?.1));
+        let tracked: Vec<usize> = tracked.collect();
         for column in (0..section.columns.len()).filter(|c| whole || tracked.contains(c)) {
-            let mut data = Vec::new();
-            for (row, value) in section.rows.iter().enumerate() {
-                let points = drive.values(row, column, figure);
-                if !points.is_empty() {
-                    data.push(line(label_or_title(&value.label, section), points, row));
-                }
-            }
-            if data.is_empty() {
-                continue;
-            }
-            let column_label = match section.column_label(column) {
-                none if none.is_empty() => none,
-                label => format!(", {label}"),
-            };
-            views.push(ChartView {
-                label: format!(
-                    "{}, {}{column_label}",
-                    figure.label,
-                    set.full_name(drive.drive)
-                ),
-                data,
-                layout: layout_of_rounds(figure.title, most, Some(drive.window)),
+            let lines = section.rows.iter().enumerate().filter_map(|(row, value)| {
+                let label = text_or(&value.label, section.title);
+                line(label, drive.values(row, column, figure), row)
             });
+            let label = [figure.label, &name, &section.column_label(column)];
+            let layout = layout_of_rounds(figure.title, most, Some(drive.window));
+            views.extend(ChartView::of(joined(label, ", "), lines.collect(), layout));
         }
     }
     views
@@ -270,9 +203,9 @@ impl RoundSeries {
     fn of_figure(
         drive: &DriveRounds<'_, '_>,
         steady: &SteadyRecord,
-        figure: &RoundFigure,
+        figure: &ResultMetric,
     ) -> Option<RoundSeries> {
-        let (row, column) = drive.place_of(steady)?;
+        let (row, column) = drive.group_location(steady)?;
         let points = drive.values(row, column, figure);
         let (from, to) = (f64::from(steady.window.0), f64::from(steady.window.1));
         let window = || points.iter().filter(|p| (from..=to).contains(&p.0));
@@ -293,7 +226,6 @@ impl RoundSeries {
 
 /// The tracked figure, its mean, the limits of the range, and the best-fit line.
 fn window(
-    set: &DriveSet<'_>,
     section: &Section<'_>,
     drive: &DriveRounds<'_, '_>,
     steady: &SteadyRecord,
@@ -301,46 +233,42 @@ fn window(
 ) -> ChartView {
     let (from, to) = steady.window;
     let (first, last) = (f64::from(from), f64::from(to));
-    let mut tracked = line(series.title.clone(), series.points.clone(), drive.drive);
-    tracked["line"]["dash"] = "solid".into();
+    let mut tracked = Trace {
+        name: series.title.clone(),
+        points: series.points.clone(),
+        mode: "lines+markers",
+        colour: colour(drive.drive),
+        ..Trace::default()
+    }
+    .json();
     let inside = |x: f64| (first..=last).contains(&x);
-    let symbols = series
-        .points
-        .iter()
-        .map(|p| if inside(p.0) { "circle" } else { "circle-open" });
+    let x = series.points.iter().map(|p| p.0);
+    let symbols = x.map(|x| if inside(x) { "circle" } else { "circle-open" });
     tracked["marker"]["symbol"] = symbols.collect();
-    let segment = |name: &str, colour: String, ends: [f64; 2], dash, size| {
+    let segment = |name: &str, colour: &str, ends: [f64; 2], dash, size| {
         let trace = Trace {
             name: name.to_owned(),
             points: vec![(first, ends[0]), (last, ends[1])],
-            colour,
+            colour: colour.to_owned(),
             dash,
             size,
             ..Trace::default()
         };
         trace.json()
     };
-    let level =
-        |name: &str, at: f64, dash, size| segment(name, "@ink".to_owned(), [at, at], dash, size);
-    let mut data = vec![
-        tracked,
-        level("mean of the window", series.mean, "solid", 1.5),
-    ];
+    let level = |name: &str, at: f64, dash, size| segment(name, "@ink", [at, at], dash, size);
+    let mean = level("mean of the window", series.mean, "solid", 1.5);
+    let mut data = vec![tracked, mean];
     if let Some(band) = series.band {
-        let share = crate::format::percent(100.0 * band / series.mean.abs().max(f64::MIN_POSITIVE));
+        let share = percent(100.0 * band / series.mean.abs().max(f64::MIN_POSITIVE));
         for (sign, at) in [("+", series.mean + band), ("\u{2212}", series.mean - band)] {
             data.push(level(&format!("mean {sign} {share} %"), at, "dot", 1.2));
         }
     }
     let middle = (first + last) / 2.0;
     let ends = [first, last].map(|x| series.mean + series.slope * (x - middle));
-    data.push(segment(
-        "best-fit line",
-        colour(drive.drive + 1),
-        ends,
-        "longdash",
-        2.5,
-    ));
+    let fit = colour(drive.drive + 1);
+    data.push(segment("best-fit line", &fit, ends, "longdash", 2.5));
     let mut layout = layout_of_rounds(&plain(&series.title), drive.done, Some(steady.window));
     layout["yaxis"]["rangemode"] = "normal".into();
     let state = if steady.achieved {
@@ -348,16 +276,10 @@ fn window(
     } else {
         NOT_ACHIEVED.to_owned()
     };
-    let location = match drive.location_of(steady, section) {
-        none if none.is_empty() => none,
-        location => format!(", {location}"),
-    };
+    let name = section.set.full_name(drive.drive);
+    let label = [&series.title, &name, &drive.location_of(steady, section)];
     ChartView {
-        label: format!(
-            "{}, {}{location}: {state}",
-            series.title,
-            set.full_name(drive.drive)
-        ),
+        label: format!("{}: {state}", joined(label, ", ")),
         data,
         layout,
     }

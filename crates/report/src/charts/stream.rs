@@ -6,7 +6,6 @@ use serde_json::{Value, json};
 
 use super::draw::{Trace, band, linear, panels, set_ticks};
 use super::{Chart, ChartView, colour, dash, plain, symbol, timeline};
-use crate::drive_set::DriveSet;
 use crate::format;
 use crate::grid::Section;
 use crate::tables::stream::{DIRECTIONS, DriveStreams, mib, of_section, short_lengths};
@@ -17,8 +16,8 @@ const HEIGHT: u32 = 460;
 const MAX_LABELS: usize = 9;
 
 /// The rate by length with one view per direction, and the continuous stream over time.
-pub fn charts(set: &DriveSet<'_>, section: &Section<'_>) -> Vec<Chart> {
-    let all = of_section(set, section);
+pub fn charts(section: &Section<'_>) -> Vec<Chart> {
+    let all = of_section(section);
     let mut charts = Vec::new();
     if all.iter().any(|d| !d.short.is_empty()) {
         // Both directions in one view, and each by itself where several drives would overlap.
@@ -26,26 +25,17 @@ pub fn charts(set: &DriveSet<'_>, section: &Section<'_>) -> Vec<Chart> {
         if all.len() > 1 {
             choices.splice(0..0, [("write", &[0][..]), ("read", &[1][..])]);
         }
-        let views = choices
-            .into_iter()
-            .map(|(label, directions)| view(set, &all, label, directions));
-        charts.push(Chart {
-            title: section.caption("rate by length"),
-            switch: "direction",
-            log_switch: true,
-            height: HEIGHT,
-            views: views.collect(),
-            notes: vec![
-                "points: short streams, each the mean of its repetitions; level lines: mean of the continuous stream; shaded: the cliff, between the longest fast stream and the shortest slow one".to_owned(),
-            ],
-            ..Chart::default()
-        });
+        let choices = choices.into_iter();
+        let views = choices.map(|(label, directions)| view(section, &all, label, directions));
+        let title = section.caption("rate by length");
+        let note = "points: short streams, each the mean of its repetitions; level lines: mean of the continuous stream; shaded: the cliff, between the longest fast stream and the shortest slow one";
+        let chart = Chart::of(title, "direction", HEIGHT, views.collect());
+        charts.extend(chart.map(|c| c.with_notes(vec![note.to_owned()])));
     }
     let mut continuous = section.clone();
-    continuous
-        .points
-        .retain(|p| p.plan().view == Some(CellView::Continuous));
-    if let Some(mut chart) = timeline::chart(set, &continuous) {
+    let points = &mut continuous.points;
+    points.retain(|p| p.plan().view == Some(CellView::Continuous));
+    if let Some(mut chart) = timeline::chart(&continuous) {
         // Writes are the direction whose rate changes.
         let writes = chart.views.iter().position(|v| v.label.ends_with("write"));
         chart.first = writes.unwrap_or(chart.first);
@@ -55,7 +45,12 @@ pub fn charts(set: &DriveSet<'_>, section: &Section<'_>) -> Vec<Chart> {
     charts
 }
 
-fn view(set: &DriveSet<'_>, all: &[DriveStreams], label: &str, directions: &[usize]) -> ChartView {
+fn view(
+    section: &Section<'_>,
+    all: &[DriveStreams],
+    label: &str,
+    directions: &[usize],
+) -> ChartView {
     let several = all.len() > 1;
     let lengths = short_lengths(all);
     let ends = lengths.first().zip(lengths.last());
@@ -65,7 +60,7 @@ fn view(set: &DriveSet<'_>, all: &[DriveStreams], label: &str, directions: &[usi
             let (op, noun) = DIRECTIONS[direction];
             // With one drive, directions differ by colour; with several, drives do.
             let paint = colour(streams.drive + if several { 0 } else { direction });
-            let drive = set.full_name(streams.drive);
+            let drive = section.set.full_name(streams.drive);
             let name = match (several, directions.len()) {
                 (false, _) => noun.to_owned(),
                 (true, 1) => drive,
@@ -73,19 +68,14 @@ fn view(set: &DriveSet<'_>, all: &[DriveStreams], label: &str, directions: &[usi
             };
             let own: Vec<_> = streams.short.iter().filter(|s| s.op == op).collect();
             if !own.is_empty() {
+                let both = several && directions.len() > 1;
+                let points = own.iter().map(|s| (mib(s.length_bytes), s.mib_per_s));
                 let line = Trace {
                     name: format!("{name}, by length"),
-                    points: own
-                        .iter()
-                        .map(|s| (mib(s.length_bytes), s.mib_per_s))
-                        .collect(),
+                    points: points.collect(),
                     mode: "lines+markers",
                     colour: paint.clone(),
-                    dash: dash(if several && directions.len() > 1 {
-                        direction
-                    } else {
-                        0
-                    }),
+                    dash: dash(if both { direction } else { 0 }),
                     symbol: symbol(direction),
                     hover: "%{y:,.4~g} MiB/s at %{text}".to_owned(),
                     texts: own.iter().map(|s| format_size(s.length_bytes)).collect(),
@@ -95,16 +85,14 @@ fn view(set: &DriveSet<'_>, all: &[DriveStreams], label: &str, directions: &[usi
             }
             if let (Some(continuous), Some((from, to))) = (streams.continuous(op), ends) {
                 let rate = continuous.mib_per_s;
+                let length = format::capacity(continuous.length_bytes);
                 let level = Trace {
                     name: format!("{name}, continuous"),
                     points: vec![(mib(*from), rate), (mib(*to), rate)],
                     colour: paint.clone(),
                     dash: "dot",
                     size: 1.8,
-                    hover: format!(
-                        "%{{y:,.4~g}} MiB/s over {}",
-                        format::capacity(continuous.length_bytes)
-                    ),
+                    hover: format!("%{{y:,.4~g}} MiB/s over {length}"),
                     ..Trace::default()
                 };
                 data.push(level.json());
@@ -113,10 +101,8 @@ fn view(set: &DriveSet<'_>, all: &[DriveStreams], label: &str, directions: &[usi
                 let (from, to) = (mib(cliff.before_bytes), mib(cliff.after_bytes));
                 shapes.push(band(from, to, &format!("{paint}~")));
                 if !several {
-                    let (before, after) = (
-                        format::figure(cliff.from_mib_per_s),
-                        format::figure(cliff.to_mib_per_s),
-                    );
+                    let rates = [cliff.from_mib_per_s, cliff.to_mib_per_s];
+                    let [before, after] = rates.map(format::figure);
                     let text = format!("{noun}: {before} \u{2192} {after}");
                     annotations.push(annotation(from, to, &text, annotations.len()));
                 }

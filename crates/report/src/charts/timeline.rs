@@ -1,16 +1,21 @@
 //! Rate, temperature, latency and host CPU over time, in panels on one time axis.
 
+use std::collections::BTreeSet;
+
 use assay_stats::{HostLoad, LatencySummary};
 use assay_store::read::CellDrive;
 use assay_store::series::IntervalSample;
 use assay_units::{Nanos, Op};
 
-use super::draw::{Panel, Trace, axis_name, band, panels, thinned, thinned_note};
+use super::draw::{
+    Panel, Trace, axis_name, band, linear, logarithmic, panels, thinned, thinned_note,
+};
 use super::percentiles::preferred;
 use super::{Chart, ChartView, colour, phases};
-use crate::drive_set::DriveSet;
+use crate::format::joined;
 use crate::grid::{Point, Section};
-use crate::tables::concurrent::ConcurrentCell;
+use crate::tables::concurrent::{ConcurrentCell, caption};
+use crate::tables::figures;
 
 /// Fewest intervals that are drawn over time.
 const MIN_INTERVALS: usize = 3;
@@ -24,52 +29,40 @@ fn middle(start: Nanos, end: Nanos) -> f64 {
 }
 
 /// The chart, with one view per row and column, all drives in each; `None` when nothing lasted long enough.
-pub fn chart(set: &DriveSet<'_>, section: &Section<'_>) -> Option<Chart> {
-    let mut drawing = Drawing::new(set, false);
-    for row in 0..section.rows.len() {
-        for column in 0..section.columns.len() {
-            let drives = section.drives.iter();
-            let points: Vec<&Point<'_>> =
-                drives.filter_map(|d| section.at(row, column, *d)).collect();
-            drawing.add_view(&points, section.location(row, column));
-        }
+pub fn chart(section: &Section<'_>) -> Option<Chart> {
+    let mut drawing = Drawing::default();
+    for (row, column) in section.locations() {
+        let drives = section.drives.iter();
+        let points: Vec<&Point<'_>> = drives.filter_map(|d| section.at(row, column, *d)).collect();
+        drawing.add_view(&points, section.location(row, column));
     }
     drawing.chart(section.caption("over time"))
 }
 
 /// Several drives measured concurrently, their rates stacked.
-pub fn stacked(
-    set: &DriveSet<'_>,
-    section: &Section<'_>,
-    cell: &ConcurrentCell<'_>,
-) -> Option<Chart> {
-    let mut drawing = Drawing::new(set, true);
-    let points: Vec<&Point<'_>> = cell.points.iter().collect();
-    drawing.add_view(&points, cell.points[0].coordinates(&section.varying()));
-    drawing.chart(cell.caption(section, "all drives concurrently, stacked"))
+pub fn stacked(section: &Section<'_>, cell: &ConcurrentCell<'_, '_>) -> Option<Chart> {
+    let mut drawing = Drawing {
+        stacked: true,
+        ..Drawing::default()
+    };
+    drawing.add_view(cell, cell[0].coordinates(&section.varying()));
+    drawing.chart(caption(section, cell, "all drives concurrently, stacked"))
 }
 
-/// The panels, from the top down: title, logarithmic, share of the height.
+/// The panels, from the top down.
 const PANELS: [Panel<'static>; 4] = [
     Panel {
-        title: "MiB/s",
-        log: false,
         share: 1.2,
+        ..linear("MiB/s")
     },
     Panel {
-        title: "\u{b0}C",
-        log: false,
         share: 0.6,
+        ..linear("\u{b0}C")
     },
+    logarithmic("latency, \u{b5}s"),
     Panel {
-        title: "latency, \u{b5}s",
-        log: true,
-        share: 1.0,
-    },
-    Panel {
-        title: "host CPU, %",
-        log: false,
         share: 0.6,
+        ..linear("host CPU, %")
     },
 ];
 const RATE: usize = 0;
@@ -78,8 +71,8 @@ const LATENCY: usize = 2;
 const HOST: usize = 3;
 
 /// The views of a chart, and what its notes depend on.
-struct Drawing<'d, 'a> {
-    set: &'d DriveSet<'a>,
+#[derive(Default)]
+struct Drawing {
     stacked: bool,
     views: Vec<ChartView>,
     thinned: bool,
@@ -93,35 +86,16 @@ type PanelTraces = [Vec<Trace<'static>>; 4];
 /// The drive's name, its position, and the host's load at each time of its cell.
 type HostSeries = (String, usize, Vec<(f64, HostLoad)>);
 
-impl<'d, 'a> Drawing<'d, 'a> {
-    fn new(set: &'d DriveSet<'a>, stacked: bool) -> Drawing<'d, 'a> {
-        Drawing {
-            set,
-            stacked,
-            views: Vec::new(),
-            thinned: false,
-            ramp: false,
-            most_panels: 0,
-        }
-    }
-
+impl Drawing {
     fn chart(self, title: String) -> Option<Chart> {
-        let mut notes = Vec::new();
-        if self.ramp {
-            notes.push("shaded: ramp, not part of any result".to_owned());
-        }
-        if self.thinned {
-            notes.push(thinned_note());
-        }
-        (!self.views.is_empty()).then(|| Chart {
-            title,
-            switch: "cell",
-            log_switch: true,
-            first: preferred(&self.views),
-            height: HEIGHTS[self.most_panels],
-            views: self.views,
+        let ramp = || "shaded: ramp, not part of any result".to_owned();
+        let notes = self.ramp.then(ramp).into_iter();
+        let notes = notes.chain(self.thinned.then(thinned_note)).collect();
+        let chart = Chart::of(title, "cell", HEIGHTS[self.most_panels], self.views)?;
+        Some(Chart {
+            first: preferred(&chart.views),
             notes,
-            ..Chart::default()
+            ..chart
         })
     }
 
@@ -137,21 +111,18 @@ impl<'d, 'a> Drawing<'d, 'a> {
             if intervals.len() < MIN_INTERVALS {
                 continue;
             }
-            let name = self.set.full_name(point.drive);
-            causes.push(phases::PhaseRow {
-                name: name.clone(),
-                colour: colour(point.drive),
-                phases: phases::of(self.set, point),
-            });
+            let name = point.name();
+            causes.push(phases::PhaseRow::of(point, name.clone()));
             let ramp = intervals.iter().filter(|t| t.ramp).map(|t| t.end).max();
             ramp_end_s = ramp_end_s.max(ramp.map_or(0.0, Nanos::as_secs_f64));
-            let rates = intervals
-                .iter()
-                .map(|t| (middle(t.start, t.end), t.mib_per_s()));
-            let mut trace = self.line(format!("{name}, rate"), rates.collect(), point.drive);
-            trace.hover = "%{y:,.4~g} MiB/s".to_owned();
-            trace.stack = self.stacked.then_some("rate");
-            traces[RATE].push(trace);
+            let samples = intervals.iter();
+            let rates = samples.map(|t| (middle(t.start, t.end), t.mib_per_s()));
+            let trace = self.line(format!("{name}, rate"), rates.collect(), point.drive);
+            traces[RATE].push(Trace {
+                hover: "%{y:,.4~g} MiB/s".to_owned(),
+                stack: self.stacked.then_some("rate"),
+                ..trace
+            });
             let readings = data.telemetry.iter();
             let degrees: Vec<(f64, f64)> = readings
                 .filter_map(|t| Some((t.at.as_secs_f64(), t.temperature_c?)))
@@ -177,8 +148,7 @@ impl<'d, 'a> Drawing<'d, 'a> {
             .filter(|i| !traces[*i].is_empty())
             .collect();
         self.most_panels = self.most_panels.max(shown.len());
-        let panel = |i: &usize| Panel { ..PANELS[*i] };
-        let shown_panels: Vec<Panel<'_>> = shown.iter().map(panel).collect();
+        let shown_panels: Vec<Panel<'_>> = shown.iter().map(|i| PANELS[*i]).collect();
         let mut layout = panels("time since the start, s", &shown_panels);
         let mut data = Vec::new();
         for (place, panel) in shown.iter().enumerate() {
@@ -196,25 +166,16 @@ impl<'d, 'a> Drawing<'d, 'a> {
         if !self.stacked {
             phases::put(&mut layout, &mut data, &causes, HEIGHTS[shown.len()]);
         }
-        self.views.push(ChartView {
-            label,
-            data,
-            layout,
-        });
+        self.views.extend(ChartView::of(label, data, layout));
     }
 
-    fn line(
-        &mut self,
-        name: String,
-        points: Vec<(f64, f64)>,
-        colour_index: usize,
-    ) -> Trace<'static> {
+    fn line(&mut self, name: String, points: Vec<(f64, f64)>, paint: usize) -> Trace<'static> {
         let (points, left_out) = thinned(&points);
         self.thinned |= left_out;
         Trace {
             name,
             points,
-            colour: colour(colour_index),
+            colour: colour(paint),
             ..Trace::default()
         }
     }
@@ -245,67 +206,57 @@ impl<'d, 'a> Drawing<'d, 'a> {
             (_, 2) => &LINES[..2],
             _ => &LINES[..],
         };
-        let mut ops: Vec<Op> = data.series.iter().map(|p| p.op).collect();
-        ops.sort_unstable();
-        ops.dedup();
+        let ops: BTreeSet<Op> = data.series.iter().map(|p| p.op).collect();
         for (i, op) in ops.iter().enumerate() {
             for (label, of, dashes, width) in shown {
-                let series = data
-                    .series
-                    .iter()
-                    .filter(|p| p.op == *op && p.latency.samples > 0);
+                let series = data.series.iter();
+                let series = series.filter(|p| p.op == *op && p.latency.samples > 0);
                 let values = series.map(|p| (middle(p.start, p.end), of(&p.latency) as f64 / 1e3));
                 let values: Vec<(f64, f64)> = values.collect();
                 if values.is_empty() {
                     continue;
                 }
-                let what = if ops.len() > 1 {
-                    format!("{} {label}", op.name())
-                } else {
-                    (*label).to_owned()
-                };
-                let mut trace = self.line(format!("{name}, {what}"), values, drive);
-                trace.dash = dashes[i.min(1)];
-                trace.size = *width;
-                trace.hover = "%{y:,.4~g} \u{b5}s".to_owned();
-                traces.push(trace);
+                let operation = if ops.len() > 1 { op.name() } else { "" };
+                let what = joined([operation, label], " ");
+                let trace = self.line(format!("{name}, {what}"), values, drive);
+                traces.push(Trace {
+                    dash: dashes[i.min(1)],
+                    size: *width,
+                    hover: "%{y:,.4~g} \u{b5}s".to_owned(),
+                    ..trace
+                });
             }
         }
     }
 
     /// Host CPU: its shares, stacked, for one cell; the busy share of each for several.
     fn host(&mut self, traces: &mut Vec<Trace<'static>>, hosts: &[HostSeries]) {
-        type HostShare = (&'static str, fn(&HostLoad) -> f64);
-        const SHARES: [HostShare; 4] = [
-            ("user", |h| h.user_pct),
-            ("system", |h| h.system_pct),
-            ("irq", |h| h.irq_pct),
-            ("iowait", |h| h.iowait_pct),
-        ];
+        let several = hosts.len() > 1;
         for (name, drive, loads) in hosts {
-            let values =
-                |of: fn(&HostLoad) -> f64| loads.iter().map(|(x, h)| (*x, of(h))).collect();
-            let mut new = Vec::new();
-            if hosts.len() > 1 {
-                let mut trace = self.line(
+            let mut add = |name: String, of: fn(&HostLoad) -> f64, paint: usize| {
+                let values = loads.iter().map(|(x, h)| (*x, of(h)));
+                let trace = self.line(name, values.collect(), paint);
+                traces.push(Trace {
+                    size: if several { 1.5 } else { 1.0 },
+                    stack: (!several).then_some("host"),
+                    hover: "%{y:.1f} %".to_owned(),
+                    ..trace
+                });
+            };
+            if several {
+                add(
                     format!("host busy during {name}"),
-                    values(HostLoad::busy_pct),
+                    HostLoad::busy_pct,
                     *drive,
                 );
-                trace.size = 1.5;
-                new.push(trace);
-            } else {
-                for (i, (share, of)) in SHARES.iter().enumerate() {
-                    let mut trace = self.line(format!("host {share}"), values(*of), 4 + i);
-                    trace.size = 1.0;
-                    trace.stack = Some("host");
-                    new.push(trace);
-                }
+                continue;
             }
-            for trace in &mut new {
-                trace.hover = "%{y:.1f} %".to_owned();
+            let shares = figures::HOST
+                .into_iter()
+                .filter(|(share, _)| *share != "idle");
+            for (i, (share, of)) in shares.enumerate() {
+                add(format!("host {share}"), of, 4 + i);
             }
-            traces.extend(new);
         }
     }
 }

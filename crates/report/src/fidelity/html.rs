@@ -8,8 +8,8 @@ use super::{
 };
 use crate::ReportError;
 use crate::charts::draw::{Trace, logarithmic, panels};
-use crate::charts::{Chart, ChartView, colour, plain, symbol};
-use crate::format::for_drawing;
+use crate::charts::{Chart, ChartView, colour, numbered, plain, symbol};
+use crate::format::{distinct, for_drawing};
 use crate::html::{PageTemplate, elements};
 use crate::table::{Cell, Column, Heading, Row, Table};
 
@@ -79,25 +79,14 @@ fn code(text: &str) -> Markup {
 
 fn summary(page: &FidelityPage) -> Table {
     let row = |drive: &FidelityDrive| {
-        let random = drive.statistics(|f| f.kind == FigureKind::RandomRead);
-        let sequential = drive.statistics(|f| f.kind == FigureKind::SequentialRead);
-        let other = drive.statistics(|f| f.kind > FigureKind::SequentialRead);
-        let predicted = drive.statistics(|f| f.predicted);
-        let some = |s: &ErrorStatistics, cell: Cell| if s.count > 0 { cell } else { Cell::Empty };
-        let count = |s: &ErrorStatistics| some(s, Cell::number(s.count.to_string()));
-        let pct = |s: &ErrorStatistics, value: f64, goal: f64| {
-            some(
-                s,
-                Cell::number(format!("{value:.1}")).with(|n| n.alarm = value > goal),
-            )
+        let [random, sequential, other, predicted] = drive.summary();
+        let some = |s: &ErrorStatistics, text: String, alarm: bool| match s.count {
+            0 => Cell::Empty,
+            _ => Cell::number(text).with(|n| n.alarm = alarm),
         };
-        let met = |s: &ErrorStatistics| {
-            some(
-                s,
-                Cell::number(format!("{} of {}", s.met, s.count))
-                    .with(|n| n.alarm = s.met < s.count),
-            )
-        };
+        let count = |s: &ErrorStatistics| some(s, s.count.to_string(), false);
+        let pct = |s, value: f64, goal| some(s, format!("{value:.1}"), value > goal);
+        let met = |s: &ErrorStatistics| some(s, within(s), s.met < s.count);
         let cells = vec![
             count(&random),
             pct(&random, random.median, 3.0),
@@ -112,29 +101,30 @@ fn summary(page: &FidelityPage) -> Table {
         ];
         Row::new(Heading::plain(&drive.name), cells)
     };
-    let columns = [
-        ("random read", "cells"),
-        ("random read", "median"),
-        ("random read", "worst"),
-        ("sequential read", "cells"),
-        ("sequential read", "worst"),
-        ("other figures", "within goal"),
-        ("predicted", "within goal"),
-        ("predicted", "median"),
-        ("predicted", "worst"),
-    ];
+    let mut columns = Vec::new();
+    columns.extend(Column::all_under(
+        "random read",
+        ["cells", "median", "worst"],
+    ));
+    columns.extend(Column::all_under("sequential read", ["cells", "worst"]));
+    columns.extend(Column::all_under("other figures", ["within goal"]));
+    let predicted = ["within goal", "median", "worst"];
+    columns.extend(Column::all_under("predicted", predicted));
     let notes = [
         "Goals: a median of 3 and a worst of 10 for random reads, 10 for each sequential read; misses are marked.",
         "Predicted: figures held out when the profile was fitted; they are included in the columns to the left.",
     ];
     Table::of_drives(
         "Errors against published figures, in percent".to_owned(),
-        columns
-            .map(|(group, label)| Column::under(group, label, ""))
-            .to_vec(),
+        columns,
         page.drives.iter().map(row).collect(),
         notes.map(str::to_owned).to_vec(),
     )
+}
+
+/// `8 of 9`: figures within their goals.
+fn within(s: &ErrorStatistics) -> String {
+    format!("{} of {}", s.met, s.count)
 }
 
 /// Optional columns of a table of figures.
@@ -158,10 +148,8 @@ impl OptionalColumns {
         let mut labels = vec!["published", "simulated", "", "error", "goal"];
         labels.extend(self.predicted.then_some(""));
         labels.extend(self.source.then_some("source"));
-        labels
-            .into_iter()
-            .map(|label| Column::of(label, ""))
-            .collect()
+        let labels = labels.into_iter();
+        labels.map(|label| Column::of(label, "")).collect()
     }
 
     fn cells(self, f: &FidelityFigure) -> Vec<Cell> {
@@ -193,20 +181,13 @@ fn misses(page: &FidelityPage) -> Table {
     };
     let mut columns = vec![Column::of("figure", "")];
     columns.extend(optional.columns());
-    let mut rows = Vec::new();
-    for drive in &page.drives {
-        for f in drive.figures.iter().filter(|f| !f.met) {
-            let mut cells = vec![Cell::text(&f.title)];
-            cells.extend(optional.cells(f));
-            rows.push(Row::new(Heading::plain(&drive.name), cells));
-        }
-    }
-    Table::of_drives(
-        "Figures with errors beyond their goals".to_owned(),
-        columns,
-        rows,
-        Vec::new(),
-    )
+    let rows = page.misses().map(|(drive, f)| {
+        let mut cells = vec![Cell::text(&f.title)];
+        cells.extend(optional.cells(f));
+        Row::new(Heading::plain(&drive.name), cells)
+    });
+    let caption = "Figures with errors beyond their goals".to_owned();
+    Table::of_drives(caption, columns, rows.collect(), Vec::new())
 }
 
 fn section(drive: &FidelityDrive, id: &str, charts: &[Chart]) -> Markup {
@@ -214,21 +195,15 @@ fn section(drive: &FidelityDrive, id: &str, charts: &[Chart]) -> Markup {
     let predicted = drive.statistics(|f| f.predicted);
     let optional = OptionalColumns::of(&drive.figures);
     let source = drive.figures.first().filter(|_| !optional.source);
-    let rows = drive
-        .figures
-        .iter()
-        .map(|f| Row::new(Heading::plain(&f.title), optional.cells(f)));
+    let figures = drive.figures.iter();
+    let rows = figures.map(|f| Row::new(Heading::plain(&f.title), optional.cells(f)));
     let table = Table {
         caption: "Published and simulated".to_owned(),
         corner: "figure".to_owned(),
         columns: optional.columns(),
         rows: rows.collect(),
-        notes: source
-            .map(|first| format!("Published by: {}.", first.source))
-            .into_iter()
-            .collect(),
+        notes: Vec::from_iter(source.map(|first| format!("Published by: {}.", first.source))),
     };
-    let within = |s: &ErrorStatistics| format!("{} of {}", s.met, s.count);
     let how = html! {
         (format!(
             "{} figures within their goals; median error {:.1} %, worst {:.1} %.",
@@ -248,50 +223,28 @@ fn section(drive: &FidelityDrive, id: &str, charts: &[Chart]) -> Markup {
     let content = html! {
         div.beside { div.tall { (elements::table(&table)) } (elements::charts(charts)) }
     };
-    elements::step(
-        id,
-        &elements::drive_name(&heading),
-        &drive.title,
-        &how,
-        &content,
-    )
+    let name = elements::drive_name(&heading);
+    elements::step(id, &name, &drive.title, &how, &content)
 }
 
 /// Published and simulated curves of a drive: one chart for reads by block size, one for streams by length.
 fn drive_charts(drive: &FidelityDrive, id: &str) -> Vec<Chart> {
+    let of = |kind, title, x_title| {
+        let figures = drive.figures.iter().filter(|f| f.kind == kind);
+        curves(&figures.collect::<Vec<_>>(), title, x_title)
+    };
+    let (random, stream) = (FigureKind::RandomRead, FigureKind::Stream);
     let charts = [
-        (
-            FigureKind::RandomRead,
-            "Random read by block size",
-            "block size",
-        ),
-        (
-            FigureKind::Stream,
-            "Streams by length",
-            "length of the stream",
-        ),
+        of(random, "Random read by block size", "block size"),
+        of(stream, "Streams by length", "length of the stream"),
     ];
-    let charts = charts.into_iter().filter_map(|(kind, title, x_title)| {
-        let figures: Vec<&FidelityFigure> =
-            drive.figures.iter().filter(|f| f.kind == kind).collect();
-        curves(&figures, title, x_title)
-    });
-    let numbered = charts.enumerate().map(|(n, chart)| Chart {
-        id: format!("{id}-chart-{}", n + 1),
-        ..chart
-    });
-    numbered.collect()
+    numbered(charts.into_iter().flatten().collect(), id)
 }
 
 fn curves(figures: &[&FidelityFigure], title: &str, x_title: &str) -> Option<Chart> {
-    let mut names: Vec<&str> = Vec::new();
-    let mut sizes: Vec<f64> = Vec::new();
-    for (name, size) in figures.iter().filter_map(|f| f.curve.as_ref()) {
-        if !names.contains(&name.as_str()) {
-            names.push(name);
-        }
-        sizes.push(*size);
-    }
+    let known = figures.iter().filter_map(|f| f.curve.as_ref());
+    let names = distinct(known.clone().map(|(name, _)| name.as_str()));
+    let mut sizes: Vec<f64> = known.map(|(_, size)| *size).collect();
     sizes.sort_by(f64::total_cmp);
     sizes.dedup();
     if sizes.len() < 2 {
@@ -330,16 +283,6 @@ fn curves(figures: &[&FidelityFigure], title: &str, x_title: &str) -> Option<Cha
     layout["xaxis"]["tickvals"] = sizes.iter().copied().map(for_drawing).collect();
     layout["xaxis"]["ticktext"] = sizes.iter().map(|size| plain(&size_label(size))).collect();
     layout["xaxis"]["type"] = "log".into();
-    Some(Chart {
-        title: title.to_owned(),
-        switch: "figure",
-        log_switch: true,
-        height: 430,
-        views: vec![ChartView {
-            label: title.to_owned(),
-            data,
-            layout,
-        }],
-        ..Chart::default()
-    })
+    let views = ChartView::of(title, data, layout).into_iter().collect();
+    Chart::of(title.to_owned(), "figure", 430, views)
 }

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::{ABOUT, ErrorStatistics, FidelityFigure, FidelityPage, FigureKind, SAME};
+use super::{ABOUT, ErrorStatistics, FidelityPage, SAME};
 use crate::format::figure;
 
 /// The page as Markdown, lines of text within 130 columns.
@@ -65,18 +65,12 @@ fn summary(out: &mut String, page: &FidelityPage) {
          | drive | random cells | median | worst | sequential cells | worst | other figures met | predicted | median | worst |\n\
          |---|--:|--:|--:|--:|--:|--:|--:|--:|--:|\n",
     );
-    let number = |s: &ErrorStatistics, value: f64| {
-        if s.count > 0 {
-            format!("{value:.1}")
-        } else {
-            "-".to_owned()
-        }
+    let number = |s: &ErrorStatistics, value: f64| match s.count {
+        0 => "-".to_owned(),
+        _ => format!("{value:.1}"),
     };
     for drive in &page.drives {
-        let random = drive.statistics(|f| f.kind == FigureKind::RandomRead);
-        let sequential = drive.statistics(|f| f.kind == FigureKind::SequentialRead);
-        let other = drive.statistics(|f| f.kind > FigureKind::SequentialRead);
-        let predicted = drive.statistics(|f| f.predicted);
+        let [random, sequential, other, predicted] = drive.summary();
         let _ = writeln!(
             out,
             "| {} | {} | {} | {} | {} | {} | {} of {} | {} | {} | {} |",
@@ -97,21 +91,12 @@ fn summary(out: &mut String, page: &FidelityPage) {
 
 fn misses(out: &mut String, page: &FidelityPage) {
     out.push_str("\n## Figures that miss their goals\n\n");
-    let drives = page.drives.iter();
-    let missed = drives.flat_map(|drive| {
-        drive
-            .figures
-            .iter()
-            .filter(|f| !f.met)
-            .map(move |f| (drive, f))
-    });
-    let missed: Vec<(_, &FidelityFigure)> = missed.collect();
-    if missed.is_empty() {
+    if page.misses().next().is_none() {
         out.push_str("None.\n");
         return;
     }
     out.push_str("| drive | figure | published | simulated | error | goal | |\n|---|---|--:|--:|--:|--:|---|\n");
-    for (drive, f) in missed {
+    for (drive, f) in page.misses() {
         let _ = writeln!(
             out,
             "| {} | {} | {} {} | {} | {} | {} {} | {} |",

@@ -7,7 +7,7 @@ use maud::{Markup, html};
 
 use super::elements::{facts, table, titled};
 use crate::drive_set::DriveSet;
-use crate::format::{figure, stamp};
+use crate::format::{figure, joined, stamp};
 use crate::grid::preparations;
 use crate::table::Table;
 use crate::tables::inspect;
@@ -27,7 +27,7 @@ pub fn appendix(set: &DriveSet<'_>, health: Option<&Table>) -> Markup {
         @if !prepared.is_empty() {
             (titled("preparation", "Preparation", &html! {
                 p.how { "Data written before the measurements. Timed, but not a result." }
-                (table(&inspect::preparations(set, &prepared)))
+                (table(&inspect::preparations(&prepared)))
             }))
         }
         @if let Some(health) = health {
@@ -52,17 +52,18 @@ pub fn appendix(set: &DriveSet<'_>, health: Option<&Table>) -> Markup {
 }
 
 fn warning(set: &DriveSet<'_>, run: usize, warning: &Warning) -> Markup {
-    let mut subject: Vec<String> = Vec::new();
-    if set.runs.len() > 1 {
-        subject.push(format!("run {}", run + 1));
-    }
+    let several = set.runs.len() > 1;
     let position = warning.drive.and_then(|d| set.position(run, d));
-    subject.extend(position.map(|p| set.full_name(p)));
-    subject.extend(warning.cell.clone());
+    let subject = [
+        several.then(|| format!("run {}", run + 1)),
+        position.map(|p| set.full_name(p)),
+        warning.cell.clone(),
+    ];
+    let subject = joined(subject.into_iter().flatten(), " \u{b7} ");
     html! {
         article.warning {
             p { code { (warning.code) } " " (warning.message) }
-            @if !subject.is_empty() { p.about { (subject.join(" \u{b7} ")) } }
+            @if !subject.is_empty() { p.about { (subject) } }
             p.advice { b { "Advice:" } " " (warning.advice) }
         }
     }
@@ -77,11 +78,8 @@ fn environment(run: &Run) -> Markup {
         ("kernel", host.kernel.clone()),
     ];
     let details = host.details.iter().map(|(k, v)| (k.as_str(), v.clone()));
-    let parameters = run
-        .manifest
-        .parameters
-        .iter()
-        .map(|(k, v)| (k.as_str(), v.clone()));
+    let parameters = run.manifest.parameters.iter();
+    let parameters = parameters.map(|(k, v)| (k.as_str(), v.clone()));
     html! {
         (facts(own.into_iter().chain(details)))
         h4 { "Self-audit on this host" }
@@ -107,11 +105,9 @@ fn environment(run: &Run) -> Markup {
 fn provenance(run: &Run) -> Markup {
     let m = &run.manifest;
     let quoted = m.command_line.iter().map(|argument| {
-        if argument.contains(char::is_whitespace) {
-            format!("'{argument}'")
-        } else {
-            argument.clone()
-        }
+        let spaced = argument.contains(char::is_whitespace);
+        let quote = if spaced { "'" } else { "" };
+        format!("{quote}{argument}{quote}")
     });
     html! {
         (facts([

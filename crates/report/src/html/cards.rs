@@ -5,9 +5,9 @@ use maud::{Markup, html};
 
 use super::elements::{drive_name, facts, titled};
 use crate::drive_set::{DriveSet, ReportDrive};
-use crate::format::{capacity, humanise};
-use crate::grid::{Point, Section};
-use crate::views::{Context, KeyFigure};
+use crate::format::{capacity, humanise, joined};
+use crate::grid::Section;
+use crate::views::KeyFigure;
 
 /// The cards of all drives.
 pub fn cards(set: &DriveSet<'_>, sections: &[Section<'_>]) -> Markup {
@@ -26,11 +26,11 @@ fn card(set: &DriveSet<'_>, sections: &[Section<'_>], position: usize) -> Markup
         Some((run.manifest.suite.title.as_str(), verdict))
     });
     let verdicts: Vec<(&str, &Verdict)> = verdicts.collect();
-    let keys = key_figures(set, sections, position);
+    let keys = key_figures(sections, position);
     let details = &drive.info.details;
     html! {
         article.card style={ "--c:var(--c" (position % crate::charts::PALETTE) ")" } {
-            h3 { (drive_name(&drive.heading())) }
+            h3 { (drive_name(&drive.heading)) }
             p.identity { (identity(drive)) }
             @if verdicts.is_empty() {
                 p class="verdict undecided" {
@@ -78,21 +78,20 @@ fn identity(drive: &ReportDrive<'_>) -> String {
         (None, false, "null") => "null target (no drive): the ceiling of the I/O engine".to_owned(),
         (None, false, other) => other.to_owned(),
     };
-    let labelled =
-        |label: &str, value: &str| (!value.is_empty()).then(|| format!("{label} {value}"));
-    let block_size =
-        (d.logical_block_bytes > 0).then(|| format!("{} B blocks", d.logical_block_bytes));
+    let labelled = |label: &str, value: &str, unit: &str| match value {
+        "" | "0" => String::new(),
+        _ => format!("{label}{value}{unit}"),
+    };
     let parts = [
         d.model.clone(),
         capacity(d.capacity_bytes),
-        labelled("serial", &d.serial).unwrap_or_default(),
-        labelled("firmware", &d.firmware).unwrap_or_default(),
-        block_size.unwrap_or_default(),
+        labelled("serial ", &d.serial, ""),
+        labelled("firmware ", &d.firmware, ""),
+        labelled("", &d.logical_block_bytes.to_string(), " B blocks"),
         kind,
         d.spec.clone(),
     ];
-    let parts: Vec<String> = parts.into_iter().filter(|p| !p.is_empty()).collect();
-    parts.join(" \u{b7} ")
+    joined(parts, " \u{b7} ")
 }
 
 fn verdict(verdict: &Verdict) -> Markup {
@@ -122,22 +121,10 @@ fn verdict(verdict: &Verdict) -> Markup {
 }
 
 /// The key figures of every section with results of the drive.
-fn key_figures(set: &DriveSet<'_>, sections: &[Section<'_>], position: usize) -> Vec<KeyFigure> {
-    let mut keys = Vec::new();
-    for section in sections {
-        let own = section
-            .points
-            .iter()
-            .filter(|p| p.drive == position && p.result().is_some());
-        let points: Vec<&Point<'_>> = own.collect();
-        if !points.is_empty() {
-            let cx = Context {
-                set,
-                section,
-                all: sections,
-            };
-            keys.extend(section.descriptor().key_figures(cx, &points));
-        }
-    }
-    keys
+fn key_figures(sections: &[Section<'_>], drive: usize) -> Vec<KeyFigure> {
+    let measured = |section: &&Section<'_>| section.measured(drive).next().is_some();
+    let sections = sections.iter().filter(measured);
+    sections
+        .flat_map(|section| (section.descriptor().key_figures)(section, drive))
+        .collect()
 }

@@ -42,7 +42,8 @@ pub fn table(table: &Table) -> Markup {
     if table.is_empty() {
         return html! {};
     }
-    let firsts: Vec<usize> = table.groups().iter().map(|g| g.0).collect();
+    let columns = table.all_columns();
+    let firsts: Vec<usize> = table.groups(&columns).map(|group| group[0]).collect();
     html! {
         div.scroll role="region" tabindex="0" aria-label=(table.caption) {
             table {
@@ -76,29 +77,28 @@ pub fn notes(notes: &[String]) -> Markup {
 
 fn head(table: &Table) -> Markup {
     // Groups of one column without a label need no second row.
-    let two_rows = table
-        .columns
-        .iter()
-        .any(|c| c.group.is_some() && !c.label.is_empty());
+    let mut columns = table.columns.iter();
+    let two_rows = columns.any(|c| c.group.is_some() && !c.label.is_empty());
     let span = two_rows.then_some("2");
-    let groups = table.groups();
+    let columns = table.all_columns();
+    let groups: Vec<&[usize]> = table.groups(&columns).collect();
     html! {
         tr {
             th scope="col" rowspan=[span] { (table.corner) }
-            @for (at, count) in &groups {
-                @let column = &table.columns[*at];
+            @for group in &groups {
+                @let column = &table.columns[group[0]];
                 @match &column.group {
-                    Some(group) if two_rows => th scope="colgroup" colspan=(count) class="group" { (drive_name(group)) },
-                    Some(group) => th scope="col" class="num" { (drive_name(group)) },
-                    None => th scope="col" rowspan=[span] class=[(!is_text(table, *at)).then_some("num")] { (label(column)) },
+                    Some(name) if two_rows => th scope="colgroup" colspan=(group.len()) class="group" { (drive_name(name)) },
+                    Some(name) => th scope="col" class="num" { (drive_name(name)) },
+                    None => th scope="col" rowspan=[span] class=[(!is_text(table, group[0])).then_some("num")] { (label(column)) },
                 }
             }
         }
         @if two_rows {
             tr {
-                @for (at, count) in groups.iter().filter(|g| table.columns[g.0].group.is_some()) {
-                    @for (i, column) in table.columns[*at..at + count].iter().enumerate() {
-                        th scope="col" class=(if i == 0 { "num first" } else { "num" }) { (label(column)) }
+                @for group in groups.iter().filter(|g| table.columns[g[0]].group.is_some()) {
+                    @for (i, column) in group.iter().enumerate() {
+                        th scope="col" class=(if i == 0 { "num first" } else { "num" }) { (label(&table.columns[*column])) }
                     }
                 }
             }

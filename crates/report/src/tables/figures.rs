@@ -1,33 +1,18 @@
 //! Every figure of every cell.
 
-use assay_analysis::estimate;
-use assay_stats::{Estimate, HostLoad, LatencySummary, OpSummary};
+use std::collections::BTreeSet;
+
+use assay_stats::{Estimate, HostLoad, OpSummary};
 use assay_store::model::CellResult;
 
-use crate::drive_set::DriveSet;
 use crate::format;
 use crate::grid::{Point, Section};
-use crate::table::{Cell, Column, Row, Table};
-use crate::tables::{axis_cells, axis_columns, mark, name, reason, remarks};
-
-/// Heading, value in nanoseconds, and the samples that the figure needs.
-type LatencyColumn = (&'static str, fn(&LatencySummary) -> f64, u64);
+use crate::metric::LATENCIES;
+use crate::table::{Cell, Column, Table};
+use crate::tables::{axis_columns, latency_cells, mark, reason, rows_of_points};
 
 /// Shown only where some result has enough samples: most jobs do not.
-const RAREST: &str = "p99.999";
-
-const LATENCIES: [LatencyColumn; 10] = [
-    ("mean", |l| l.mean, 1),
-    ("std dev", |l| l.stddev, 1),
-    ("min", |l| l.min as f64, 1),
-    ("p50", |l| l.p50 as f64, 1),
-    ("p90", |l| l.p90 as f64, 10),
-    ("p99", |l| l.p99 as f64, 100),
-    ("p99.9", |l| l.p99_9 as f64, 1_000),
-    ("p99.99", |l| l.p99_99 as f64, 10_000),
-    (RAREST, |l| l.p99_999 as f64, 100_000),
-    ("max", |l| l.max as f64, 1),
-];
+pub const RAREST: &str = "p99.999";
 
 /// Columns of the service time.
 const SERVICE: [&str; 3] = ["mean", "p99", "max"];
@@ -35,11 +20,8 @@ const SERVICE: [&str; 3] = ["mean", "p99", "max"];
 /// Columns of a narrow table.
 const ESSENTIAL: [&str; 4] = ["mean", "p99", "p99.9", "max"];
 
-/// Heading and value of a host's load.
-type HostColumn = (&'static str, fn(&HostLoad) -> f64);
-
-/// Shares of the host's CPU time, as in DragonFly 2018.
-pub const HOST: [HostColumn; 5] = [
+/// Shares of the host's CPU time, as in DragonFly 2018: heading and value.
+pub const HOST: [(&str, fn(&HostLoad) -> f64); 5] = [
     ("user", |h| h.user_pct),
     ("system", |h| h.system_pct),
     ("irq", |h| h.irq_pct),
@@ -47,45 +29,37 @@ pub const HOST: [HostColumn; 5] = [
     ("idle", |h| h.idle_pct),
 ];
 
+/// The shares of [`HOST`]; empty where the load was not measured.
+pub fn host_cells(load: Option<&HostLoad>) -> [Cell; 5] {
+    HOST.map(|(_, of)| Cell::percent(load.map(of)))
+}
+
 /// One row per cell, drive and operation. `whole` adds every percentile, the host and further values.
-pub fn table(set: &DriveSet<'_>, section: &Section<'_>, whole: bool) -> Table {
-    let axes = section.varying();
-    let results: Vec<&CellResult> = section.points.iter().filter_map(Point::result).collect();
-    let any = |condition: fn(&CellResult) -> bool| results.iter().any(|r| condition(r));
-    let samples = results
-        .iter()
-        .flat_map(|r| [r.read.latency_ns.samples, r.write.latency_ns.samples]);
-    let most_samples = samples.max().unwrap_or(0);
-    let mut latencies = LATENCIES.to_vec();
-    latencies.retain(|(label, _, needed)| {
+pub fn table(section: &Section<'_>, whole: bool) -> Table {
+    let any = |condition: fn(&CellResult) -> bool| section.results().any(condition);
+    let samples = |r: &CellResult| r.read.latency_ns.samples.max(r.write.latency_ns.samples);
+    let most_samples = section.results().map(samples).max().unwrap_or(0);
+    let latencies = LATENCIES.iter().filter(|(label, _, needed)| {
         (whole || ESSENTIAL.contains(label)) && (*label != RAREST || most_samples >= *needed)
     });
+    let latencies: Vec<&str> = latencies.map(|(label, ..)| *label).collect();
     let host = whole && any(|r| r.host.is_some());
     // Power of the host's processors; the drive's power is not derived from it.
     let power = host && any(|r| r.host.is_some_and(|h| h.package_w.is_some()));
     let service = any(|r| r.read.service_ns.is_some() || r.write.service_ns.is_some());
-    let mut values: Vec<&str> = results
-        .iter()
-        .flat_map(|r| r.values.keys().map(String::as_str))
-        .collect();
-    values.sort_unstable();
-    values.dedup();
+    let mut values = value_keys(section.results());
     values.retain(|_| whole);
-    let estimated = whole
-        && section
-            .points
-            .iter()
-            .any(|p| precision(p).iter().any(Option::is_some));
+    let estimated = whole && section.points.iter().any(|p| precision(p) != [None; 2]);
     let mixed = any(|r| operations(r).len() > 1 || r.write.ios > 0 && r.read.ios > 0);
 
-    let mut columns = axis_columns(&axes);
+    let mut columns = axis_columns(section);
     if mixed {
         columns.push(Column::of("operation", ""));
     }
     columns.extend([Column::of("bandwidth", "MiB/s"), Column::of("rate", "IOPS")]);
     if estimated {
         let group = "confidence, \u{b1} % (95 %)";
-        columns.extend(["rate", "mean latency"].map(|label| Column::under(group, label, "")));
+        columns.extend(Column::all_under(group, ["rate", "mean latency"]));
     }
     let group = if service {
         "latency from the intended start, \u{b5}s"
@@ -95,89 +69,61 @@ pub fn table(set: &DriveSet<'_>, section: &Section<'_>, whole: bool) -> Table {
     columns.extend(
         latencies
             .iter()
-            .map(|(label, _, _)| Column::under(group, label, "")),
+            .map(|label| Column::under(group, label, "")),
     );
     if service && whole {
-        columns.extend(SERVICE.map(|label| Column::under("service time, \u{b5}s", label, "")));
+        columns.extend(Column::all_under("service time, \u{b5}s", SERVICE));
     }
     columns.push(Column::of("errors", ""));
     if host {
-        columns.extend(HOST.map(|(label, _)| Column::under("host CPU, %", label, "")));
+        columns.extend(Column::all_under(
+            "host CPU, %",
+            HOST.map(|(label, _)| label),
+        ));
     }
     if power {
         columns.push(Column::under("host power, W", "processors", ""));
     }
     columns.extend(values.iter().map(|v| Column::of(format::humanise(v), "")));
 
-    let mut rows = Vec::new();
-    for point in &section.points {
-        let leading = axis_cells(&axes, point);
-        let Some(result) = point.result() else {
-            let cells = leading.into_iter().chain([reason(point)]).collect();
-            rows.push(Row::new(name(set, point.drive), cells));
-            continue;
-        };
-        let all = operations(result);
-        // The series of a mixed workload combines both operations.
-        let precision = if all.len() == 1 {
-            precision(point)
-        } else {
-            [None; 2]
-        };
-        for (operation, summary) in all {
-            let mut cells = leading.clone();
-            if mixed {
-                cells.push(Cell::text(operation));
-            }
-            cells.push(Cell::figure(summary.mib_per_s).with(|n| n.mark = mark(point)));
-            cells.push(Cell::figure(summary.iops));
-            if estimated {
-                cells.extend(precision.map(|pct| pct.map(Cell::figure).unwrap_or_default()));
-            }
-            let latency = |l: &LatencySummary, (_, of, needed): &LatencyColumn| {
-                Cell::latency(of(l), l.samples, *needed)
-            };
-            cells.extend(
-                latencies
-                    .iter()
-                    .map(|column| latency(&summary.latency_ns, column)),
-            );
-            if service && whole {
-                let columns = LATENCIES
-                    .iter()
-                    .filter(|(label, _, _)| SERVICE.contains(label));
-                let service = summary.service_ns.as_ref();
-                cells.extend(
-                    columns.map(|column| service.map(|s| latency(s, column)).unwrap_or_default()),
-                );
-            }
-            cells.push(Cell::fault_count(summary.errors));
-            if host {
-                let load = result.host.as_ref();
-                cells.extend(
-                    HOST.map(|(_, of)| load.map(|l| Cell::percent(of(l))).unwrap_or_default()),
-                );
-            }
-            if power {
-                let watts = result.host.and_then(|load| load.package_w);
-                cells.push(
-                    watts
-                        .map(|w| Cell::number(format!("{w:.1}")))
-                        .unwrap_or_default(),
-                );
-            }
-            let value = |key: &&str| {
-                result
-                    .values
-                    .get(*key)
-                    .map(|v| Cell::figure(*v))
-                    .unwrap_or_default()
-            };
-            cells.extend(values.iter().map(value));
-            rows.push(Row::new(name(set, point.drive), cells));
+    let figures = |point: &Point<'_>, result: &CellResult, operation: &str, summary: &OpSummary| {
+        let mut cells = Vec::new();
+        if mixed {
+            cells.push(Cell::text(operation));
         }
-    }
-    let mut notes = remarks(set, &section.points);
+        cells.push(Cell::figure(summary.mib_per_s).with(|n| n.mark = mark(point)));
+        cells.push(Cell::figure(summary.iops));
+        if estimated {
+            // The series of a mixed workload combines both operations.
+            let single = operations(result).len() == 1;
+            cells.extend(precision(point).map(|pct| Cell::figure(pct.filter(|_| single))));
+        }
+        cells.extend(latency_cells(&summary.latency_ns, &latencies));
+        if service && whole {
+            let of = |s| latency_cells(s, &SERVICE);
+            let none = || vec![Cell::Empty; SERVICE.len()];
+            cells.extend(summary.service_ns.as_ref().map_or_else(none, of));
+        }
+        cells.push(Cell::fault_count(summary.errors));
+        if host {
+            cells.extend(host_cells(result.host.as_ref()));
+        }
+        if power {
+            let watts = result.host.and_then(|load| load.package_w);
+            cells.push(watts.map_or(Cell::Empty, |w| Cell::number(format!("{w:.1}"))));
+        }
+        cells.extend(value_cells(result, &values));
+        cells
+    };
+    let rows = rows_of_points(section, |point| {
+        let Some(result) = point.result() else {
+            return vec![vec![reason(point)]];
+        };
+        let all = operations(result).into_iter();
+        all.map(|(operation, summary)| figures(point, result, operation, summary))
+            .collect()
+    });
+    let mut notes = section.remarks();
     let mut cells = rows.iter().flat_map(|r| &r.cells);
     if cells.any(|c| matches!(c, Cell::Missing("\u{2013}", _))) {
         notes.push("\u{2013}: too few samples for this percentile; see max".to_owned());
@@ -196,9 +142,21 @@ pub fn table(set: &DriveSet<'_>, section: &Section<'_>, whole: bool) -> Table {
     Table::of_drives(caption, columns, rows, notes)
 }
 
+/// The keys of all further values, sorted.
+pub fn value_keys<'r>(results: impl Iterator<Item = &'r CellResult>) -> Vec<&'r str> {
+    let keys = results.flat_map(|r| r.values.keys().map(String::as_str));
+    keys.collect::<BTreeSet<&str>>().into_iter().collect()
+}
+
+/// The further values of these keys.
+pub fn value_cells(result: &CellResult, keys: &[&str]) -> Vec<Cell> {
+    let values = keys.iter().map(|key| result.values.get(*key).copied());
+    values.map(Cell::figure).collect()
+}
+
 /// Half-widths of the confidence intervals of rate and mean latency, percent.
 fn precision(point: &Point<'_>) -> [Option<f64>; 2] {
-    let estimates = point.data.map(estimate::of).unwrap_or_default();
+    let estimates = point.estimates();
     [estimates.iops, estimates.latency_mean_ns]
         .map(|e| e.and_then(|e: Estimate| e.half_width_pct()))
 }

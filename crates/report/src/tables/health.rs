@@ -1,12 +1,13 @@
 //! Health logs during the measurements, by run: initial values and increments.
 
+use std::collections::BTreeSet;
+
 use assay_store::model::TelemetryRecord;
 use assay_units::text::format_size;
 
 use crate::drive_set::DriveSet;
-use crate::format;
+use crate::format::{self, joined, text_or};
 use crate::table::{Cell, Column, Row, Table};
-use crate::tables::name;
 
 /// First and last value in a run.
 fn ends<T>(
@@ -20,8 +21,9 @@ fn ends<T>(
 
 /// Increment of a counter as a cell. A counter that the drive resets counts as no increment.
 fn increment(ends: Option<(u64, u64)>, cell: impl Fn(u64) -> Cell) -> Cell {
-    ends.map(|(first, last)| cell(last.saturating_sub(first)))
-        .unwrap_or_default()
+    ends.map_or(Cell::Empty, |(first, last)| {
+        cell(last.saturating_sub(first))
+    })
 }
 
 fn seconds(increment: u64) -> Cell {
@@ -34,31 +36,27 @@ fn seconds(increment: u64) -> Cell {
 
 /// One row per drive and run; `None` where no drive reports its health.
 pub fn table(set: &DriveSet<'_>) -> Option<Table> {
-    let temperature = "temperature, \u{b0}C";
-    let added = "increment in the run";
-    let moved = "transferred in the run, by its own count";
-    let columns = vec![
-        Column::of("run", ""),
-        Column::under(temperature, "first", ""),
-        Column::under(temperature, "highest", ""),
-        Column::under(added, "time too warm", ""),
-        Column::under(added, "time critical", ""),
-        Column::under(added, "throttled", "times"),
-        Column::under(added, "media errors", ""),
-        Column::under(added, "error log", "entries"),
-        Column::under(moved, "read", ""),
-        Column::under(moved, "written", ""),
-        Column::under("endurance", "used", "%"),
-        Column::under("endurance", "spare left", "%"),
-        Column::of("critical warnings", ""),
+    let mut columns = vec![Column::of("run", "")];
+    columns.extend(Column::all_under(
+        "temperature, \u{b0}C",
+        ["first", "highest"],
+    ));
+    let increments = [
+        ("time too warm", ""),
+        ("time critical", ""),
+        ("throttled", "times"),
+        ("media errors", ""),
+        ("error log", "entries"),
     ];
-    let celsius = |c: Option<f64>| {
-        c.map(|c| Cell::number(format!("{c:.0}")))
-            .unwrap_or_default()
-    };
+    let increment_of = |(label, unit)| Column::under("increment in the run", label, unit);
+    columns.extend(increments.map(increment_of));
+    let moved = "transferred in the run, by its own count";
+    columns.extend(Column::all_under(moved, ["read", "written"]));
+    columns.extend(["used", "spare left"].map(|label| Column::under("endurance", label, "%")));
+    columns.push(Column::of("critical warnings", ""));
     let bytes = |increment: u64| Cell::number(format_size(increment));
     let mut rows = Vec::new();
-    for (position, drive) in set.drives.iter().enumerate() {
+    for drive in &set.drives {
         for &(run, index) in &drive.origins {
             let cells = set.runs[run].cells.iter();
             let own = cells.flat_map(|c| c.drives.iter().filter(|d| d.drive == index));
@@ -67,22 +65,19 @@ pub fn table(set: &DriveSet<'_>) -> Option<Table> {
                 continue;
             };
             let warnings = readings.iter().flat_map(|r| &r.critical_warnings);
-            let mut warnings: Vec<&str> = warnings.map(String::as_str).collect();
-            warnings.sort_unstable();
-            warnings.dedup();
+            let warnings: BTreeSet<&String> = warnings.collect();
             let degrees = || readings.iter().filter_map(|r| r.temperature_c);
             let counter = |of: fn(&TelemetryRecord) -> Option<u64>| ends(&readings, of);
             let last = |of: fn(&TelemetryRecord) -> Option<u8>| {
-                ends(&readings, of)
-                    .map(|(_, last)| Cell::number(last.to_string()))
-                    .unwrap_or_default()
+                let ends = ends(&readings, of);
+                ends.map_or(Cell::Empty, |(_, last)| Cell::number(last.to_string()))
             };
             // The title is before the colon; the explanation follows it.
             let suite = set.runs[run].manifest.suite.title.split(':').next();
             let cells = vec![
                 Cell::text(suite.unwrap_or_default()),
-                celsius(degrees().next()),
-                celsius(degrees().reduce(f64::max)),
+                Cell::celsius(degrees().next()),
+                Cell::celsius(degrees().reduce(f64::max)),
                 increment(counter(|r| r.warning_time_s), seconds),
                 increment(counter(|r| r.critical_time_s), seconds),
                 increment(counter(|r| r.thermal_transitions), Cell::fault_count),
@@ -92,13 +87,9 @@ pub fn table(set: &DriveSet<'_>) -> Option<Table> {
                 increment(counter(|r| r.host_bytes_written), bytes),
                 last(|r| r.percentage_used),
                 last(|r| r.available_spare_pct),
-                Cell::Text(if warnings.is_empty() {
-                    "none".to_owned()
-                } else {
-                    warnings.join(", ")
-                }),
+                Cell::text(text_or(&joined(warnings, ", "), "none")),
             ];
-            rows.push(Row::new(name(set, position), cells));
+            rows.push(Row::new(drive.heading.clone(), cells));
         }
     }
     let note = "from the health log of each drive, read at every interval; real drives count the time too warm in whole minutes and transfers in thousands of 512 bytes";

@@ -1,17 +1,16 @@
 //! Drives at the knee of a depth sweep: the lowest queue depth with 95 % of the best rate (AnandTech PBlaze5).
 
-use assay_analysis::estimate::{self, Estimates};
+use assay_analysis::estimate::Estimates;
 use assay_analysis::knee::total_depth;
 use assay_stats::confidence::Estimate;
 use assay_stats::knee::{DepthKnee, SHARE, lowest_depth_reaching};
 use assay_store::model::CellResult;
 
 use super::power;
-use crate::drive_set::DriveSet;
 use crate::format;
 use crate::grid::{Point, Section};
-use crate::table::{Cell, Column, Row, Table};
-use crate::tables::{name, remarks, spread, spread_note};
+use crate::table::{Cell, Column, Table};
+use crate::tables::{latency_cells, spread, spread_note};
 
 /// Rates of blocks up to this size are operations per second; of larger ones, bytes.
 const SMALL_BYTES: u64 = 16 << 10;
@@ -60,30 +59,23 @@ pub fn index(points: &[&Point<'_>]) -> Option<usize> {
 fn knee_of(points: &[&Point<'_>]) -> Option<DepthKnee> {
     let rates = points.iter().map(|p| {
         let complete = p.result().filter(|_| p.remark().is_none());
-        (
-            total_depth(&p.plan().workload),
-            complete.map_or(0.0, |r| r.iops()),
-        )
+        let iops = complete.map_or(0.0, |r| r.iops());
+        (total_depth(&p.plan().workload), iops)
     });
     let knee = lowest_depth_reaching(&rates.collect::<Vec<_>>(), SHARE)?;
     (points.len() > 1).then_some(knee)
 }
 
 /// One row per drive and column, at the knee.
-pub fn table(set: &DriveSet<'_>, section: &Section<'_>) -> Table {
+pub fn table(section: &Section<'_>) -> Table {
     let several = section.columns.len() > 1;
     let unit = rate_unit(section);
-    let mut columns = Vec::new();
-    if several {
-        columns.push(Column::of("what", ""));
-    }
-    columns.extend([Column::of("knee", ""), Column::of("rate", unit)]);
-    let latency = "latency at the knee, \u{b5}s";
-    columns.extend(["mean", "p99", "p99.99"].map(|l| Column::under(latency, l, "")));
-    let powered = section
-        .points
-        .iter()
-        .any(|p| power::mean_watts(p).is_some());
+    let mut columns = Column::list([("what", ""), ("knee", ""), ("rate", unit)]);
+    columns.drain(..usize::from(!several));
+    let latencies = ["mean", "p99", "p99.99"];
+    columns.extend(Column::all_under("latency at the knee, \u{b5}s", latencies));
+    let mut points = section.points.iter();
+    let powered = points.any(|p| power::mean_watts(p).is_some());
     if powered {
         columns.extend([Column::of("power", "W"), power::efficiency_column(section)]);
     }
@@ -106,32 +98,26 @@ pub fn table(set: &DriveSet<'_>, section: &Section<'_>) -> Table {
         if several {
             cells.push(Cell::Text(section.column_label(point.column)));
         }
-        cells.push(
-            Cell::number(&section.rows[point.row].label)
-                .with(|n| n.mark = knee.still_rising.then(|| STILL_RISING.to_owned())),
-        );
+        let depth = Cell::number(&section.rows[point.row].label);
+        let mark = knee.still_rising.then(|| STILL_RISING.to_owned());
+        cells.push(depth.with(|n| n.mark = mark));
         cells.push(Cell::figure(rate(point)).with(|n| {
-            let estimates = point.data.map(estimate::of).unwrap_or_default();
-            let (estimate, unit) = rate_estimate(section, &estimates);
+            let (estimate, unit) = rate_estimate(section, &point.estimates());
             n.spread = spread(estimate, unit);
             n.details = point.plan().id.clone();
         }));
-        let l = result.latency();
-        let latencies = [(l.mean, 1), (l.p99 as f64, 100), (l.p99_99 as f64, 10_000)];
-        cells.extend(latencies.map(|(ns, needed)| Cell::latency(ns, l.samples, needed)));
+        cells.extend(latency_cells(result.latency(), &latencies));
         if powered {
             let watts = power::mean_watts(point);
-            cells.push(watts.map_or_else(power::unreported, Cell::figure));
+            cells.push(Cell::figure(watts).or(power::unreported));
             cells.push(power::efficiency(section, rate(point), watts));
         }
         let at = &section.rows[best.row].label;
-        cells.push(Cell::Text(format!(
-            "{} at {at}",
-            format::figure(rate(best))
-        )));
-        rows.push(Row::new(name(set, point.drive), cells));
+        let best = format::figure(rate(best));
+        cells.push(Cell::Text(format!("{best} at {at}")));
+        rows.push(point.table_row(cells));
     }
-    let mut notes = remarks(set, &section.points);
+    let mut notes = section.remarks();
     notes.extend(spread_note(&rows));
     notes.push(
         "knee: the lowest depth with 95 % of the best rate of the sweep; more depth mainly adds latency".to_owned(),
@@ -141,7 +127,7 @@ pub fn table(set: &DriveSet<'_>, section: &Section<'_>) -> Table {
             "{STILL_RISING}: the sweep ended before the drive was saturated; its knee is at this depth or beyond"
         ));
     }
-    Table::of_drives(section.caption("at the knee"), columns, rows, notes)
+    section.table("at the knee", columns, rows, notes)
 }
 
 #[cfg(test)]

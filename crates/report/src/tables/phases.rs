@@ -1,43 +1,33 @@
 //! Causes of the rate: phases, causes and evidence.
 
-use crate::charts::phases;
-use crate::drive_set::DriveSet;
+use crate::charts::phases::cause_text;
 use crate::grid::Section;
-use crate::table::{Cell, Column, Row, Table};
-use crate::tables::{axis_cells, axis_columns, name};
+use crate::table::{Cell, Column, Table};
+use crate::tables::{axis_columns, rows_of_points};
 
 /// One row per phase of every drive.
-pub fn table(set: &DriveSet<'_>, section: &Section<'_>) -> Table {
-    let axes = section.varying();
-    let mut columns = axis_columns(&axes);
-    let labels = [
+pub fn table(section: &Section<'_>) -> Table {
+    let mut columns = axis_columns(section);
+    columns.extend(Column::list([
         ("from", "s"),
         ("to", "s"),
         ("cause", ""),
         ("mean", "MiB/s"),
         ("mean", "IOPS"),
         ("evidence", ""),
-    ];
-    columns.extend(labels.map(|(label, unit)| Column::of(label, unit)));
-    let mut rows = Vec::new();
-    for point in &section.points {
-        for phase in phases::of(set, point).iter() {
-            let mut cells = axis_cells(&axes, point);
-            cells.extend([
+    ]));
+    let rows = rows_of_points(section, |point| {
+        let cells = point.phases().iter().map(|phase| {
+            vec![
                 Cell::figure(phase.from_s),
                 Cell::figure(phase.to_s),
-                Cell::text(&phase.cause),
-                Cell::figure(phase.mib_per_s),
-                Cell::figure(phase.iops),
+                Cell::Text(cause_text(&phase.cause)),
+                Cell::figure(phase.mean_mib_per_s),
+                Cell::figure(phase.mean_iops),
                 Cell::text(&phase.evidence),
-            ]);
-            rows.push(Row::new(name(set, point.drive), cells));
-        }
-    }
-    Table::of_drives(
-        section.caption("causes of the rate"),
-        columns,
-        rows,
-        Vec::new(),
-    )
+            ]
+        });
+        cells.collect()
+    });
+    section.table("causes of the rate", columns, rows, Vec::new())
 }

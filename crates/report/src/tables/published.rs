@@ -1,14 +1,14 @@
 //! Published figures of a drive beside those of its simulation for the same workload.
 
-use assay_stats::LatencySummary;
 use assay_store::model::{CellKind, CellResult, Published, WorkloadRecord};
 use assay_units::{MIB, median};
 
 use crate::drive_set::DriveSet;
-use crate::format;
+use crate::format::{distinct, figure};
 use crate::grid::{Point, Section};
+use crate::metric::{LATENCIES, Latency};
 use crate::table::{Cell, Column, Heading, Row, Table};
-use crate::tables::{name, stream};
+use crate::tables::stream;
 
 /// Errors above this are marked, percent.
 const ALARM_PCT: f64 = 10.0;
@@ -17,11 +17,9 @@ const ALARM_PCT: f64 = 10.0;
 const COLUMNS: [&str; 3] = ["published", "simulated", "error, %"];
 
 /// One table per drive with published figures for measured workloads.
-pub fn tables(set: &DriveSet<'_>, section: &Section<'_>) -> Vec<Table> {
+pub fn tables(section: &Section<'_>) -> Vec<Table> {
     let drives = section.drives.iter();
-    drives
-        .filter_map(|drive| table(set, section, *drive))
-        .collect()
+    drives.filter_map(|drive| table(section, *drive)).collect()
 }
 
 /// True when the figure is of this stream. A whole drive has a whole number of chunks.
@@ -49,7 +47,7 @@ pub fn summary(set: &DriveSet<'_>, sections: &[Section<'_>]) -> Table {
     let mut rows = Vec::new();
     for section in sections {
         for &drive in &section.drives {
-            let compared = compared(set, section, drive);
+            let compared = compared(section, drive);
             let (Some(median), Some(worst)) = (median_size(&compared), worst(&compared)) else {
                 continue;
             };
@@ -60,7 +58,7 @@ pub fn summary(set: &DriveSet<'_>, sections: &[Section<'_>]) -> Table {
                 Cell::number(format!("{:+.1}", worst.error_pct)),
                 Cell::Text(section.location(worst.row, worst.column)),
             ];
-            rows.push(Row::new(name(set, drive), cells));
+            rows.push(Row::new(set.drives[drive].heading.clone(), cells));
         }
     }
     let labels = ["step", "figures", "median error, %", "greatest, %", "at"];
@@ -78,41 +76,33 @@ struct Compared<'a> {
     column: usize,
     published: &'a Published,
     simulated_mib_per_s: f64,
-    /// Of the published figure.
     error_pct: f64,
 }
 
 /// Every comparison of a drive in a section, row by row. Only measurements count: a soak is hot, and concurrent drives
 /// share a host.
-fn compared<'a>(set: &DriveSet<'a>, section: &Section<'a>, drive: usize) -> Vec<Compared<'a>> {
-    let published = &set.drives[drive].info.published;
-    let mut compared = Vec::new();
-    for row in 0..section.rows.len() {
-        for column in 0..section.columns.len() {
-            let point = section.at(row, column, drive);
-            let Some(point) = point.filter(|p| p.plan().kind == CellKind::Measure) else {
-                continue;
-            };
-            let (same, rate): (fn(&Published, &WorkloadRecord) -> bool, _) = if section.is_stream()
-            {
-                (same_stream, stream::mean_at(section, point))
-            } else {
-                (same, point.result().map(CellResult::mib_per_s))
-            };
-            let mut rated = published.iter().filter(|p| p.mib_per_s > 0.0);
-            let figure = rated.find(|p| same(p, &point.plan().workload));
-            if let (Some(published), Some(simulated_mib_per_s)) = (figure, rate) {
-                compared.push(Compared {
-                    row,
-                    column,
-                    published,
-                    simulated_mib_per_s,
-                    error_pct: error_pct(published.mib_per_s, simulated_mib_per_s),
-                });
-            }
-        }
-    }
-    compared
+fn compared<'a>(section: &Section<'a>, drive: usize) -> Vec<Compared<'a>> {
+    let figures = &section.set.drives[drive].info.published;
+    let compare = |(row, column)| {
+        let point = section.at(row, column, drive)?;
+        let workload = &point.plan().workload;
+        let mut rated = figures.iter().filter(|p| p.mib_per_s > 0.0);
+        let (published, simulated_mib_per_s) = if section.is_stream() {
+            let known = rated.find(|p| same_stream(p, workload));
+            (known?, stream::mean_at(section, point)?)
+        } else {
+            let rate = point.result().map(CellResult::mib_per_s);
+            (rated.find(|p| same(p, workload))?, rate?)
+        };
+        (point.plan().kind == CellKind::Measure).then(|| Compared {
+            row,
+            column,
+            published,
+            simulated_mib_per_s,
+            error_pct: error_pct(published.mib_per_s, simulated_mib_per_s),
+        })
+    };
+    section.locations().filter_map(compare).collect()
 }
 
 /// Relative error, percent.
@@ -122,43 +112,41 @@ fn error_pct(published: f64, simulated: f64) -> f64 {
 
 /// The publishers, each once.
 fn sources<'p>(published: impl Iterator<Item = &'p Published>) -> String {
-    let mut sources: Vec<&str> = Vec::new();
-    for one in published {
-        if !sources.contains(&one.source.as_str()) {
-            sources.push(&one.source);
-        }
-    }
-    sources.join("; ")
+    distinct(published.map(|p| p.source.as_str())).join("; ")
 }
 
-fn table(set: &DriveSet<'_>, section: &Section<'_>, drive: usize) -> Option<Table> {
-    let compared = compared(set, section, drive);
+/// The columns of comparisons under their headings.
+fn columns<'l>(headings: impl Iterator<Item = &'l str>) -> Vec<Column> {
+    headings
+        .flat_map(|heading| Column::all_under(heading, COLUMNS))
+        .collect()
+}
+
+fn table(section: &Section<'_>, drive: usize) -> Option<Table> {
+    let compared = compared(section, drive);
     let (median, worst) = (median_size(&compared)?, worst(&compared)?);
     let at = |row, column| compared.iter().find(|c| (c.row, c.column) == (row, column));
-    let mut columns: Vec<usize> = (0..section.columns.len()).collect();
-    columns.retain(|column| compared.iter().any(|c| c.column == *column));
+    let mut shown: Vec<usize> = (0..section.columns.len()).collect();
+    shown.retain(|column| compared.iter().any(|c| c.column == *column));
     let rows = (0..section.rows.len()).filter(|row| compared.iter().any(|c| c.row == *row));
     let rows = rows.map(|row| {
-        let cells = columns.iter().flat_map(|&column| {
-            at(row, column).map_or([Cell::Empty, Cell::Empty, Cell::Empty], |c| {
-                comparison(c.published.mib_per_s, c.simulated_mib_per_s)
-            })
-        });
+        let figures = shown.iter().map(|column| at(row, *column));
+        let cells = figures
+            .flat_map(|c| comparison(c.map(|c| (c.published.mib_per_s, c.simulated_mib_per_s))));
         Row::new(Heading::plain(section.row_label(row)), cells.collect())
     });
-    let headings = columns.iter().flat_map(|column| {
-        let label = section.column_label(*column);
-        COLUMNS.map(|heading| Column::under(&label, heading, ""))
-    });
+    let labels: Vec<String> = shown.iter().map(|c| section.column_label(*c)).collect();
+    let name = section.set.full_name(drive);
+    let stream = section.is_stream();
+    let corner = if stream {
+        "stream"
+    } else {
+        section.row_title()
+    };
     Some(Table {
-        caption: format!("{}: published and simulated, MiB/s", set.full_name(drive)),
-        corner: if section.is_stream() {
-            "stream"
-        } else {
-            section.row_title()
-        }
-        .to_owned(),
-        columns: headings.collect(),
+        caption: format!("{name}: published and simulated, MiB/s"),
+        corner: corner.to_owned(),
+        columns: columns(labels.iter().map(String::as_str)),
         rows: rows.collect(),
         notes: vec![format!(
             "{} published figures ({}): median error {median:.1} %, greatest {:+.1} % ({})",
@@ -170,24 +158,16 @@ fn table(set: &DriveSet<'_>, section: &Section<'_>, drive: usize) -> Option<Tabl
     })
 }
 
-/// A latency's name in published figures, and its value, nanoseconds.
-type LatencyFigure = (&'static str, fn(&LatencySummary) -> f64);
-
-/// The latencies that are published of some workloads.
-const LATENCIES: [LatencyFigure; 4] = [
-    ("mean", |l| l.mean),
-    ("p50", |l| l.p50 as f64),
-    ("p99", |l| l.p99 as f64),
-    ("p99.999", |l| l.p99_999 as f64),
-];
-
 /// One table per drive with published latencies for measured workloads.
-pub fn latencies(set: &DriveSet<'_>, section: &Section<'_>) -> Vec<Table> {
-    let of_drive = |drive: usize| {
-        let figures = &set.drives[drive].info.published;
+pub fn latencies(section: &Section<'_>) -> Vec<Table> {
+    // The latencies that are published of some workloads.
+    let published = |(name, ..): &&Latency| ["mean", "p50", "p99", "p99.999"].contains(name);
+    let latencies = || LATENCIES.iter().filter(published);
+    let of_drive = |&drive: &usize| {
+        let figures = &section.set.drives[drive].info.published;
         let mut used: Vec<&Published> = Vec::new();
         let mut rows = Vec::new();
-        for point in section.points.iter().filter(|p| p.drive == drive) {
+        for point in section.of_drive(drive) {
             let mut known = figures.iter().filter(|p| !p.latency_us.is_empty());
             let known = known.find(|p| same(p, &point.plan().workload));
             let (Some(known), Some(result)) = (known, point.result()) else {
@@ -198,36 +178,29 @@ pub fn latencies(set: &DriveSet<'_>, section: &Section<'_>) -> Vec<Table> {
                 continue;
             }
             used.push(known);
-            let cells = LATENCIES.iter().flat_map(|(name, of)| {
+            let cells = latencies().flat_map(|(name, of, _)| {
                 let published_us = known.latency_us.get(*name);
-                published_us.map_or([Cell::Empty, Cell::Empty, Cell::Empty], |us| {
-                    comparison(*us, of(simulated) / 1e3)
-                })
+                comparison(published_us.map(|us| (*us, of(simulated) / 1e3)))
             });
             let heading = Heading::plain(section.location_or_title(point.row, point.column));
             rows.push(Row::new(heading, cells.collect()));
         }
-        let columns = LATENCIES
-            .iter()
-            .flat_map(|(name, _)| COLUMNS.map(|heading| Column::under(name, heading, "")));
+        let name = section.set.full_name(drive);
         (!rows.is_empty()).then(|| Table {
-            caption: format!(
-                "{}: published and simulated latency, \u{b5}s",
-                set.full_name(drive)
-            ),
+            caption: format!("{name}: published and simulated latency, \u{b5}s"),
             corner: "workload".to_owned(),
-            columns: columns.collect(),
+            columns: columns(latencies().map(|(name, ..)| *name)),
             rows,
             notes: vec![format!("published: {}", sources(used.into_iter()))],
         })
     };
-    section.drives.iter().filter_map(|d| of_drive(*d)).collect()
+    section.drives.iter().filter_map(of_drive).collect()
 }
 
 /// The published score of a point and the error of the simulated one, as a note.
-pub fn score_note(set: &DriveSet<'_>, point: &Point<'_>, iops: f64) -> Option<String> {
+pub fn score_note(point: &Point<'_>, iops: f64) -> Option<String> {
     let workload = &point.plan().workload;
-    let info = set.drives[point.drive].info;
+    let info = point.set.drives[point.drive].info;
     // Published scores are of the whole drive, without additional over-provisioning.
     if workload.span_bytes * 100 < info.capacity_bytes * 99 {
         return None;
@@ -237,16 +210,19 @@ pub fn score_note(set: &DriveSet<'_>, point: &Point<'_>, iops: f64) -> Option<St
     let published = known.mib_per_s * MIB as f64 / known.bs_bytes.max(1) as f64;
     Some(format!(
         "{}: published {} IOPS on average ({}), simulated {} ({:+.1} %)",
-        set.full_name(point.drive),
-        format::figure(published),
+        point.name(),
+        figure(published),
         known.source,
-        format::figure(iops),
+        figure(iops),
         error_pct(published, iops)
     ))
 }
 
-/// Published, simulated, error.
-fn comparison(published: f64, simulated: f64) -> [Cell; 3] {
+/// Published, simulated, error; empty cells without a pair.
+fn comparison(pair: Option<(f64, f64)>) -> [Cell; 3] {
+    let Some((published, simulated)) = pair else {
+        return <[Cell; 3]>::default();
+    };
     let error_pct = error_pct(published, simulated);
     let error = Cell::number(format!("{error_pct:+.1}"));
     [

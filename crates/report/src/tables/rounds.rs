@@ -3,75 +3,19 @@
 use std::collections::BTreeMap;
 
 use assay_analysis::estimate;
-use assay_stats::LatencySummary;
 use assay_stats::confidence::Estimate;
-use assay_store::model::{CellResult, SteadyRecord};
+use assay_store::model::SteadyRecord;
 
-use crate::drive_set::DriveSet;
+use crate::format::text_or;
 use crate::grid::{Point, Section};
+use crate::metric::ResultMetric;
 use crate::table::{Cell, Column, Heading, Row, Table};
-use crate::tables::{name, spread_notes, with_spread};
+use crate::tables::{spread_notes, with_spread};
 
 /// Stated wherever rounds did not reach steady state.
 pub const NOT_ACHIEVED: &str = "steady state not achieved";
 
-/// A figure of a cell that is tracked over rounds.
-#[derive(Clone, Copy, Debug)]
-pub struct RoundFigure {
-    /// Short name of its button.
-    pub label: &'static str,
-    /// Title of its axis, with the unit.
-    pub title: &'static str,
-    /// Its value in a result.
-    pub of: fn(&CellResult) -> Option<f64>,
-    /// Over rounds the maximum counts, not the mean.
-    pub largest: bool,
-}
-
-impl RoundFigure {
-    const fn new(
-        label: &'static str,
-        title: &'static str,
-        of: fn(&CellResult) -> Option<f64>,
-    ) -> RoundFigure {
-        RoundFigure {
-            label,
-            title,
-            of,
-            largest: false,
-        }
-    }
-
-    /// True for a latency.
-    pub fn is_latency(&self) -> bool {
-        self.title.contains("latency")
-    }
-}
-
-fn micros(result: &CellResult, of: fn(&LatencySummary) -> f64) -> Option<f64> {
-    let latency = result.latency();
-    (latency.samples > 0).then(|| of(latency) / 1e3)
-}
-
-/// All, in the order they are offered.
-pub const FIGURES: [RoundFigure; 5] = [
-    RoundFigure::new("IOPS", "operations per second", |r| Some(r.iops())),
-    RoundFigure::new("Throughput", "throughput, MiB/s", |r| Some(r.mib_per_s())),
-    RoundFigure::new("Mean latency", "mean latency, \u{b5}s", |r| {
-        micros(r, |l| l.mean)
-    }),
-    RoundFigure::new("p99.999", "99.999th percentile latency, \u{b5}s", |r| {
-        micros(r, |l| l.p99_999 as f64)
-    }),
-    RoundFigure {
-        largest: true,
-        ..RoundFigure::new("Max latency", "maximum latency, \u{b5}s", |r| {
-            micros(r, |l| l.max as f64)
-        })
-    },
-];
-
-/// Index in [`FIGURES`] of the figure that an evaluation names.
+/// Index in [`ResultMetric::OF_ROUNDS`] of the figure that an evaluation names.
 fn index_of(figure: &str) -> usize {
     match figure.to_lowercase() {
         name if name.contains("latency") => 2,
@@ -81,16 +25,15 @@ fn index_of(figure: &str) -> usize {
 }
 
 /// The figures of a section, the one that decides on its steady state first.
-pub fn figures(set: &DriveSet<'_>, section: &Section<'_>) -> Vec<RoundFigure> {
-    let evaluated = of_section(set, section)
-        .into_iter()
-        .find_map(|d| d.steady.first().copied());
+pub fn figures(section: &Section<'_>) -> Vec<ResultMetric> {
+    let mut drives = of_section(section).into_iter();
+    let evaluated = drives.find_map(|d| d.steady.first().copied());
     let first = match evaluated {
         Some(steady) => index_of(&steady.figure),
         None if super::knee::small_blocks(section) => 0,
         None => 1,
     };
-    let mut figures = FIGURES.to_vec();
+    let mut figures = ResultMetric::OF_ROUNDS.to_vec();
     figures[..=first].rotate_right(1);
     figures
 }
@@ -98,17 +41,14 @@ pub fn figures(set: &DriveSet<'_>, section: &Section<'_>) -> Vec<RoundFigure> {
 /// The rounds of one drive in a section.
 #[derive(Clone, Debug)]
 pub struct DriveRounds<'s, 'a> {
-    /// Position in the drive set.
     pub drive: usize,
     /// Its points by row, column and round.
     pub points: BTreeMap<(usize, usize, u32), &'s Point<'a>>,
-    /// Rounds measured.
     pub done: u32,
     /// Rounds planned at most.
     pub most: u32,
     /// The measurement window: first and last round.
     pub window: (u32, u32),
-    /// The evaluations of its tracked cells.
     pub steady: Vec<&'a SteadyRecord>,
 }
 
@@ -119,39 +59,34 @@ impl DriveRounds<'_, '_> {
     }
 
     /// True when an evaluation is about this figure.
-    pub fn evaluates(&self, steady: &SteadyRecord, figure: &RoundFigure) -> bool {
-        FIGURES[index_of(&steady.figure)].label == figure.label
+    pub fn evaluates(&self, steady: &SteadyRecord, figure: &ResultMetric) -> bool {
+        ResultMetric::OF_ROUNDS[index_of(&steady.figure)].label == figure.label
     }
-
-    /// A figure in a round.
-    fn value(&self, row: usize, column: usize, round: u32, figure: &RoundFigure) -> Option<f64> {
-        (figure.of)(self.points.get(&(row, column, round))?.result()?)
+    fn value(&self, row: usize, column: usize, round: u32, figure: &ResultMetric) -> Option<f64> {
+        figure.of(self.points.get(&(row, column, round))?.result()?)
     }
 
     /// A figure by round, of the rounds measured.
-    pub fn values(&self, row: usize, column: usize, figure: &RoundFigure) -> Vec<(f64, f64)> {
-        let values = (1..=self.done)
-            .filter_map(|n| Some((f64::from(n), self.value(row, column, n, figure)?)));
-        values.collect()
+    pub fn values(&self, row: usize, column: usize, figure: &ResultMetric) -> Vec<(f64, f64)> {
+        let value = |n: u32| Some((n.into(), self.value(row, column, n, figure)?));
+        (1..=self.done).filter_map(value).collect()
     }
 
     /// A figure over the measurement window; `None` where any round of it is missing.
-    pub fn over_window(&self, row: usize, column: usize, figure: &RoundFigure) -> Option<f64> {
+    pub fn over_window(&self, row: usize, column: usize, figure: &ResultMetric) -> Option<f64> {
         let (from, to) = self.window;
-        let values: Option<Vec<f64>> = (from..=to)
-            .map(|round| self.value(row, column, round, figure))
-            .collect();
-        let values = values.filter(|v| !v.is_empty())?;
-        Some(if figure.largest {
-            values.into_iter().fold(0.0, f64::max)
-        } else {
-            values.iter().sum::<f64>() / values.len() as f64
-        })
+        let values = (from..=to).map(|round| self.value(row, column, round, figure));
+        let values: Vec<f64> = values.collect::<Option<_>>()?;
+        match values.len() {
+            0 => None,
+            _ if figure.largest => Some(values.into_iter().fold(0.0, f64::max)),
+            n => Some(values.iter().sum::<f64>() / n as f64),
+        }
     }
 
     /// Confidence interval of the mean over a window, from the consecutive seconds of its rounds.
     fn estimate(&self, steady: &SteadyRecord) -> Option<Estimate> {
-        let (row, column) = self.place_of(steady)?;
+        let (row, column) = self.group_location(steady)?;
         let (from, to) = steady.window;
         let rounds = (from..=to).filter_map(|n| self.points.get(&(row, column, n))?.data);
         let estimates = estimate::of_several(rounds);
@@ -168,43 +103,34 @@ impl DriveRounds<'_, '_> {
     }
 
     /// Row and column of a tracked group, by its planned cell.
-    pub fn place_of(&self, steady: &SteadyRecord) -> Option<(usize, usize)> {
+    pub fn group_location(&self, steady: &SteadyRecord) -> Option<(usize, usize)> {
         let tracked = |p: &Point<'_>| p.plan().round.as_ref().is_some_and(|r| r.tracked);
         let mut tracked = self.points.iter().filter(|(_, p)| tracked(p));
-        let of_group = tracked
-            .clone()
-            .find(|(_, p)| p.plan().id.starts_with(steady.group.as_str()));
+        let in_group = |p: &Point<'_>| p.plan().id.starts_with(steady.group.as_str());
+        let of_group = tracked.clone().find(|(_, p)| in_group(p));
         let (&(row, column, _), _) = of_group.or_else(|| tracked.next())?;
         Some((row, column))
     }
 
     /// Row and column of a tracked group as text; empty where nothing varies.
     pub fn location_of(&self, steady: &SteadyRecord, section: &Section<'_>) -> String {
-        self.place_of(steady)
-            .map(|(row, column)| section.location(row, column))
-            .unwrap_or_default()
+        let location = self.group_location(steady);
+        location.map_or_else(String::new, |(row, column)| section.location(row, column))
     }
 }
 
 /// The rounds of every drive.
-pub fn of_section<'s, 'a>(
-    set: &DriveSet<'a>,
-    section: &'s Section<'a>,
-) -> Vec<DriveRounds<'s, 'a>> {
+pub fn of_section<'s, 'a>(section: &'s Section<'a>) -> Vec<DriveRounds<'s, 'a>> {
     let drives = section.drives.iter();
     drives
-        .filter_map(|&drive| of_drive(set, section, drive))
+        .filter_map(|drive| of_drive(section, *drive))
         .collect()
 }
 
-fn of_drive<'s, 'a>(
-    set: &DriveSet<'a>,
-    section: &'s Section<'a>,
-    drive: usize,
-) -> Option<DriveRounds<'s, 'a>> {
+fn of_drive<'s, 'a>(section: &'s Section<'a>, drive: usize) -> Option<DriveRounds<'s, 'a>> {
     let mut points = BTreeMap::new();
     let (mut done, mut most, mut length) = (0, 0, 5);
-    for point in section.points.iter().filter(|p| p.drive == drive) {
+    for point in section.of_drive(drive) {
         let Some(round) = &point.plan().round else {
             continue;
         };
@@ -215,12 +141,10 @@ fn of_drive<'s, 'a>(
             points.insert((point.row, point.column, round.number), point);
         }
     }
-    let run = points.values().next()?.run;
-    let index = set.index_in(run, drive);
-    let steady = set.runs[run].steady.iter();
-    let steady: Vec<&'a SteadyRecord> = steady
-        .filter(|s| Some(s.drive) == index && s.step == section.step)
-        .collect();
+    let first: &Point<'a> = points.values().next()?;
+    let steady = section.set.runs[first.run].steady.iter();
+    let steady = steady.filter(|s| s.drive == first.index && s.step == section.step);
+    let steady: Vec<&'a SteadyRecord> = steady.collect();
     let evaluated = steady.iter().map(|s| s.window).max();
     // Without an evaluation the last rounds, or all of fewer than a window.
     let last = (done.saturating_sub(length - 1).max(1), done);
@@ -237,33 +161,29 @@ fn of_drive<'s, 'a>(
 }
 
 /// The evaluation of steady state: one row per tracked cell.
-pub fn verdicts(set: &DriveSet<'_>, section: &Section<'_>) -> Table {
-    let over = "over the window";
-    let columns = vec![
-        Column::of("tracked", ""),
-        Column::of("steady state", ""),
-        Column::of("rounds", ""),
-        Column::of("window", ""),
-        Column::under(over, "mean", ""),
-        Column::under(over, "max \u{2212} min, %", ""),
-        Column::under(over, "rise of the line, %", ""),
-        Column::under(over, "slope per round", ""),
+pub fn verdicts(section: &Section<'_>) -> Table {
+    let mut columns = Column::list([
+        ("tracked", ""),
+        ("steady state", ""),
+        ("rounds", ""),
+        ("window", ""),
+    ]);
+    let over = [
+        "mean",
+        "max \u{2212} min, %",
+        "rise of the line, %",
+        "slope per round",
     ];
+    columns.extend(Column::all_under("over the window", over));
     let mut rows = Vec::new();
     let mut notes = Vec::new();
-    for drive in of_section(set, section) {
+    for drive in of_section(section) {
+        let heading = &section.set.drives[drive.drive].heading;
         for steady in &drive.steady {
-            let cell = match drive.location_of(steady, section) {
-                none if none.is_empty() => steady.group.clone(),
-                location => location,
-            };
+            let location = drive.location_of(steady, section);
+            let cell = text_or(&location, &steady.group);
             let why = steady.why.as_ref().filter(|_| !steady.achieved);
-            notes.extend(why.map(|why| {
-                format!(
-                    "{}, {cell}: {NOT_ACHIEVED}: {why}",
-                    set.full_name(drive.drive)
-                )
-            }));
+            notes.extend(why.map(|why| format!("{heading}, {cell}: {NOT_ACHIEVED}: {why}")));
             let rule = format!("rule: {}", steady.rule);
             if !steady.rule.is_empty() && !notes.contains(&rule) {
                 notes.push(rule);
@@ -286,48 +206,43 @@ pub fn verdicts(set: &DriveSet<'_>, section: &Section<'_>) -> Table {
                 Cell::percent(steady.excursion_pct),
                 Cell::figure(steady.slope_per_round),
             ];
-            rows.push(Row::new(name(set, drive.drive), cells));
+            rows.push(Row::new(heading.clone(), cells));
         }
     }
     let notes = spread_notes(notes, &rows);
-    Table::of_drives(section.caption("steady state"), columns, rows, notes)
+    section.table("steady state", columns, rows, notes)
 }
 
 /// Rows by columns of one drive, over the measurement window.
-pub fn matrix(
-    set: &DriveSet<'_>,
-    section: &Section<'_>,
-    drive: &DriveRounds<'_, '_>,
-    figure: &RoundFigure,
-) -> Table {
+pub fn matrix(section: &Section<'_>, drive: &DriveRounds<'_, '_>, figure: &ResultMetric) -> Table {
     let value = |row, column| drive.over_window(row, column, figure);
-    let columns = 0..section.columns.len();
-    let all = columns
-        .clone()
-        .flat_map(|c| (0..section.rows.len()).filter_map(move |r| value(r, c)));
+    let all = section
+        .locations()
+        .filter_map(|(row, column)| value(row, column));
     let largest = all.fold(0.0, f64::max);
     let unsteady = drive.achieved() == Some(false);
-    let cell = |row, column| match value(row, column) {
-        Some(value) => Cell::figure(value).with(|n| {
-            n.share = (largest > 0.0).then(|| value / largest);
+    let incomplete = || {
+        let why = "not measured in every round of the window";
+        Cell::Missing("incomplete", why.to_owned())
+    };
+    let cell = |row, column| {
+        let value = value(row, column);
+        let cell = Cell::figure(value).with(|n| {
+            n.share = value.filter(|_| largest > 0.0).map(|v| v / largest);
             n.mark = unsteady.then(|| "not steady".to_owned());
-        }),
-        None => Cell::Missing(
-            "incomplete",
-            "not measured in every round of the window".to_owned(),
-        ),
+        });
+        cell.or(incomplete)
     };
+    let columns = 0..section.columns.len();
     let rows = section.rows.iter().enumerate().map(|(row, value)| {
-        Row::new(
-            Heading::plain(&value.label),
-            columns.clone().map(|column| cell(row, column)).collect(),
-        )
+        let cells = columns.clone().map(|column| cell(row, column));
+        Row::new(Heading::plain(&value.label), cells.collect())
     });
-    let heading = name(set, drive.drive);
-    let label = |column| match section.column_label(column) {
-        none if none.is_empty() => section.title.to_owned(),
-        label => label,
-    };
+    let heading = &section.set.drives[drive.drive].heading;
+    let headings = columns.clone().map(|column| {
+        let label = section.column_label(column);
+        Column::of_drive(heading, text_or(&label, section.title))
+    });
     let (from, to) = drive.window;
     let what = if figure.largest { "maximum" } else { "mean" };
     let mut notes = vec![format!("{what} of rounds {from} to {to}")];
@@ -343,10 +258,7 @@ pub fn matrix(
         caption: section.caption(figure.title),
         corner: section.row_title().to_owned(),
         rows: rows.collect(),
-        columns: columns
-            .clone()
-            .map(|column| Column::of_drive(&heading, label(column)))
-            .collect(),
+        columns: headings.collect(),
         notes,
     }
 }

@@ -1,22 +1,18 @@
 //! Soak: rate, temperature, throttling and power of a long run.
 
-use assay_analysis::estimate;
 use assay_store::model::TelemetryRecord;
 use assay_store::series::IntervalSample;
 
-use crate::drive_set::DriveSet;
-use crate::grid::Section;
-use crate::table::{Cell, Column, Row, Table};
+use crate::grid::{Point, Section};
+use crate::table::{Cell, Column, Table};
 use crate::tables::power::watts_cell;
-use crate::tables::{axis_cells, axis_columns, cell_of, name, remarks, spread_notes, with_spread};
+use crate::tables::{axis_columns, cell_of, point_rows, spread_notes, with_spread};
 
 /// One row per drive and cell.
-pub fn table(set: &DriveSet<'_>, section: &Section<'_>) -> Table {
-    let axes = section.varying();
-    let mut columns = axis_columns(&axes);
-    columns.extend(
-        ["mean", "slowest", "fastest"].map(|label| Column::under("bandwidth, MiB/s", label, "")),
-    );
+pub fn table(section: &Section<'_>) -> Table {
+    let mut columns = axis_columns(section);
+    let rates = ["mean", "slowest", "fastest"];
+    columns.extend(Column::all_under("bandwidth, MiB/s", rates));
     let reported = |of: fn(&TelemetryRecord) -> bool| {
         let data = section.points.iter().filter_map(|p| p.data);
         data.flat_map(|d| &d.telemetry).any(of)
@@ -26,7 +22,7 @@ pub fn table(set: &DriveSet<'_>, section: &Section<'_>) -> Table {
     let power = reported(|t| t.power_mw.is_some());
     if temperature {
         let labels = ["at start", "highest", "at end"];
-        columns.extend(labels.map(|label| Column::under("temperature, \u{b0}C", label, "")));
+        columns.extend(Column::all_under("temperature, \u{b0}C", labels));
     }
     if throttled {
         columns.push(Column::of("readings throttled", ""));
@@ -34,22 +30,16 @@ pub fn table(set: &DriveSet<'_>, section: &Section<'_>) -> Table {
     if power {
         columns.push(Column::of("mean power, W", ""));
     }
-    let row = |point: &crate::grid::Point<'_>| {
-        let mut cells = axis_cells(&axes, point);
-        let estimate = point.data.and_then(|data| estimate::of(data).mib_per_s);
-        cells.push(with_spread(
-            cell_of(point, |r| Some(r.mib_per_s())),
-            estimate,
-            1.0,
-        ));
+    let rows = point_rows(section, |point: &Point<'_>| {
+        let rate = cell_of(point, |r| Some(r.mib_per_s()));
+        let mut cells = vec![with_spread(rate, point.estimates().mib_per_s, 1.0)];
         let Some(data) = point.data else {
-            return Row::new(name(set, point.drive), cells);
+            return cells;
         };
         let intervals = data.measured_intervals();
         let rates = || intervals.iter().map(IntervalSample::mib_per_s);
-        for rate in [rates().reduce(f64::min), rates().reduce(f64::max)] {
-            cells.push(rate.map(Cell::figure).unwrap_or_default());
-        }
+        cells.push(Cell::figure(rates().reduce(f64::min)));
+        cells.push(Cell::figure(rates().reduce(f64::max)));
         if temperature {
             let degrees: Vec<f64> = data
                 .telemetry
@@ -57,11 +47,8 @@ pub fn table(set: &DriveSet<'_>, section: &Section<'_>) -> Table {
                 .filter_map(|t| t.temperature_c)
                 .collect();
             let highest = degrees.iter().copied().reduce(f64::max);
-            for celsius in [degrees.first().copied(), highest, degrees.last().copied()] {
-                cells.push(
-                    celsius.map_or_else(Cell::unreported, |c| Cell::number(format!("{c:.0}"))),
-                );
-            }
+            let shown = [degrees.first().copied(), highest, degrees.last().copied()];
+            cells.extend(shown.map(|c| Cell::celsius(c).or(Cell::unreported)));
         }
         if throttled {
             let flags: Vec<bool> = data.telemetry.iter().filter_map(|t| t.throttled).collect();
@@ -73,18 +60,12 @@ pub fn table(set: &DriveSet<'_>, section: &Section<'_>) -> Table {
             });
         }
         if power {
-            cells.push(watts_cell(point).unwrap_or_else(Cell::unreported));
+            cells.push(watts_cell(point).or(Cell::unreported));
         }
-        Row::new(name(set, point.drive), cells)
-    };
-    let rows: Vec<Row> = section.points.iter().map(row).collect();
-    let mut notes = remarks(set, &section.points);
+        cells
+    });
+    let mut notes = section.remarks();
     notes.push("slowest, fastest: of the recorded intervals".to_owned());
     let notes = spread_notes(notes, &rows);
-    Table::of_drives(
-        section.caption("rate and temperature"),
-        columns,
-        rows,
-        notes,
-    )
+    section.table("rate and temperature", columns, rows, notes)
 }

@@ -1,18 +1,19 @@
 //! Streams of chunks (MLE NVMe Streamer): the best short stream beside the continuous one, the cliff between them and the
 //! write cache that explains it.
 
+use std::collections::BTreeSet;
+
+use assay_analysis::attribution::{Cause, RatePhase};
 use assay_analysis::streams::{self, Cliff, Stream};
 use assay_stats::confidence;
 use assay_store::model::CellView;
 use assay_units::text::{format_size, group_digits};
 use assay_units::{MIB, Op};
 
-use crate::charts::phases;
-use crate::drive_set::DriveSet;
-use crate::format;
+use crate::format::{self, plural};
 use crate::grid::{Point, Section};
 use crate::table::{Cell, Column, Heading, Row, Table};
-use crate::tables::{any_number, capacity, half_width, name, remarks};
+use crate::tables::{any_number, capacity, half_width, remarks};
 
 /// The two directions of a stream.
 pub const DIRECTIONS: [(Op, &str); 2] = [(Op::Write, "write"), (Op::Read, "read")];
@@ -20,7 +21,6 @@ pub const DIRECTIONS: [(Op, &str); 2] = [(Op::Write, "write"), (Op::Read, "read"
 /// The streams of one drive.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DriveStreams {
-    /// The drive, as a position in the drive set.
     pub drive: usize,
     /// Short streams, writes first, the shortest first.
     pub short: Vec<Stream>,
@@ -31,12 +31,9 @@ pub struct DriveStreams {
 }
 
 impl DriveStreams {
-    /// The fastest short stream.
     pub fn peak(&self, op: Op) -> Option<&Stream> {
         streams::peak(&self.short, op)
     }
-
-    /// The continuous stream.
     pub fn continuous(&self, op: Op) -> Option<&Stream> {
         self.continuous.iter().find(|s| s.op == op)
     }
@@ -49,15 +46,11 @@ impl DriveStreams {
     /// Whether the peak rate is sustained; `None` where one of the two streams was not measured.
     fn verdict(&self, op: Op) -> Option<String> {
         let (peak, continuous) = (self.peak(op)?.mib_per_s, self.continuous(op)?.mib_per_s);
-        Some(if streams::holds(peak, continuous) {
-            "sustains its rate".to_owned()
-        } else {
-            format!(
-                "falls from {} to {} MiB/s",
-                format::figure(peak),
-                format::figure(continuous)
-            )
-        })
+        if streams::holds(peak, continuous) {
+            return Some("sustains its rate".to_owned());
+        }
+        let (peak, continuous) = (format::figure(peak), format::figure(continuous));
+        Some(format!("falls from {peak} to {continuous} MiB/s"))
     }
 
     /// The size of the write cache, or its range; `None` where none was detected.
@@ -77,49 +70,37 @@ fn measured<'s, 'a>(
     drive: usize,
     view: CellView,
 ) -> impl Iterator<Item = &'s Point<'a>> {
-    let own = section.points.iter().filter(move |p| p.drive == drive);
-    own.filter(move |p| p.plan().view == Some(view) && p.result().is_some())
+    let own = section.measured(drive);
+    own.filter(move |p| p.plan().view == Some(view))
 }
 
 /// The streams of every drive of a section.
-pub fn of_section(set: &DriveSet<'_>, section: &Section<'_>) -> Vec<DriveStreams> {
+pub fn of_section(section: &Section<'_>) -> Vec<DriveStreams> {
     let of = |drive: usize, view: CellView| {
         let complete = measured(section, drive, view).filter(|p| p.remark().is_none());
         streams::streams(complete.filter_map(|p| Some((p.plan(), p.result()?))))
     };
-    let caches = |point| {
-        let phases = phases::of(set, point);
-        let caches: Vec<u64> = phases
-            .iter()
-            .filter_map(|phase| phase.cache_bytes)
-            .collect();
-        caches
+    let cache = |phase: &RatePhase| match phase.cause {
+        Cause::SlcCacheExhausted { cache_bytes } => Some(cache_bytes),
+        _ => None,
     };
-    let mut all: Vec<DriveStreams> = Vec::new();
-    for &drive in &section.drives {
-        all.push(DriveStreams {
-            drive,
-            short: of(drive, CellView::Peak),
-            continuous: of(drive, CellView::Continuous),
-            caches_bytes: measured(section, drive, CellView::Continuous)
-                .flat_map(caches)
-                .collect(),
-        });
-    }
-    all.retain(|d| !d.short.is_empty() || !d.continuous.is_empty());
-    all
+    let drives = section.drives.iter().map(|&drive| DriveStreams {
+        drive,
+        short: of(drive, CellView::Peak),
+        continuous: of(drive, CellView::Continuous),
+        caches_bytes: measured(section, drive, CellView::Continuous)
+            .flat_map(|point| point.phases().iter().filter_map(cache))
+            .collect(),
+    });
+    drives
+        .filter(|d| !d.short.is_empty() || !d.continuous.is_empty())
+        .collect()
 }
 
 /// The lengths of all short streams, ascending.
 pub fn short_lengths(all: &[DriveStreams]) -> Vec<u64> {
-    let mut lengths: Vec<u64> = all
-        .iter()
-        .flat_map(|d| &d.short)
-        .map(|s| s.length_bytes)
-        .collect();
-    lengths.sort_unstable();
-    lengths.dedup();
-    lengths
+    let lengths = all.iter().flat_map(|d| &d.short).map(|s| s.length_bytes);
+    lengths.collect::<BTreeSet<u64>>().into_iter().collect()
 }
 
 /// The mean rate of a point's repetitions; `None` where the section has no streams at its row and column.
@@ -143,21 +124,21 @@ fn rate(stream: Option<&Stream>, why_missing: &str) -> Cell {
             .and_then(|(low, high)| half_width((high - low) / 2.0));
         n.alarm = stream.errors > 0;
         n.mark = (stream.errors > 0).then(|| "errors".to_owned());
-        n.details = format!(
-            "{}, mean of {}, {}",
-            format_size(stream.length_bytes),
-            crate::axis::plural(stream.repeats, "repetition"),
-            format::duration(stream.mean_ns.round() as u64)
-        );
+        let length = format_size(stream.length_bytes);
+        let repeats = plural(stream.repeats as usize, "repetition");
+        let duration = format::duration(stream.mean_ns.round() as u64);
+        n.details = format!("{length}, mean of {repeats}, {duration}");
     })
 }
 
 /// Peak and continuous rate: one row per drive and direction.
-pub fn table(set: &DriveSet<'_>, section: &Section<'_>) -> Table {
-    let all = of_section(set, section);
-    let length = |s: Option<&Stream>| {
-        s.map(|s| Cell::number(format_size(s.length_bytes)))
-            .unwrap_or_default()
+pub fn table(section: &Section<'_>) -> Table {
+    let all = of_section(section);
+    let length =
+        |s: Option<&Stream>| s.map_or(Cell::Empty, |s| Cell::number(format_size(s.length_bytes)));
+    let between = |c: &Cliff| {
+        let (before, after) = (format_size(c.before_bytes), format_size(c.after_bytes));
+        format!("{before} to {after}")
     };
     let mut rows = Vec::new();
     for streams in &all {
@@ -166,16 +147,7 @@ pub fn table(set: &DriveSet<'_>, section: &Section<'_>) -> Table {
             if peak.is_none() && continuous.is_none() {
                 continue;
             }
-            let share = peak
-                .zip(continuous)
-                .map(|(p, c)| 100.0 * c.mib_per_s / p.mib_per_s);
-            let between = |c: &Cliff| {
-                format!(
-                    "{} to {}",
-                    format_size(c.before_bytes),
-                    format_size(c.after_bytes)
-                )
-            };
+            let pair = peak.zip(continuous);
             let cliffs: Vec<String> = streams.cliffs(op).iter().map(between).collect();
             let cliffs = match (cliffs.is_empty(), streams.short.is_empty()) {
                 (false, _) => Cell::Text(cliffs.join("; ")),
@@ -185,19 +157,22 @@ pub fn table(set: &DriveSet<'_>, section: &Section<'_>) -> Table {
             let cache = streams.cache().filter(|_| op == Op::Write);
             let cells = vec![
                 Cell::text(noun),
-                streams.verdict(op).map(Cell::Text).unwrap_or_default(),
+                streams.verdict(op).map_or(Cell::Empty, Cell::Text),
                 rate(peak, "the suite streamer-peak was not run"),
                 length(peak),
                 rate(continuous, "the suite streamer-continuous was not run"),
                 length(continuous),
-                share.map(Cell::percent).unwrap_or_default(),
+                Cell::percent(pair.map(|(p, c)| 100.0 * c.mib_per_s / p.mib_per_s)),
                 cliffs,
-                cache.map(Cell::Text).unwrap_or_default(),
+                cache.map_or(Cell::Empty, Cell::Text),
             ];
-            rows.push(Row::new(name(set, streams.drive), cells));
+            rows.push(Row::new(
+                section.set.drives[streams.drive].heading.clone(),
+                cells,
+            ));
         }
     }
-    let mut notes = verified(set, section);
+    let mut notes = verified(section);
     let mut note_if =
         |condition: bool, text: &str| notes.extend(condition.then(|| text.to_owned()));
     note_if(
@@ -220,7 +195,7 @@ pub fn table(set: &DriveSet<'_>, section: &Section<'_>) -> Table {
         measured.any(|s| s.repeats == 1),
         "without \u{b1}: measured once, without a confidence interval",
     );
-    notes.extend(remarks(set, &section.incomplete()));
+    notes.extend(remarks(&section.incomplete()));
     let (peak, continuous) = ("peak", "continuous");
     let columns = vec![
         Column::of("direction", ""),
@@ -233,52 +208,42 @@ pub fn table(set: &DriveSet<'_>, section: &Section<'_>) -> Table {
         Column::of("cliff", ""),
         Column::of("write cache", ""),
     ];
-    Table::of_drives(section.caption("verdict"), columns, rows, notes).without_empty_columns()
+    let table = section.table("verdict", columns, rows, notes);
+    table.without_empty_columns()
 }
 
 /// Notes on drives whose data were verified without a fault; [`capacity::alarms`] reports faults before any table.
-fn verified(set: &DriveSet<'_>, section: &Section<'_>) -> Vec<String> {
-    let note = |drive: usize| {
+fn verified(section: &Section<'_>) -> Vec<String> {
+    let note = |&drive: &usize| {
         let points = || measured(section, drive, CellView::Continuous);
         let verify = points().filter_map(|p| p.result()?.verify.as_ref());
         let blocks: u64 = verify.map(|v| v.blocks_checked).sum();
         let bad: u64 = points().map(capacity::bad_blocks_of).sum();
-        let blocks_text = group_digits(blocks);
-        (blocks > 0 && bad == 0).then(|| {
-            format!(
-                "{}: {blocks_text} blocks read back and compared, {}",
-                set.full_name(drive),
-                capacity::VERIFIED
-            )
-        })
+        let (name, checked) = (section.set.full_name(drive), group_digits(blocks));
+        let verified = capacity::VERIFIED;
+        (blocks > 0 && bad == 0)
+            .then(|| format!("{name}: {checked} blocks read back and compared, {verified}"))
     };
-    section
-        .drives
-        .iter()
-        .filter_map(|drive| note(*drive))
-        .collect()
+    section.drives.iter().filter_map(note).collect()
 }
 
 /// Every length of short stream: one row per length, drives and directions side by side; empty without any.
-pub fn lengths(set: &DriveSet<'_>, section: &Section<'_>) -> Table {
-    let mut all = of_section(set, section);
+pub fn lengths(section: &Section<'_>) -> Table {
+    let mut all = of_section(section);
     all.retain(|d| !d.short.is_empty());
-    let headings: Vec<Heading> = all.iter().map(|d| name(set, d.drive)).collect();
-    let columns = headings
-        .iter()
-        .flat_map(|heading| DIRECTIONS.map(|(_, noun)| Column::of_drive(heading, noun)));
+    let columns = all.iter().flat_map(|streams| {
+        let heading = &section.set.drives[streams.drive].heading;
+        DIRECTIONS.map(|(_, noun)| Column::of_drive(heading, noun))
+    });
     let rates = all.iter().flat_map(|d| &d.short).map(|s| s.mib_per_s);
     let most = rates.fold(0.0, f64::max);
     let rows = short_lengths(&all).into_iter().map(|length| {
         let cells = all.iter().flat_map(|streams| {
             DIRECTIONS.map(|(op, _)| {
-                let stream = streams
-                    .short
-                    .iter()
-                    .find(|s| s.op == op && s.length_bytes == length);
-                let share = stream
-                    .map(|s| s.mib_per_s / most)
-                    .filter(|share| share.is_finite());
+                let mut short = streams.short.iter();
+                let stream = short.find(|s| s.op == op && s.length_bytes == length);
+                let share = stream.map(|s| s.mib_per_s / most);
+                let share = share.filter(|share| share.is_finite());
                 rate(stream, "not measured: see below").with(|n| n.share = share)
             })
         });

@@ -4,6 +4,7 @@ use assay_analysis::compare::{Comparisons, GroupComparison, Metric};
 use assay_stats::compare::{Comparison, Difference};
 
 use super::text::{Paint, TextPage};
+use crate::format::{distinct, joined, plural, text_or};
 use crate::grid::step_title;
 use crate::table::{Cell, Column, Heading, Row, Table};
 
@@ -12,10 +13,8 @@ pub fn show(page: &mut TextPage, all: &Comparisons) {
     for pair in &all.pairs {
         let (a, b) = (&all.groups[pair.baseline], &all.groups[pair.other]);
         page.blank();
-        page.line(
-            &format!("{} against {}", b.full_name(), a.full_name()),
-            Some(Paint::Strong),
-        );
+        let title = format!("{} against {}", b.full_name(), a.full_name());
+        page.line(&title, Some(Paint::Strong));
         if pair.workloads.is_empty() {
             page.line("No workload was measured on both.", Some(Paint::Caution));
         }
@@ -56,20 +55,9 @@ fn summary(pair: &GroupComparison, metric: Metric) -> String {
         (Difference::CannotTell, tally.cannot_tell),
     ];
     let counts = counts.into_iter().filter(|(_, count)| *count > 0);
-    let parts: Vec<String> = counts
-        .map(|(answer, count)| format!("{} in {count}", answer.label()))
-        .collect();
-    let noun = if tally.total() == 1 {
-        "workload"
-    } else {
-        "workloads"
-    };
-    format!(
-        "{}: of {} {noun} {}",
-        metric.label(),
-        tally.total(),
-        parts.join(", ")
-    )
+    let parts = counts.map(|(answer, count)| format!("{} in {count}", answer.label()));
+    let (all, parts) = (plural(tally.total(), "workload"), joined(parts, ", "));
+    format!("{}: of {all} {parts}", metric.label())
 }
 
 /// One table per step: ratio, interval and answer of every workload and metric.
@@ -80,16 +68,10 @@ fn tables(pair: &GroupComparison, metrics: &[Metric]) -> Vec<Table> {
         let title = step_title(plan);
         let cells = metrics.iter().flat_map(|metric| {
             let compared = workload.metrics.iter().find(|c| c.metric == *metric);
-            compared.map_or([Cell::Empty, Cell::Empty, Cell::Empty], |c| {
-                answer(&c.comparison)
-            })
+            compared.map_or_else(|| <[Cell; 3]>::default(), |c| answer(&c.comparison))
         });
-        let heading = if workload.label.is_empty() {
-            title
-        } else {
-            &workload.label
-        };
-        let row = Row::new(Heading::plain(heading), cells.collect());
+        let heading = Heading::plain(text_or(&workload.label, title));
+        let row = Row::new(heading, cells.collect());
         match tables.iter_mut().find(|(step, _)| *step == plan.step) {
             Some((_, table)) => table.rows.push(row),
             None => tables.push((
@@ -108,22 +90,19 @@ fn tables(pair: &GroupComparison, metrics: &[Metric]) -> Vec<Table> {
 }
 
 fn columns(metrics: &[Metric]) -> Vec<Column> {
-    let of = |metric: &Metric| {
-        ["ratio", "interval", "answer"].map(|label| Column::under(metric.label(), label, ""))
-    };
+    let labels = ["ratio", "interval", "answer"];
+    let of = |metric: &Metric| Column::all_under(metric.label(), labels);
     metrics.iter().flat_map(of).collect()
 }
 
 fn answer(comparison: &Comparison) -> [Cell; 3] {
-    let interval = comparison
-        .interval
-        .map(|(low, high)| format!("{}-{}", ratio(low), ratio(high)));
+    let interval = comparison.interval;
+    let interval = interval.map(|(low, high)| format!("{}-{}", ratio(low), ratio(high)));
     [
         comparison
             .ratio
-            .map(|r| Cell::number(ratio(r)))
-            .unwrap_or_default(),
-        interval.map(Cell::Text).unwrap_or_default(),
+            .map_or(Cell::Empty, |r| Cell::number(ratio(r))),
+        interval.map_or(Cell::Empty, Cell::Text),
         Cell::text(comparison.answer.label()),
     ]
 }
@@ -143,15 +122,11 @@ fn ratio(ratio: f64) -> String {
 
 /// Reasons of undecided comparisons without an interval, each once.
 fn notes(pair: &GroupComparison, step: &str, metrics: &[Metric]) -> Vec<String> {
-    let mut notes: Vec<String> = Vec::new();
     let of_step = pair.workloads.iter().filter(|w| w.plan.step == step);
-    for compared in of_step.flat_map(|w| &w.metrics) {
-        if !metrics.contains(&compared.metric) || compared.comparison.interval.is_some() {
-            continue;
-        }
-        let why = compared.comparison.why.as_ref();
-        let note = why.map(|why| format!("can't tell: {why}"));
-        notes.extend(note.filter(|note| !notes.contains(note)));
-    }
-    notes
+    let compared = of_step
+        .flat_map(|w| &w.metrics)
+        .filter(|c| metrics.contains(&c.metric));
+    let undecided = compared.filter(|c| c.comparison.interval.is_none());
+    let reasons = undecided.filter_map(|c| c.comparison.why.as_ref());
+    distinct(reasons.map(|why| format!("can't tell: {why}")))
 }

@@ -1,22 +1,32 @@
 //! Text layout: wrapped lines and tables of a given width.
 
-use super::{Style, ansi, cell_text};
+use anstyle::AnsiColor;
+
+use super::Style;
 use crate::format::printable;
 use crate::table::{Cell, Table};
 
 /// Emphasis of text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Paint {
-    /// A heading or main figure.
     Strong,
-    /// Positive.
     Good,
-    /// A limitation.
     Caution,
-    /// A fault.
     Alarm,
-    /// Secondary.
     Soft,
+}
+
+impl Paint {
+    fn style(self) -> anstyle::Style {
+        let coloured = |c: AnsiColor| anstyle::Style::new().fg_color(Some(c.into()));
+        match self {
+            Paint::Strong => anstyle::Style::new().bold(),
+            Paint::Good => coloured(AnsiColor::Green),
+            Paint::Caution => coloured(AnsiColor::Yellow),
+            Paint::Alarm => coloured(AnsiColor::Red).bold(),
+            Paint::Soft => anstyle::Style::new().dimmed(),
+        }
+    }
 }
 
 /// Space between two columns.
@@ -30,7 +40,6 @@ pub struct TextPage {
 }
 
 impl TextPage {
-    /// An empty page.
     pub fn new(width: usize, style: Style) -> TextPage {
         TextPage {
             width,
@@ -52,8 +61,6 @@ impl TextPage {
             self.out.push('\n');
         }
     }
-
-    /// A wrapped line.
     pub fn line(&mut self, text: &str, paint: Option<Paint>) {
         self.item("", text, paint);
     }
@@ -73,15 +80,9 @@ impl TextPage {
         // A lead of nearly the whole width leaves ten columns.
         let available = self.width.saturating_sub(indent).max(10);
         for (i, line) in wrap(&text, available).iter().enumerate() {
-            let lead = if i == 0 {
-                lead.to_owned()
-            } else {
-                " ".repeat(indent)
-            };
-            let painted = self.painted(line, paint);
-            self.out.push_str(&lead);
-            self.out.push_str(&painted);
-            trim_line_end(&mut self.out);
+            let lead = if i == 0 { lead } else { &" ".repeat(indent) };
+            let painted = format!("{lead}{}", self.painted(line, paint));
+            self.out.push_str(painted.trim_end_matches(' '));
             self.out.push('\n');
         }
     }
@@ -89,7 +90,7 @@ impl TextPage {
     fn painted(&self, text: &str, paint: Option<Paint>) -> String {
         match (self.style, paint) {
             (Style::Colour, Some(paint)) if !text.trim().is_empty() => {
-                let style = ansi(paint);
+                let style = paint.style();
                 format!("{style}{text}{style:#}")
             }
             _ => text.to_owned(),
@@ -103,35 +104,27 @@ impl TextPage {
             return;
         }
         self.line(&table.caption, Some(Paint::Strong));
-        let mut texts: Vec<Vec<String>> = table
-            .rows
-            .iter()
+        let rows = table.rows.iter();
+        let mut texts: Vec<Vec<String>> = rows
             .map(|r| r.cells.iter().map(cell_text).collect())
             .collect();
         // Figures without the mark of the best are padded in columns with such a mark.
         for column in 0..table.columns.len() {
             let marked = |row: &Vec<String>| row.get(column).is_some_and(|t| t.ends_with('*'));
             if texts.iter().any(marked) {
-                for text in texts.iter_mut().filter_map(|row| row.get_mut(column)) {
-                    if !text.ends_with('*') {
-                        text.push(' ');
-                    }
-                }
+                let column = texts.iter_mut().filter_map(|row| row.get_mut(column));
+                column
+                    .filter(|text| !text.ends_with('*'))
+                    .for_each(|text| text.push(' '));
             }
         }
         let most = self.width * 2 / 5;
-        let headings: Vec<String> = table
-            .rows
-            .iter()
-            .map(|r| shortened(&name(&r.name.text, r.name.simulated), most))
-            .collect();
-        let corner = shortened(&printable(&table.corner), most);
-        let heading_width = headings
-            .iter()
-            .chain([&corner])
-            .map(|h| h.chars().count())
-            .max()
-            .unwrap_or(0);
+        let heading = |text: &str| shortened(&printable(text), most);
+        let names = table.rows.iter().map(|r| r.name.to_string());
+        let headings: Vec<String> = names.map(|name| heading(&name)).collect();
+        let corner = heading(&table.corner);
+        let lengths = headings.iter().chain([&corner]).map(|h| h.chars().count());
+        let heading_width = lengths.max().unwrap_or(0);
         let layout = TableLayout {
             table,
             texts,
@@ -154,21 +147,17 @@ impl TextPage {
         let widths = layout.widths(columns);
         let table = layout.table;
         let corner = format!("{:<w$}", layout.corner, w = layout.heading_width);
-        let groups = layout.groups(columns);
         let labels: Vec<String> = columns.iter().map(|c| layout.label(*c)).collect();
         let bare = labels.iter().all(String::is_empty);
-        if groups.iter().any(|(title, _)| !title.is_empty()) {
-            let mut line = if bare {
-                corner.clone()
-            } else {
-                " ".repeat(layout.heading_width)
-            };
-            let mut at = 0;
-            for (title, count) in &groups {
-                let span: usize = widths[at..at + count].iter().sum::<usize>() + GAP * (count - 1);
-                line.push_str(&" ".repeat(GAP));
-                line.push_str(&format!("{title:>span$}"));
-                at += count;
+        if columns.iter().any(|c| !layout.group_title(*c).is_empty()) {
+            let lead = if bare { corner.as_str() } else { "" };
+            let mut line = format!("{lead:<w$}", w = layout.heading_width);
+            let mut widths = widths.as_slice();
+            for group in table.groups(columns) {
+                let (own, rest) = widths.split_at(group.len());
+                let title = layout.group_title(group[0]);
+                line.push_str(&format!("{:GAP$}{title:>w$}", "", w = span(own)));
+                widths = rest;
             }
             self.raw(&line, Some(Paint::Soft));
         }
@@ -182,9 +171,7 @@ impl TextPage {
         for (row, heading) in layout.headings.iter().enumerate() {
             let mut line = format!("{heading:<w$}", w = layout.heading_width);
             for (column, width) in columns.iter().zip(&widths) {
-                let text = layout.text(row, *column);
-                line.push_str(&" ".repeat(GAP));
-                let padded = format!("{text:>width$}");
+                let padded = format!("{:>width$}", layout.text(row, *column));
                 let paint = match table.rows[row].cells.get(*column) {
                     Some(Cell::Number(n)) if n.alarm => Some(Paint::Alarm),
                     Some(Cell::Number(n)) if n.mark.is_some() => Some(Paint::Caution),
@@ -192,7 +179,7 @@ impl TextPage {
                     Some(Cell::Missing(..)) => Some(Paint::Soft),
                     _ => None,
                 };
-                line.push_str(&self.painted(&padded, paint));
+                line.push_str(&format!("{:GAP$}{}", "", self.painted(&padded, paint)));
             }
             self.raw(&line, None);
         }
@@ -231,42 +218,29 @@ impl TableLayout<'_> {
         }
     }
 
-    /// Neighbours under the same drive: (heading, how many).
-    fn groups(&self, columns: &[usize]) -> Vec<(String, usize)> {
-        let mut groups: Vec<(String, usize)> = Vec::new();
-        let mut last = None;
-        for &column in columns {
-            let group = &self.table.columns[column].group;
-            let title = group
-                .as_ref()
-                .map_or(String::new(), |g| name(&g.text, g.simulated));
-            match groups.last_mut() {
-                Some((_, n)) if last == Some(group) && group.is_some() => *n += 1,
-                _ => groups.push((title, 1)),
-            }
-            last = Some(group);
-        }
-        groups
+    /// Heading of a column's group; empty without one.
+    fn group_title(&self, column: usize) -> String {
+        let group = self.table.columns[column].group.as_ref();
+        group.map_or_else(String::new, |g| printable(&g.to_string()))
     }
 
     /// Widths of columns, wide enough for their groups' headings.
     fn widths(&self, columns: &[usize]) -> Vec<usize> {
-        let mut widths: Vec<usize> = columns
-            .iter()
-            .map(|c| {
-                let texts = (0..self.texts.len()).map(|r| self.text(r, *c).chars().count());
-                texts
-                    .chain([self.label(*c).chars().count()])
-                    .max()
-                    .unwrap_or(0)
-            })
-            .collect();
+        let width = |column: &usize| {
+            let texts = (0..self.texts.len()).map(|r| self.text(r, *column).chars().count());
+            texts.fold(self.label(*column).chars().count(), usize::max)
+        };
+        let mut widths: Vec<usize> = columns.iter().map(width).collect();
         let mut at = 0;
-        for (title, count) in self.groups(columns) {
-            let span = widths[at..at + count].iter().sum::<usize>() + GAP * (count - 1);
+        for group in self.table.groups(columns) {
+            let span = span(&widths[at..at + group.len()]);
             // A title that fits needs no more space.
-            widths[at] += title.chars().count().saturating_sub(span);
-            at += count;
+            widths[at] += self
+                .group_title(group[0])
+                .chars()
+                .count()
+                .saturating_sub(span);
+            at += group.len();
         }
         widths
     }
@@ -279,12 +253,11 @@ impl TableLayout<'_> {
     /// Columns of each table after splitting: as many whole groups as fit, at least one column.
     fn splits(&self, width: usize) -> Vec<Vec<usize>> {
         let mut units: Vec<Vec<usize>> = Vec::new();
-        for (first, count) in self.table.groups() {
-            let unit: Vec<usize> = (first..first + count).collect();
-            if self.fits(&unit, width) {
-                units.push(unit);
+        for unit in self.table.groups(&self.table.all_columns()) {
+            if self.fits(unit, width) {
+                units.push(unit.to_vec());
             } else {
-                units.extend(unit.into_iter().map(|c| vec![c]));
+                units.extend(unit.iter().map(|c| vec![*c]));
             }
         }
         let mut splits: Vec<Vec<usize>> = Vec::new();
@@ -299,13 +272,31 @@ impl TableLayout<'_> {
     }
 }
 
-/// A drive's name, marked when simulated.
-fn name(text: &str, simulated: bool) -> String {
-    let text = printable(text);
-    if simulated {
-        format!("{text} (simulated)")
-    } else {
-        text
+/// Width of neighbouring columns with the gaps between them.
+fn span(widths: &[usize]) -> usize {
+    widths.iter().sum::<usize>() + GAP * (widths.len() - 1)
+}
+
+/// A cell as text, without colour.
+fn cell_text(cell: &Cell) -> String {
+    match cell {
+        Cell::Number(n) => {
+            let mut out = n.text.replace('\u{d7}', "x");
+            if let Some(spread) = &n.spread {
+                out.push_str(&format!(" \u{b1}{spread}"));
+            }
+            // The mark precedes the figure, so that figures stay aligned.
+            if let Some(mark) = &n.mark {
+                out = format!("({mark}) {out}");
+            }
+            if n.best {
+                out.push('*');
+            }
+            printable(&out)
+        }
+        Cell::Text(text) => printable(text),
+        Cell::Missing(short, _) => (*short).to_owned(),
+        Cell::Empty => String::new(),
     }
 }
 
@@ -352,10 +343,6 @@ fn wrap(text: &str, width: usize) -> Vec<String> {
         }
     }
     lines
-}
-
-fn trim_line_end(out: &mut String) {
-    out.truncate(out.trim_end_matches(' ').len());
 }
 
 #[cfg(test)]

@@ -4,10 +4,10 @@ use assay_store::model::CellResult;
 use assay_store::series::IntervalSample;
 use maud::{Markup, html};
 
-use super::{Context, KeyFigure, SectionView};
+use super::{KeyFigure, SectionView};
 use crate::axis::Axis;
 use crate::charts::{Chart, percentiles, sweep, timeline};
-use crate::format::{figure, ratio};
+use crate::format::{figure, joined, ratio};
 use crate::grid::{Point, Section};
 use crate::html::elements;
 use crate::metric::ResultMetric;
@@ -15,124 +15,117 @@ use crate::table::Table;
 use crate::tables::{figures, matrix, power, published};
 
 /// Cells without a specific view.
-pub struct Measured;
+pub const VIEW: SectionView = SectionView {
+    how_to_read,
+    tables: |section| {
+        let matrix = matrix::table(section, ResultMetric::BANDWIDTH);
+        vec![matrix.unwrap_or_else(|| figures::table(section, false))]
+    },
+    charts,
+    html,
+    key_figures,
+    ..SectionView::DEFAULT
+};
 
-impl SectionView for Measured {
-    fn how_to_read(&self, section: &Section<'_>) -> &'static str {
-        let plans = || section.points.iter().map(Point::plan);
-        let rw = plans().next().map_or("", |p| p.workload.rw.as_str());
-        if section.varying().contains(&Axis::Data) {
-            return "The same reads from an area of random data and from one that is blank or zeroed. Equal figures mean that the drive reads its flash in both cases; a ratio well above 1 means that the drive answers reads of the blank area without accessing flash. Benchmarks of blank drives measure the latter.";
-        }
-        if rw.contains("read") && plans().all(|p| !p.workload.direct) {
-            return "Through the file system and its page cache, as an ordinary program reads. Read-ahead can make one thread much faster here than with direct reads; cached data would be faster than any drive.";
-        }
-        let pure = matches!(rw, "read" | "write" | "randread" | "randwrite");
-        match rw {
-            _ if pure
-                && section.row_axis == Some(Axis::BlockSize)
-                && plans().all(|p| p.workload.iodepth * p.workload.numjobs == 1) =>
-            {
-                "One operation in flight, from the smallest transfer to the largest: the latency of a program that waits for each transfer. Bandwidth that still rises at the right edge means that the drive is not saturated; a step at 4 KiB or below shows the cost of transfers below the drive's mapping unit."
-            }
-            _ if pure && section.row_axis == Some(Axis::TotalDepth) => {
-                "The depth is the number of operations in flight, all threads together. The drive is saturated where a line turns flat: at depth 1 or 2, a single program gets the full rate; at depth 32, the rated figure needs that depth. Compare the percentiles at the depth of the intended use; axes can be linear or logarithmic."
-            }
-            "randread" if section.row_axis == Some(Axis::BlockSize) => {
-                "Each thread reads one block at a random address and waits for it, so the number of threads is the number of reads in flight. Small blocks show the rate of operations; large ones, the bandwidth. Where more threads do not help, the drive is saturated; where they reduce the rate, they contend."
-            }
-            "randread" => {
-                "Random reads. More reads in flight use more flash dies in parallel, up to the depth where only latency grows."
-            }
-            "read" => {
-                "Each thread reads its own region sequentially, one block in flight. One thread shows the drive's own read-ahead; a rate that rises with the threads was limited by the single request in flight."
-            }
-            "write" => {
-                "Sequential writes. Many drives write to an SLC cache first: the lower level in the chart over time is the rate behind the full cache, and the one that counts for large copies."
-            }
-            "randwrite" => {
-                "Random writes, the hardest workload for flash: garbage collection runs while new data arrive. Consider the variation of the rate over time and the high percentiles."
-            }
-            _ if section.varying().contains(&Axis::ReadShare) => {
-                "Mixed reads and writes, from all writes to all reads. A drive below the straight line between its two ends loses time between the two kinds of operation; their latencies are drawn separately, because reads wait behind writes."
-            }
-            "rw" | "randrw" | "readwrite" => {
-                "Mixed reads and writes. Reads behind writes wait longest: compare the high percentiles of reads with those of reads alone."
-            }
-            _ => "One row per workload; the chart over time shows whether the figure was steady.",
-        }
+fn how_to_read(section: &Section<'_>) -> &'static str {
+    let plans = || section.points.iter().map(Point::plan);
+    let rw = plans().next().map_or("", |p| p.workload.rw.as_str());
+    if section.varying().contains(&Axis::Data) {
+        return "The same reads from an area of random data and from one that is blank or zeroed. Equal figures mean that the drive reads its flash in both cases; a ratio well above 1 means that the drive answers reads of the blank area without accessing flash. Benchmarks of blank drives measure the latter.";
     }
-
-    fn tables(&self, cx: Context<'_, '_>) -> Vec<Table> {
-        let matrix = matrix::table(cx.set, cx.section, ResultMetric::Bandwidth);
-        vec![matrix.unwrap_or_else(|| figures::table(cx.set, cx.section, false))]
+    if rw.contains("read") && plans().all(|p| !p.workload.direct) {
+        return "Through the file system and its page cache, as an ordinary program reads. Read-ahead can make one thread much faster here than with direct reads; cached data would be faster than any drive.";
     }
-
-    fn charts(&self, cx: Context<'_, '_>) -> Vec<Chart> {
-        let sweep = sweep::chart(cx.set, cx.section);
-        let mut percentiles = percentiles::chart(cx.set, cx.section);
-        let timeline = timeline::chart(cx.set, cx.section);
-        if let (Some(curves), Some(timeline)) = (&mut percentiles, &timeline) {
-            // They are placed side by side.
-            curves.height = timeline.height;
+    let pure = matches!(rw, "read" | "write" | "randread" | "randwrite");
+    match rw {
+        _ if pure
+            && section.row_axis == Some(Axis::BlockSize)
+            && plans().all(|p| p.workload.iodepth * p.workload.numjobs == 1) =>
+        {
+            "One operation in flight, from the smallest transfer to the largest: the latency of a program that waits for each transfer. Bandwidth that still rises at the right edge means that the drive is not saturated; a step at 4 KiB or below shows the cost of transfers below the drive's mapping unit."
         }
-        [sweep, percentiles, timeline]
-            .into_iter()
-            .flatten()
-            .collect()
+        _ if pure && section.row_axis == Some(Axis::TotalDepth) => {
+            "The depth is the number of operations in flight, all threads together. The drive is saturated where a line turns flat: at depth 1 or 2, a single program gets the full rate; at depth 32, the rated figure needs that depth. Compare the percentiles at the depth of the intended use; axes can be linear or logarithmic."
+        }
+        "randread" if section.row_axis == Some(Axis::BlockSize) => {
+            "Each thread reads one block at a random address and waits for it, so the number of threads is the number of reads in flight. Small blocks show the rate of operations; large ones, the bandwidth. Where more threads do not help, the drive is saturated; where they reduce the rate, they contend."
+        }
+        "randread" => {
+            "Random reads. More reads in flight use more flash dies in parallel, up to the depth where only latency grows."
+        }
+        "read" => {
+            "Each thread reads its own region sequentially, one block in flight. One thread shows the drive's own read-ahead; a rate that rises with the threads was limited by the single request in flight."
+        }
+        "write" => {
+            "Sequential writes. Many drives write to an SLC cache first: the lower level in the chart over time is the rate behind the full cache, and the one that counts for large copies."
+        }
+        "randwrite" => {
+            "Random writes, the hardest workload for flash: garbage collection runs while new data arrive. Consider the variation of the rate over time and the high percentiles."
+        }
+        _ if section.varying().contains(&Axis::ReadShare) => {
+            "Mixed reads and writes, from all writes to all reads. A drive below the straight line between its two ends loses time between the two kinds of operation; their latencies are drawn separately, because reads wait behind writes."
+        }
+        "rw" | "randrw" | "readwrite" => {
+            "Mixed reads and writes. Reads behind writes wait longest: compare the high percentiles of reads with those of reads alone."
+        }
+        _ => "One row per workload; the chart over time shows whether the figure was steady.",
     }
+}
 
-    fn html(&self, cx: Context<'_, '_>, charts: &[Chart], id: &str) -> Markup {
-        let sweep = charts.iter().find(|c| c.switch == "figure");
-        let metrics = cx.section.metrics();
-        let tables: Vec<Table> = metrics
-            .iter()
-            .filter_map(|m| matrix::table(cx.set, cx.section, *m))
-            .collect();
-        let labels: Vec<&str> = metrics.iter().map(|m| m.label()).collect();
-        let labels = if sweep.is_some() || !tables.is_empty() {
-            labels.as_slice()
-        } else {
-            &[]
-        };
-        let mut published = published::tables(cx.set, cx.section);
-        published.extend(published::latencies(cx.set, cx.section));
-        let power = power::table(cx.set, cx.section);
-        html! {
-            (elements::switch(id, "Figure shown in table and chart", labels, 0))
-            div.beside {
-                div {
-                    @for (i, table) in tables.iter().enumerate() {
-                        div data-metric=(i) hidden[i > 0] { (elements::table(table)) }
-                    }
-                    @if tables.is_empty() { (elements::table(&figures::table(cx.set, cx.section, false))) }
+fn charts(section: &Section<'_>) -> Vec<Chart> {
+    let mut percentiles = percentiles::chart(section);
+    let timeline = timeline::chart(section);
+    if let (Some(curves), Some(timeline)) = (&mut percentiles, &timeline) {
+        // They are placed side by side.
+        curves.height = timeline.height;
+    }
+    let charts = [sweep::chart(section), percentiles, timeline];
+    charts.into_iter().flatten().collect()
+}
+
+fn html(section: &Section<'_>, charts: &[Chart], id: &str) -> Markup {
+    let sweep = charts.iter().find(|c| c.switch == "figure");
+    let metrics = section.metrics();
+    let tables = metrics.iter().filter_map(|m| matrix::table(section, *m));
+    let tables: Vec<Table> = tables.collect();
+    let mut labels: Vec<&str> = metrics.iter().map(|m| m.label).collect();
+    labels.retain(|_| sweep.is_some() || !tables.is_empty());
+    let mut published = published::tables(section);
+    published.extend(published::latencies(section));
+    html! {
+        (elements::switch(id, "Figure shown in table and chart", &labels, 0))
+        div.beside {
+            div {
+                @for (i, table) in tables.iter().enumerate() {
+                    div data-metric=(i) hidden[i > 0] { (elements::table(table)) }
                 }
-                @if let Some(sweep) = sweep { (elements::chart(sweep, true)) }
+                @if tables.is_empty() { (elements::table(&figures::table(section, false))) }
             }
-            div.pair {
-                @for chart in charts.iter().filter(|c| c.switch != "figure") { (elements::chart(chart, false)) }
-            }
-            @if !published.is_empty() {
-                h3 { "Published and simulated" }
-                @for table in &published { (elements::table(table)) }
-            }
-            @if let Some(power) = power { (elements::folded("Power and efficiency", &power)) }
-            (super::all_figures(cx.set, cx.section, None))
+            @if let Some(sweep) = sweep { (elements::chart(sweep, true)) }
         }
+        div.pair {
+            @for chart in charts.iter().filter(|c| c.switch != "figure") { (elements::chart(chart, false)) }
+        }
+        @if !published.is_empty() {
+            h3 { "Published and simulated" }
+            @for table in &published { (elements::table(table)) }
+        }
+        @if let Some(power) = power::table(section) { (elements::folded("Power and efficiency", &power)) }
+        (super::all_figures(section, None))
     }
+}
 
-    fn key_figures(&self, cx: Context<'_, '_>, points: &[&Point<'_>]) -> Vec<KeyFigure> {
-        let drive = points[0].drive;
-        if cx.section.varying().contains(&Axis::Data) {
-            return data_ratio(cx.section, drive).into_iter().collect();
-        }
-        let random = points
-            .iter()
-            .all(|p| p.plan().workload.rw.starts_with("rand"));
-        let bandwidth = best(cx.section, points, CellResult::mib_per_s, "MiB/s");
-        let iops = best(cx.section, points, CellResult::iops, "IOPS").filter(|_| random);
-        [bandwidth, iops].into_iter().flatten().collect()
+fn key_figures(section: &Section<'_>, drive: usize) -> Vec<KeyFigure> {
+    if section.varying().contains(&Axis::Data) {
+        return data_ratio(section, drive).into_iter().collect();
     }
+    let points: Vec<&Point<'_>> = section.measured(drive).collect();
+    let random = points
+        .iter()
+        .all(|p| p.plan().workload.rw.starts_with("rand"));
+    let bandwidth = best(section, &points, CellResult::mib_per_s, "MiB/s");
+    let iops = best(section, &points, CellResult::iops, "IOPS").filter(|_| random);
+    bandwidth.into_iter().chain(iops).collect()
 }
 
 /// The highest rate and its workload; of a single cell in MiB/s, how much the rate varied.
@@ -188,18 +181,12 @@ fn data_ratio(section: &Section<'_>, drive: usize) -> Option<KeyFigure> {
     });
     // The first of equal ratios.
     let (times, row) = ratios.reduce(|best, next| if next.0 > best.0 { next } else { best })?;
-    let mut details = format!(
-        "{} against {}",
-        section.column_label(other),
-        section.column_label(base)
-    );
-    if !section.rows[row].label.is_empty() {
-        details.push_str(&format!(", {}", section.rows[row].label));
-    }
+    let (base, other) = (section.column_label(base), section.column_label(other));
+    let columns = format!("{other} against {base}");
     Some(KeyFigure {
         label: section.title.to_owned(),
         value: ratio(times),
         unit: "",
-        details,
+        details: joined([&columns, &section.rows[row].label], ", "),
     })
 }

@@ -2,25 +2,26 @@ use super::*;
 
 #[test]
 fn a_cause_of_several_drives_is_listed_once() {
-    let phase = |from_s| PhaseBand {
+    let phase = |from_s| RatePhase {
         from_s,
         to_s: from_s + 10.0,
-        kind: CauseKind::Thermal,
-        cause: "held back".to_owned(),
-        mib_per_s: 1.0,
-        iops: 256.0,
-        cache_bytes: None,
+        cause: Cause::ThermalThrottling {
+            onset_c: Some(84.0),
+            onset_s: from_s,
+            duty_pct: 50.0,
+            period_s: None,
+        },
+        mean_mib_per_s: 1.0,
+        mean_iops: 256.0,
         evidence: "84 C".to_owned(),
     };
+    let (several, one) = ([phase(0.0), phase(30.0)], [phase(5.0)]);
     let row = |name: &str, phases| PhaseRow {
         name: name.to_owned(),
-        colour: "@0".to_owned(),
-        phases: Rc::new(phases),
+        drive: 0,
+        phases,
     };
-    let rows = [
-        row("one", vec![phase(0.0), phase(30.0)]),
-        row("two", vec![phase(5.0)]),
-    ];
+    let rows = [row("one", &several[..]), row("two", &one)];
     let traces = strip(&rows, "y2");
     assert_eq!(traces.len(), 1);
     assert_eq!(traces[0]["base"], json!([0.0, 30.0, 5.0]));

@@ -2,6 +2,7 @@ use assay_store::model::{CellPlan, CellResult};
 use assay_store::read::{CellDrive, CellRecord, CellState};
 
 use super::*;
+use crate::drive_set::DriveSet;
 
 fn cell(iops: f64, state: CellState) -> CellRecord {
     let mut result = CellResult::default();
@@ -35,14 +36,19 @@ fn index_of(rates: &[f64], unfinished: Option<usize>) -> Option<usize> {
             cell
         })
         .collect();
+    let set = DriveSet::new(&[]);
     let points: Vec<Point<'_>> = cells
         .iter()
         .map(|cell| Point {
+            set: &set,
             run: 0,
-            cell,
+            index: 0,
             drive: 0,
+            cell,
             data: cell.drives.first(),
             not_steady_reason: None,
+            alone: None,
+            phases: Default::default(),
             row: 0,
             column: 0,
         })
