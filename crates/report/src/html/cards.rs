@@ -60,8 +60,7 @@ fn card(set: &DriveSet<'_>, sections: &[Section<'_>], position: usize) -> Markup
                     summary { "Reported by the controller" }
                     @for group in drive.info.probe.chunk_by(|a, b| a.group == b.group) {
                         h5 { (humanise(&group[0].group)) }
-                        @let names: Vec<String> = group.iter().map(|fact| humanise(&fact.name)).collect();
-                        (facts(names.iter().map(String::as_str).zip(group.iter().map(|fact| fact.value.clone()))))
+                        (facts(group.iter().map(|fact| (humanise(&fact.name), fact.value.clone()))))
                     }
                 }
             }

@@ -209,7 +209,7 @@ pub fn chart(chart: &Chart, follows: bool) -> Markup {
 }
 
 /// Names and values as a definition list; empty values are left out.
-pub fn facts<'a>(pairs: impl IntoIterator<Item = (&'a str, String)>) -> Markup {
+pub fn facts(pairs: impl IntoIterator<Item = (impl maud::Render, String)>) -> Markup {
     html! {
         dl.facts {
             @for (name, value) in pairs.into_iter().filter(|(_, value)| !value.is_empty()) {

@@ -139,7 +139,8 @@ fn cells(section: &Section<'_>, drive: usize, kinds: &[(&str, &str, bool)]) -> V
     };
     let reported = format::capacity(section.set.drives[drive].info.capacity_bytes);
     let mut cells = vec![verdict, Cell::number(reported)];
-    let directions: [fn(&CellResult) -> (u64, f64); 2] = [
+    type Moved = fn(&CellResult) -> (u64, f64);
+    let directions: [Moved; 2] = [
         |r| (r.write.bytes, r.write.mib_per_s),
         |r| (r.read.bytes, r.read.mib_per_s),
     ];

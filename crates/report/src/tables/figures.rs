@@ -20,8 +20,11 @@ const SERVICE: [&str; 3] = ["mean", "p99", "max"];
 /// Columns of a narrow table.
 const ESSENTIAL: [&str; 4] = ["mean", "p99", "p99.9", "max"];
 
-/// Shares of the host's CPU time, as in DragonFly 2018: heading and value.
-pub const HOST: [(&str, fn(&HostLoad) -> f64); 5] = [
+/// Heading and value of a host's load.
+type HostColumn = (&'static str, fn(&HostLoad) -> f64);
+
+/// Shares of the host's CPU time, as in DragonFly 2018.
+pub const HOST: [HostColumn; 5] = [
     ("user", |h| h.user_pct),
     ("system", |h| h.system_pct),
     ("irq", |h| h.irq_pct),

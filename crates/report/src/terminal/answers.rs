@@ -68,7 +68,7 @@ fn tables(pair: &GroupComparison, metrics: &[Metric]) -> Vec<Table> {
         let title = step_title(plan);
         let cells = metrics.iter().flat_map(|metric| {
             let compared = workload.metrics.iter().find(|c| c.metric == *metric);
-            compared.map_or_else(|| <[Cell; 3]>::default(), |c| answer(&c.comparison))
+            compared.map_or_else(<[Cell; 3]>::default, |c| answer(&c.comparison))
         });
         let heading = Heading::plain(text_or(&workload.label, title));
         let row = Row::new(heading, cells.collect());
