@@ -271,8 +271,7 @@ fn job_figures(page: &mut TextPage, result: &CellResult) {
         page.pair("errors", &group_digits(o.errors), alarm);
     }
     if let Some(load) = &result.host {
-        let shares = figures::HOST.map(|(label, of)| format!("{label} {}", percent(of(load))));
-        page.pair("host CPU, %", &joined(shares, ", "), None);
+        page.pair("host CPU, %", &figures::host_text(load), None);
         if let Some(watts) = load.package_w {
             let text = format!("{watts:.1} (processors, not the drive)");
             page.pair("host power, W", &text, None);

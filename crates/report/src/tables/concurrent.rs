@@ -1,15 +1,17 @@
 //! Drives measured concurrently: alone and together, and interval by interval in the layout of `iostat`.
 
+use std::collections::BTreeSet;
+
 use assay_stats::HostLoad;
 use assay_store::read::{CellDrive, CellRecord};
 use assay_store::series::IntervalSample;
 use assay_units::{Nanos, rate};
 
-use crate::format::{joined, percent};
+use crate::format::joined;
 use crate::grid::{Point, Section};
 use crate::metric::ResultMetric;
 use crate::table::{Cell, Column, Heading, Row, Table};
-use crate::tables::figures::{HOST, host_cells};
+use crate::tables::figures::{host_cells, host_columns, host_text};
 use crate::tables::{cell_of, remarks};
 
 /// Most rows of a table of intervals; a longer one adds up neighbouring intervals.
@@ -83,12 +85,9 @@ pub fn comparison(section: &Section<'_>, cell: &ConcurrentCell<'_, '_>) -> Table
     let points: Vec<Point<'_>> = cell.iter().copied().chain(alone).cloned().collect();
     let mut notes = remarks(&points);
     if let Some(load) = mean_load(cell[0].cell) {
-        let shares = HOST
-            .iter()
-            .map(|(label, of)| format!("{label} {}", percent(of(&load))));
+        let shares = host_text(&load);
         notes.push(format!(
-            "host CPU while together, % of all processors: {}",
-            joined(shares, ", ")
+            "host CPU while together, % of all processors: {shares}"
         ));
     }
     let caption = caption(section, cell, "alone and together");
@@ -122,9 +121,8 @@ fn mean_load(cell: &CellRecord) -> Option<HostLoad> {
 pub fn intervals(section: &Section<'_>, cell: &ConcurrentCell<'_, '_>) -> Table {
     let intervals = |p: &&Point<'_>| p.data.map(CellDrive::intervals).unwrap_or_default();
     let series: Vec<Vec<IntervalSample>> = cell.iter().map(intervals).collect();
-    let mut indices: Vec<u32> = series.iter().flatten().map(|t| t.index).collect();
-    indices.sort_unstable();
-    indices.dedup();
+    let indices: BTreeSet<u32> = series.iter().flatten().map(|t| t.index).collect();
+    let indices = Vec::from_iter(indices);
     let per_row = indices.len().div_ceil(MAX_ROWS).max(1);
     let mut columns = Vec::new();
     for point in cell {
@@ -133,10 +131,7 @@ pub fn intervals(section: &Section<'_>, cell: &ConcurrentCell<'_, '_>) -> Table 
     }
     let host = &cell[0].cell.host;
     if !host.is_empty() {
-        columns.extend(Column::all_under(
-            "host CPU, %",
-            HOST.map(|(label, _)| label),
-        ));
+        columns.extend(host_columns());
     }
     let row = |chunk: &[u32]| {
         let within = chunk[0]..=chunk[chunk.len() - 1];

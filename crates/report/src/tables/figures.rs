@@ -32,6 +32,17 @@ pub const HOST: [HostColumn; 5] = [
     ("idle", |h| h.idle_pct),
 ];
 
+/// The columns of [`HOST`].
+pub fn host_columns() -> [Column; 5] {
+    Column::all_under("host CPU, %", HOST.map(|(label, _)| label))
+}
+
+/// The shares of [`HOST`] as text.
+pub fn host_text(load: &HostLoad) -> String {
+    let share = |(label, of): HostColumn| format!("{label} {}", format::percent(of(load)));
+    format::joined(HOST.map(share), ", ")
+}
+
 /// The shares of [`HOST`]; empty where the load was not measured.
 pub fn host_cells(load: Option<&HostLoad>) -> [Cell; 5] {
     HOST.map(|(_, of)| Cell::percent(load.map(of)))
@@ -79,10 +90,7 @@ pub fn table(section: &Section<'_>, whole: bool) -> Table {
     }
     columns.push(Column::of("errors", ""));
     if host {
-        columns.extend(Column::all_under(
-            "host CPU, %",
-            HOST.map(|(label, _)| label),
-        ));
+        columns.extend(host_columns());
     }
     if power {
         columns.push(Column::under("host power, W", "processors", ""));
