@@ -1,49 +1,18 @@
 //! One NBD connection: socket, receive and send buffers, protocol session.
 
-use std::io::{self, Read, Write};
-use std::net::TcpStream;
-use std::os::fd::{AsFd, BorrowedFd};
-use std::os::unix::net::UnixStream;
+use std::os::fd::OwnedFd;
 
 use rustix::event::epoll::EventFlags;
+use rustix::io::Errno;
+use rustix::net::{SendFlags, send};
 
+use crate::executor::ConnectionId;
 use crate::nbd::{Export, NbdSession};
 
 /// Size of the receive buffer in bytes; larger only while a longer message is received.
 const RECEIVE_BUFFER_BYTES: usize = 256 << 10;
 /// An empty send buffer is freed above this capacity, in bytes.
 const KEPT_SEND_BUFFER_BYTES: usize = 1 << 20;
-
-#[derive(Debug)]
-pub enum SocketStream {
-    Unix(UnixStream),
-    Tcp(TcpStream),
-}
-
-impl AsFd for SocketStream {
-    fn as_fd(&self) -> BorrowedFd<'_> {
-        match self {
-            SocketStream::Unix(stream) => stream.as_fd(),
-            SocketStream::Tcp(stream) => stream.as_fd(),
-        }
-    }
-}
-
-impl SocketStream {
-    fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
-        match self {
-            SocketStream::Unix(stream) => stream.read(bytes),
-            SocketStream::Tcp(stream) => stream.read(bytes),
-        }
-    }
-
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        match self {
-            SocketStream::Unix(stream) => stream.write(bytes),
-            SocketStream::Tcp(stream) => stream.write(bytes),
-        }
-    }
-}
 
 /// Outcome of one read from a socket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -91,19 +60,19 @@ impl ReceiveBuffer {
         }
     }
 
-    pub fn fill(&mut self, stream: &mut SocketStream) -> ReadOutcome {
+    pub fn fill(&mut self, stream: &OwnedFd) -> ReadOutcome {
         if self.end == self.buffer.len() {
             self.reserve(self.end - self.start + 1);
         }
         loop {
-            return match stream.read(&mut self.buffer[self.end..]) {
+            return match rustix::io::read(stream, &mut self.buffer[self.end..]) {
                 Ok(0) => ReadOutcome::End,
                 Ok(bytes) => {
                     self.end += bytes;
                     ReadOutcome::Bytes
                 }
-                Err(e) if e.kind() == io::ErrorKind::WouldBlock => ReadOutcome::WouldBlock,
-                Err(e) if e.kind() == io::ErrorKind::Interrupted => continue,
+                Err(Errno::WOULDBLOCK) => ReadOutcome::WouldBlock,
+                Err(Errno::INTR) => continue,
                 Err(_) => ReadOutcome::End,
             };
         }
@@ -123,19 +92,19 @@ impl SendBuffer {
     }
 
     /// Sends as much as the socket accepts; `false` when the connection is broken.
-    pub fn send(&mut self, stream: &mut SocketStream) -> bool {
+    pub fn send(&mut self, stream: &OwnedFd) -> bool {
         while self.sent < self.bytes.len() {
-            match stream.write(&self.bytes[self.sent..]) {
+            match send(stream, &self.bytes[self.sent..], SendFlags::NOSIGNAL) {
                 Ok(0) => return false,
                 Ok(bytes) => self.sent += bytes,
-                Err(e) if e.kind() == io::ErrorKind::WouldBlock => {
+                Err(Errno::WOULDBLOCK) => {
                     if self.sent > self.bytes.len() / 2 {
                         self.bytes.drain(..self.sent);
                         self.sent = 0;
                     }
                     return true;
                 }
-                Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
+                Err(Errno::INTR) => {}
                 Err(_) => return false,
             }
         }
@@ -150,12 +119,11 @@ impl SendBuffer {
 
 #[derive(Debug)]
 pub struct Connection {
-    pub stream: SocketStream,
+    pub stream: OwnedFd,
     pub session: NbdSession,
     pub received: ReceiveBuffer,
     pub replies: SendBuffer,
-    /// Counts the connections that used this slot.
-    pub generation: u32,
+    pub id: ConnectionId,
     pub in_flight: u32,
     /// Their cost, see [`crate::executor::ActiveRequest::cost_bytes`].
     pub in_flight_bytes: u64,
@@ -172,7 +140,7 @@ pub struct Connection {
 }
 
 impl Connection {
-    pub fn new(stream: SocketStream, export: Export, generation: u32) -> Connection {
+    pub fn new(stream: OwnedFd, export: Export, id: ConnectionId) -> Connection {
         let mut replies = SendBuffer::default();
         let session = NbdSession::new(export, &mut replies.bytes);
         Connection {
@@ -184,7 +152,7 @@ impl Connection {
                 end: 0,
             },
             replies,
-            generation,
+            id,
             in_flight: 0,
             in_flight_bytes: 0,
             counted_bytes: 0,

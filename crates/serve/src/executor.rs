@@ -21,26 +21,19 @@ const MAX_EXTENTS: usize = 128;
 pub struct ConnectionId {
     /// Index in the server's table, and submission queue of the drive.
     pub slot: u32,
-    /// Counts the connections that used the slot.
-    pub generation: u32,
+    /// Number of the connection, as slots are used again.
+    pub number: u64,
 }
 
-/// A request in flight, without its payload.
+/// A request in flight.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ActiveRequest {
     /// Connection that sent it.
     pub connection: ConnectionId,
-    /// The client's identifier.
-    pub cookie: u64,
-    /// Command.
-    pub command: NbdCommand,
-    /// First byte.
-    pub offset_bytes: u64,
-    /// Length.
-    pub len_bytes: u32,
+    /// The request.
+    pub request: Request,
     /// Share of the limit of bytes in flight.
     pub cost_bytes: u64,
-    fua: bool,
     /// Bytes of zeroes submitted so far.
     zeroed_bytes: u32,
     flushing: bool,
@@ -52,8 +45,8 @@ impl ActiveRequest {
             tag,
             queue: self.connection.slot as u16,
             op,
-            offset_bytes: self.offset_bytes,
-            len_bytes: self.len_bytes,
+            offset_bytes: self.request.offset_bytes,
+            len_bytes: self.request.len_bytes,
             data,
         }
     }
@@ -129,7 +122,8 @@ impl CommandExecutor {
         &mut self,
         now: Nanos,
         connection: ConnectionId,
-        request: &Request<'_>,
+        request: Request,
+        payload: &[u8],
         cost_bytes: u64,
     ) -> Option<Reply> {
         let is_empty = request.len_bytes == 0;
@@ -144,7 +138,7 @@ impl CommandExecutor {
             NbdCommand::Flush => (Op::Flush, DataClass::Zero),
             _ if is_empty => return Some(Reply::Done),
             NbdCommand::Read { .. } | NbdCommand::Cache => (Op::Read, DataClass::Incompressible),
-            NbdCommand::Write => (Op::Write, data_class(request.payload)),
+            NbdCommand::Write => (Op::Write, data_class(payload)),
             NbdCommand::Trim => (Op::Discard, DataClass::Zero),
             NbdCommand::WriteZeroes {
                 no_hole: true,
@@ -155,12 +149,8 @@ impl CommandExecutor {
         };
         let active = ActiveRequest {
             connection,
-            cookie: request.cookie,
-            command: request.command,
-            offset_bytes: request.offset_bytes,
-            len_bytes: request.len_bytes,
+            request,
             cost_bytes,
-            fua: request.fua,
             zeroed_bytes: 0,
             flushing: false,
         };
@@ -169,7 +159,7 @@ impl CommandExecutor {
             self.write_zeroes(now, tag);
         } else {
             let command = active.drive_command(tag, op, data);
-            self.pacer.submit_at(now, command, request.payload);
+            self.pacer.submit(now, command, payload);
         }
         None
     }
@@ -183,41 +173,39 @@ impl CommandExecutor {
 
     /// The next request finished by the completions that [`CommandExecutor::collect`] took, with its reply.
     pub fn next_finished(&mut self) -> Option<(ActiveRequest, Reply)> {
-        while let Some(completion) = self.completed.pop() {
+        loop {
+            let completion = self.completed.pop()?;
             if let Some(finished) = self.finish(completion) {
                 return Some(finished);
             }
         }
-        None
     }
 
     /// Copies the data of a read that was replied to with [`Reply::Data`]. A drive without stored data leaves the zeroes in `bytes`.
     pub fn read(&self, completion: &Completion, offset_bytes: u64, bytes: &mut [u8]) {
-        self.pacer
-            .drive()
-            .read_data(completion, offset_bytes, bytes);
+        let drive = self.pacer.drive();
+        drive.read_data(completion, offset_bytes, bytes);
     }
 
     fn finish(&mut self, completion: Completion) -> Option<(ActiveRequest, Reply)> {
         let tag = completion.tag;
         let active = &mut self.requests[tag as usize];
+        let request = &active.request;
         let reply = if let Some(error) = error_of(completion.status) {
             Reply::Failed(error)
-        } else if active.zeroed_bytes > 0 && active.zeroed_bytes < active.len_bytes {
-            let now = self.pacer.now();
-            self.write_zeroes(now, tag);
+        } else if active.zeroed_bytes > 0 && active.zeroed_bytes < request.len_bytes {
+            self.write_zeroes(self.pacer.now(), tag);
             return None;
-        } else if active.fua && !active.flushing && modifies_data(active.command) {
+        } else if request.fua && !active.flushing && modifies_data(request.command) {
             active.flushing = true;
             let flush = Command {
                 offset_bytes: 0,
                 len_bytes: 0,
                 ..active.drive_command(tag, Op::Flush, DataClass::Zero)
             };
-            let now = self.pacer.now();
-            self.pacer.submit_at(now, flush, &[]);
+            self.pacer.submit(self.pacer.now(), flush, &[]);
             return None;
-        } else if matches!(active.command, NbdCommand::Read { .. }) {
+        } else if matches!(request.command, NbdCommand::Read { .. }) {
             Reply::Data(completion)
         } else {
             Reply::Done
@@ -229,14 +217,14 @@ impl CommandExecutor {
     /// Submits the next piece of zeroes.
     fn write_zeroes(&mut self, now: Nanos, tag: u32) {
         let active = &mut self.requests[tag as usize];
-        let len_bytes = ZEROES_BYTES.min(active.len_bytes - active.zeroed_bytes);
+        let len_bytes = ZEROES_BYTES.min(active.request.len_bytes - active.zeroed_bytes);
         let command = Command {
-            offset_bytes: active.offset_bytes + u64::from(active.zeroed_bytes),
+            offset_bytes: active.request.offset_bytes + u64::from(active.zeroed_bytes),
             len_bytes,
             ..active.drive_command(tag, Op::Write, DataClass::Zero)
         };
         active.zeroed_bytes += len_bytes;
-        self.pacer.submit_at(now, command, &ZEROES);
+        self.pacer.submit(now, command, &ZEROES);
     }
 
     /// Extents of a range that is not empty.

@@ -9,7 +9,7 @@ use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
-use crate::connection::SocketStream;
+use rustix::net::{SocketFlags, accept_with, sockopt::set_tcp_nodelay};
 
 /// Default port of NBD (proto, "Newstyle negotiation").
 pub const NBD_PORT: u16 = 10809;
@@ -17,35 +17,23 @@ pub const NBD_PORT: u16 = 10809;
 /// The server cannot listen.
 #[derive(Debug, thiserror::Error)]
 pub enum ListenError {
-    /// Invalid address.
+    /// Not an address.
     #[error(
-        "{text:?} is not an address; write unix:PATH or tcp:HOST:PORT, e.g. unix:/tmp/drive.sock or tcp:127.0.0.1:10809"
+        "{0:?} is not an address; write unix:PATH or tcp:HOST:PORT, e.g. unix:/tmp/drive.sock or tcp:127.0.0.1:10809"
     )]
-    Malformed {
-        /// The text.
-        text: String,
-    },
+    Malformed(String),
     /// Reachable from other machines without permission.
     #[error(
-        "{address} can be reached from other machines, and NBD has no passwords: any client may read and write the simulated drive; \
+        "{0} can be reached from other machines, and NBD has no passwords: any client may read and write the simulated drive; \
          use unix:PATH or tcp:127.0.0.1:PORT, or allow it with --allow-remote"
     )]
-    Remote {
-        /// The address.
-        address: String,
-    },
+    Remote(Address),
     /// Another server uses the socket file.
-    #[error("{path}: another server listens on this socket; stop it, or choose another path")]
-    Live {
-        /// The socket file.
-        path: PathBuf,
-    },
+    #[error("{}: another server listens on this socket; stop it, or choose another path", .0.display())]
+    Live(PathBuf),
     /// The path is not a socket.
-    #[error("{path}: exists and is not a socket, so it is left alone; choose another path")]
-    NotASocket {
-        /// The file.
-        path: PathBuf,
-    },
+    #[error("{}: exists and is not a socket, so it is left alone; choose another path", .0.display())]
+    NotASocket(PathBuf),
     /// A system call failed.
     #[error("cannot listen on {address}: {source}")]
     System {
@@ -69,15 +57,12 @@ impl FromStr for Address {
     type Err = ListenError;
 
     fn from_str(text: &str) -> Result<Address, ListenError> {
-        let malformed = || ListenError::Malformed {
-            text: text.to_owned(),
-        };
+        let malformed = || ListenError::Malformed(text.to_owned());
         if let Some(path) = text.strip_prefix("unix:") {
-            return if path.is_empty() {
-                Err(malformed())
-            } else {
-                Ok(Address::Unix(path.into()))
-            };
+            let path = Some(path).filter(|path| !path.is_empty());
+            return path
+                .map(|path| Address::Unix(path.into()))
+                .ok_or_else(malformed);
         }
         let rest = text.strip_prefix("tcp:").ok_or_else(malformed)?;
         let (host, port) = match rest.rsplit_once(':') {
@@ -107,11 +92,16 @@ impl fmt::Display for Address {
 
 /// A listening socket. Dropping it removes its socket file.
 #[derive(Debug)]
-pub enum Listener {
-    /// Unix socket with its file, identified by device and inode.
-    Unix(UnixListener, PathBuf, (u64, u64)),
-    /// TCP socket.
-    Tcp(TcpListener, SocketAddr),
+pub struct Listener {
+    socket: OwnedFd,
+    bound: Bound,
+}
+
+#[derive(Debug)]
+enum Bound {
+    /// Socket file, identified by device and inode.
+    Unix(PathBuf, Option<(u64, u64)>),
+    Tcp(SocketAddr),
 }
 
 /// Device and inode of a path.
@@ -130,43 +120,41 @@ impl Listener {
             address: address.to_string(),
             source,
         };
-        match address {
+        let listener = match address {
             Address::Unix(path) => {
                 remove_stale_socket(path)?;
                 let listener = UnixListener::bind(path).map_err(system)?;
-                listener.set_nonblocking(true).map_err(system)?;
-                let file = file_of(path).unwrap_or_default();
-                Ok(Listener::Unix(listener, path.clone(), file))
+                Listener {
+                    socket: listener.into(),
+                    bound: Bound::Unix(path.clone(), file_of(path)),
+                }
             }
             Address::Tcp(host, port) => {
-                let resolved: Vec<SocketAddr> = (host.as_str(), *port)
-                    .to_socket_addrs()
-                    .map_err(system)?
-                    .collect();
+                let resolved = (host.as_str(), *port).to_socket_addrs();
+                let resolved: Vec<SocketAddr> = resolved.map_err(system)?.collect();
                 if !allow_remote && resolved.iter().any(|address| !address.ip().is_loopback()) {
-                    return Err(ListenError::Remote {
-                        address: address.to_string(),
-                    });
+                    return Err(ListenError::Remote(address.clone()));
                 }
                 let listener = TcpListener::bind(&resolved[..]).map_err(system)?;
-                listener.set_nonblocking(true).map_err(system)?;
-                let bound = listener.local_addr().map_err(system)?;
-                Ok(Listener::Tcp(listener, bound))
+                let bound = Bound::Tcp(listener.local_addr().map_err(system)?);
+                let socket = listener.into();
+                Listener { socket, bound }
             }
-        }
+        };
+        let nonblocking = rustix::io::ioctl_fionbio(&listener.socket, true);
+        nonblocking.map_err(|error| system(error.into()))?;
+        Ok(listener)
     }
 
     /// NBD URI (NetworkBlockDevice/nbd, `doc/uri.md`).
     pub fn uri(&self) -> String {
-        match self {
-            Listener::Unix(_, path, _) => {
+        match &self.bound {
+            Bound::Unix(path, _) => {
                 let path = std::path::absolute(path).unwrap_or_else(|_| path.clone());
-                format!(
-                    "nbd+unix:///?socket={}",
-                    percent_encoded(&path.to_string_lossy())
-                )
+                let path = percent_encoded(&path.to_string_lossy());
+                format!("nbd+unix:///?socket={path}")
             }
-            Listener::Tcp(_, at) => format!("nbd://{at}"),
+            Bound::Tcp(at) => format!("nbd://{at}"),
         }
     }
 
@@ -175,12 +163,8 @@ impl Listener {
     /// # Errors
     /// [`ListenError::System`] when no file descriptor is left.
     pub fn shared(&self) -> Result<OwnedFd, ListenError> {
-        let socket = match self {
-            Listener::Unix(listener, ..) => listener.try_clone().map(OwnedFd::from),
-            Listener::Tcp(listener, _) => listener.try_clone().map(OwnedFd::from),
-        };
         // O_NONBLOCK belongs to the open file description, which the duplicate shares.
-        let blocking = socket.and_then(|socket| {
+        let blocking = self.socket.try_clone().and_then(|socket| {
             rustix::io::ioctl_fionbio(&socket, false)?;
             Ok(socket)
         });
@@ -192,43 +176,31 @@ impl Listener {
 
     /// Whether other machines can reach it.
     pub fn is_remote(&self) -> bool {
-        match self {
-            Listener::Unix(..) => false,
-            Listener::Tcp(_, at) => !at.ip().is_loopback(),
-        }
+        matches!(self.bound, Bound::Tcp(at) if !at.ip().is_loopback())
     }
 
     /// The next waiting client.
-    pub(crate) fn accept(&self) -> io::Result<SocketStream> {
-        match self {
-            Listener::Unix(listener, ..) => {
-                let (stream, _) = listener.accept()?;
-                stream.set_nonblocking(true)?;
-                Ok(SocketStream::Unix(stream))
-            }
-            Listener::Tcp(listener, _) => {
-                let (stream, _) = listener.accept()?;
-                stream.set_nonblocking(true)?;
-                stream.set_nodelay(true)?;
-                Ok(SocketStream::Tcp(stream))
-            }
+    pub(crate) fn accept(&self) -> rustix::io::Result<OwnedFd> {
+        let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
+        let stream = accept_with(&self.socket, flags)?;
+        if matches!(self.bound, Bound::Tcp(_)) {
+            set_tcp_nodelay(&stream, true)?;
         }
+        Ok(stream)
     }
 }
 
 impl AsFd for Listener {
     fn as_fd(&self) -> BorrowedFd<'_> {
-        match self {
-            Listener::Unix(listener, ..) => listener.as_fd(),
-            Listener::Tcp(listener, _) => listener.as_fd(),
-        }
+        self.socket.as_fd()
     }
 }
 
 impl Drop for Listener {
     fn drop(&mut self) {
-        if let Listener::Unix(_, path, file) = self
-            && file_of(path) == Some(*file)
+        if let Bound::Unix(path, file) = &self.bound
+            && file.is_some()
+            && file_of(path) == *file
         {
             // On failure the next server replaces the stale file.
             let _ = std::fs::remove_file(path);
@@ -242,9 +214,7 @@ fn remove_stale_socket(path: &Path) -> Result<(), ListenError> {
         return Ok(());
     };
     if !there.file_type().is_socket() {
-        return Err(ListenError::NotASocket {
-            path: path.to_owned(),
-        });
+        return Err(ListenError::NotASocket(path.to_owned()));
     }
     match UnixStream::connect(path) {
         Err(e) if e.kind() == io::ErrorKind::ConnectionRefused => {
@@ -252,9 +222,7 @@ fn remove_stale_socket(path: &Path) -> Result<(), ListenError> {
             let _ = std::fs::remove_file(path);
             Ok(())
         }
-        _ => Err(ListenError::Live {
-            path: path.to_owned(),
-        }),
+        _ => Err(ListenError::Live(path.to_owned())),
     }
 }
 

@@ -37,14 +37,14 @@ pub enum Wait {
     For(Nanos),
 }
 
-/// A virtual clock that threads share, for a drive inside a controller instead of a [`Pacer`]. Copies are the same clock.
-///
-/// At [`Pace::Free`] it advances with the wall clock too, and also jumps ahead.
+/// A virtual clock that threads can share: copies are the same clock. At [`Pace::Free`] it advances with the wall clock too, and
+/// also jumps ahead.
 #[derive(Clone, Debug)]
 pub struct ModelClock {
     clock: Clock,
     start: Nanos,
-    pace: Pace,
+    /// How it passes.
+    pub(crate) pace: Pace,
     ahead_ns: Arc<AtomicU64>,
 }
 
@@ -58,11 +58,6 @@ impl ModelClock {
             pace,
             ahead_ns: Arc::new(AtomicU64::new(0)),
         }
-    }
-
-    /// How it passes.
-    pub fn pace(&self) -> Pace {
-        self.pace
     }
 
     /// Virtual time.
@@ -120,10 +115,7 @@ impl Lateness {
 #[derive(Debug)]
 pub struct Pacer {
     events: EventLoop,
-    pace: Pace,
-    clock: Clock,
-    /// Power-on, by the clock.
-    start: Nanos,
+    clock: ModelClock,
     in_flight: usize,
     lateness: Lateness,
 }
@@ -132,12 +124,9 @@ impl Pacer {
     /// A drive, powered on now.
     pub fn new(drive: Drive, pace: Pace) -> Pacer {
         prefer_huge_tables(&drive);
-        let clock = Clock::monotonic();
         Pacer {
             events: EventLoop::new(drive, TieOrder::Submission),
-            pace,
-            clock,
-            start: clock.now(),
+            clock: ModelClock::new(pace),
             in_flight: 0,
             lateness: Lateness::default(),
         }
@@ -148,26 +137,16 @@ impl Pacer {
         self.events.drive()
     }
 
-    /// The drive, for requests that are not I/O commands (at [`Pacer::now`]).
-    pub fn drive_mut(&mut self) -> &mut Drive {
-        self.events.drive_mut()
-    }
-
     /// The drive, out of the pacer.
     pub fn into_drive(self) -> Drive {
         self.events.into_drive()
     }
 
-    /// How it is paced.
-    pub fn pace(&self) -> Pace {
-        self.pace
-    }
-
     /// Virtual time.
     #[inline]
     pub fn now(&self) -> Nanos {
-        match self.pace {
-            Pace::Real => self.clock.now() - self.start,
+        match self.clock.pace {
+            Pace::Real => self.clock.now(),
             Pace::Free => self.events.now(),
         }
     }
@@ -182,15 +161,9 @@ impl Pacer {
         self.lateness
     }
 
-    /// Submit a command now. A write comes with its bytes.
+    /// Submit a command that arrived at [`Pacer::now`]. A write comes with its bytes.
     #[inline]
-    pub fn submit(&mut self, command: Command, payload: &[u8]) {
-        self.submit_at(self.now(), command, payload);
-    }
-
-    /// [`Pacer::submit`] for one of several that arrived together, with one [`Pacer::now`] for all.
-    #[inline]
-    pub fn submit_at(&mut self, now: Nanos, command: Command, payload: &[u8]) {
+    pub fn submit(&mut self, now: Nanos, command: Command, payload: &[u8]) {
         self.in_flight += 1;
         let drive = self.events.drive_mut();
         if command.op == Op::Write {
@@ -206,7 +179,7 @@ impl Pacer {
         if self.in_flight == 0 {
             return Wait::Idle;
         }
-        match (self.pace, self.events.next_event()) {
+        match (self.clock.pace, self.events.next_event()) {
             (Pace::Free, _) => Wait::Now,
             (Pace::Real, Nanos::MAX) => Wait::Idle,
             (Pace::Real, at) => match at - self.now() {
@@ -222,7 +195,7 @@ impl Pacer {
             return;
         }
         let before = out.len();
-        match self.pace {
+        match self.clock.pace {
             Pace::Real => {
                 let now = self.now();
                 self.events.advance_drive(now, out);

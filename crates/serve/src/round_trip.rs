@@ -6,6 +6,7 @@
 //! wake. The overhead is the measured latency less the model's; the time that a client takes between a reply and its next request
 //! is not part of it.
 
+use std::convert::Infallible;
 use std::io::{self, Read, Write};
 use std::os::unix::net::UnixStream;
 
@@ -22,7 +23,6 @@ use crate::server::{NbdServer, ServeError};
 
 /// Measured reads; 50 of them lie above the 99th percentile.
 const READS: usize = 5000;
-const WARM_UP: usize = READS / 10;
 const BLOCK_BYTES: u32 = 4096;
 /// Sizes in bytes: greeting (proto, "Newstyle negotiation"), reply to `NBD_OPT_EXPORT_NAME` without zeroes.
 const GREETING_BYTES: usize = 18;
@@ -109,33 +109,43 @@ fn filled_drive(profile: &Profile) -> Result<Drive, DriveError> {
     Drive::new(profile.clone(), options)
 }
 
-fn random_offset(rng: &mut Rng, blocks: u64) -> u64 {
-    rng.below(blocks.max(1)) * u64::from(BLOCK_BYTES)
+/// Latencies of reads of random blocks, after a tenth as many for warm-up.
+pub(crate) fn latencies<E>(
+    reads: usize,
+    blocks: u64,
+    mut read: impl FnMut(u64) -> Result<Nanos, E>,
+) -> Result<Vec<Nanos>, E> {
+    let mut rng = Rng::new(1);
+    let mut read = move || read(rng.below(blocks.max(1)));
+    for _ in 0..reads / 10 {
+        read()?;
+    }
+    (0..reads).map(|_| read()).collect()
 }
 
 /// Latencies of the same reads in the model alone.
 fn model_latencies(drive: Drive, blocks: u64) -> Vec<Nanos> {
     let mut pacer = Pacer::new(drive, Pace::Free);
-    let mut rng = Rng::new(1);
-    let (mut times, mut done) = (Vec::with_capacity(READS), Vec::new());
-    for trip in 0..WARM_UP + READS {
+    let mut done = Vec::new();
+    let times = latencies(READS, blocks, |block| {
         let sent = pacer.now();
         let command = assay_ssd::Command {
             tag: 0,
             queue: 0,
             op: Op::Read,
-            offset_bytes: random_offset(&mut rng, blocks),
+            offset_bytes: block * u64::from(BLOCK_BYTES),
             len_bytes: BLOCK_BYTES,
             data: DataClass::Incompressible,
         };
-        pacer.submit(command, &[]);
+        pacer.submit(sent, command, &[]);
         done.clear();
         pacer.take(&mut done);
-        if trip >= WARM_UP {
-            times.extend(done.iter().map(|completion| completion.at - sent));
-        }
-    }
-    times
+        Ok::<_, Infallible>(
+            done.last()
+                .map_or(Nanos::ZERO, |completion| completion.at - sent),
+        )
+    });
+    times.unwrap_or_else(|never| match never {})
 }
 
 fn read_latencies(mut stream: UnixStream, blocks: u64) -> io::Result<Vec<Nanos>> {
@@ -154,13 +164,12 @@ fn read_latencies(mut stream: UnixStream, blocks: u64) -> io::Result<Vec<Nanos>>
     let mut request = [0; REQUEST_BYTES];
     request[..4].copy_from_slice(&REQUEST_MAGIC.to_be_bytes());
     request[24..].copy_from_slice(&BLOCK_BYTES.to_be_bytes());
-    let mut rng = Rng::new(1);
     let clock = Clock::monotonic();
     let (mut header, mut remainder) = ([0; SIMPLE_HEADER_BYTES], [0; HEADER_REMAINDER_BYTES]);
     let (mut offset, mut block) = ([0; OFFSET_BYTES], [0; BLOCK_BYTES as usize]);
-    let mut times = Vec::with_capacity(READS);
-    for trip in 0..WARM_UP + READS {
-        request[16..24].copy_from_slice(&random_offset(&mut rng, blocks).to_be_bytes());
+    latencies(READS, blocks, |at| {
+        let offset_bytes = at * u64::from(BLOCK_BYTES);
+        request[16..24].copy_from_slice(&offset_bytes.to_be_bytes());
         let sent = clock.now();
         stream.write_all(&request)?;
         // Receives as libnbd does (used by fio, qemu and nbdcopy): poll, shorter header, remainder, offset, data.
@@ -172,11 +181,8 @@ fn read_latencies(mut stream: UnixStream, blocks: u64) -> io::Result<Vec<Nanos>>
         }
         stream.read_exact(&mut offset)?;
         stream.read_exact(&mut block)?;
-        if trip >= WARM_UP {
-            times.push(clock.now() - sent);
-        }
-    }
-    Ok(times)
+        Ok(clock.now() - sent)
+    })
 }
 
 /// Whether the header announces one chunk with the whole block.

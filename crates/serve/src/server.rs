@@ -21,10 +21,10 @@ use rustix::event::epoll::{self, CreateFlags, EventData, EventFlags};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::time::Timespec;
 
-use crate::connection::{Connection, ReadOutcome, SocketStream};
+use crate::connection::{Connection, ReadOutcome};
 use crate::executor::{ActiveRequest, CommandExecutor, ConnectionId, Reply};
 use crate::listen::Listener;
-use crate::nbd::{Decoded, Export, NbdCommand, NbdSession};
+use crate::nbd::{Decoded, Export, NbdCommand, Request};
 use crate::pacer::{Lateness, Pace, Pacer, Wait};
 
 /// Most concurrent connections; further ones are closed at once.
@@ -53,10 +53,10 @@ pub struct ServeError {
     source: io::Error,
 }
 
-fn failed(what: &'static str) -> impl Fn(rustix::io::Errno) -> ServeError {
-    move |e| ServeError {
+fn failed<E: Into<io::Error>>(what: &'static str) -> impl Fn(E) -> ServeError {
+    move |error| ServeError {
         what,
-        source: e.into(),
+        source: error.into(),
     }
 }
 
@@ -80,7 +80,6 @@ pub struct NbdServer {
     epoll: OwnedFd,
     listener: Option<Listener>,
     connections: Vec<Option<Connection>>,
-    generations: Vec<u32>,
     /// Slots of connections with data to send or a changed state.
     to_flush: Vec<usize>,
     /// Sum over all connections, see [`Connection::held_bytes`].
@@ -117,7 +116,6 @@ impl NbdServer {
             epoll,
             listener: None,
             connections: Vec::new(),
-            generations: Vec::new(),
             to_flush: Vec::new(),
             held_bytes: 0,
             stopping: false,
@@ -147,12 +145,8 @@ impl NbdServer {
     /// # Errors
     /// When epoll rejects the socket.
     pub fn adopt(&mut self, stream: UnixStream) -> Result<(), ServeError> {
-        let nonblocking = stream.set_nonblocking(true);
-        nonblocking.map_err(|source| ServeError {
-            what: "fcntl",
-            source,
-        })?;
-        self.add_connection(SocketStream::Unix(stream))?;
+        stream.set_nonblocking(true).map_err(failed("fcntl"))?;
+        self.add_connection(stream.into())?;
         self.flush();
         Ok(())
     }
@@ -186,8 +180,7 @@ impl NbdServer {
         while !self.stopping {
             self.poll_once()?;
         }
-        let deleted = epoll::delete(&self.epoll, stop);
-        deleted.map_err(failed("epoll_ctl"))?;
+        epoll::delete(&self.epoll, stop).map_err(failed("epoll_ctl"))?;
         self.listener = None;
         for connection in self.connections.iter_mut().flatten() {
             (connection.closing, connection.stalled) = (true, false);
@@ -219,25 +212,18 @@ impl NbdServer {
 
     /// One iteration that waits until `until` at most.
     fn poll_until(&mut self, until: Option<Nanos>) -> Result<(), ServeError> {
-        let nothing = Timespec {
-            tv_sec: 0,
-            tv_nsec: 0,
-        };
-        let timeout = match self.executor.pacer().wait() {
+        let mut timeout = Some(Timespec::default());
+        match self.executor.pacer().wait() {
             Wait::Idle if self.clock.now() > self.busy_poll_until => match until {
-                None => None,
-                Some(until) => {
-                    self.sleep(until - self.clock.now())?;
-                    Some(nothing)
-                }
+                None => timeout = None,
+                Some(until) => self.sleep(until - self.clock.now())?,
             },
             Wait::For(span) if span > SPIN => {
                 let left = until.map_or(span, |until| until - self.clock.now());
                 self.sleep(span.min(left) - SPIN)?;
-                Some(nothing)
             }
-            _ => Some(nothing),
-        };
+            _ => {}
+        }
         self.events.clear();
         let room = rustix::buffer::spare_capacity(&mut self.events);
         match epoll::wait(&self.epoll, room, timeout.as_ref()) {
@@ -295,20 +281,19 @@ impl NbdServer {
         }
     }
 
-    fn add_connection(&mut self, stream: SocketStream) -> Result<(), ServeError> {
-        let slot = match self.connections.iter().position(Option::is_none) {
-            Some(slot) => slot,
-            None => {
-                self.connections.push(None);
-                self.generations.push(0);
-                self.connections.len() - 1
-            }
-        };
+    fn add_connection(&mut self, stream: OwnedFd) -> Result<(), ServeError> {
+        let free = self.connections.iter().position(Option::is_none);
+        let slot = free.unwrap_or(self.connections.len());
         self.register(stream.as_fd(), slot as u64)?;
-        self.generations[slot] = self.generations[slot].wrapping_add(1);
-        let generation = self.generations[slot];
-        self.connections[slot] = Some(Connection::new(stream, self.export.clone(), generation));
+        if free.is_none() {
+            self.connections.push(None);
+        }
         self.summary.connections += 1;
+        let id = ConnectionId {
+            slot: slot as u32,
+            number: self.summary.connections,
+        };
+        self.connections[slot] = Some(Connection::new(stream, self.export.clone(), id));
         self.mark_for_flush(slot);
         Ok(())
     }
@@ -332,7 +317,7 @@ impl NbdServer {
                 return self.close(slot);
             }
         } else if gone || flags.intersects(EventFlags::IN) {
-            match connection.received.fill(&mut connection.stream) {
+            match connection.received.fill(&connection.stream) {
                 ReadOutcome::Bytes => self.process_received(slot),
                 ReadOutcome::WouldBlock => {}
                 ReadOutcome::End => connection.closing = true,
@@ -347,10 +332,6 @@ impl NbdServer {
         let Some(Some(connection)) = self.connections.get_mut(slot) else {
             return;
         };
-        let id = ConnectionId {
-            slot: slot as u32,
-            generation: connection.generation,
-        };
         connection.stalled = false;
         let others_bytes = self.held_bytes - connection.counted_bytes;
         loop {
@@ -363,10 +344,8 @@ impl NbdServer {
                 connection.stalled = true;
                 break;
             }
-            let decoded = connection
-                .session
-                .decode(connection.received.bytes(), &mut connection.replies.bytes);
-            match decoded {
+            let (session, out) = (&mut connection.session, &mut connection.replies.bytes);
+            match session.decode(connection.received.bytes(), out) {
                 Decoded::NeedMore { bytes } => {
                     connection.received.reserve(bytes);
                     break;
@@ -376,22 +355,23 @@ impl NbdServer {
                     connection.closing = true;
                     break;
                 }
-                Decoded::Request { bytes, request } => {
+                Decoded::Request {
+                    bytes,
+                    request,
+                    payload,
+                } => {
                     let cost_bytes = REQUEST_COST_BYTES + u64::from(request.reply_data_bytes());
                     if !has_room(cost_bytes) {
                         connection.stalled = true;
                         break;
                     }
-                    let (session, out) = (&connection.session, &mut connection.replies.bytes);
-                    match self.executor.start(now, id, &request, cost_bytes) {
+                    let id = connection.id;
+                    match self.executor.start(now, id, request, payload, cost_bytes) {
                         None => {
                             connection.in_flight += 1;
                             connection.in_flight_bytes += cost_bytes;
                         }
-                        Some(reply) => {
-                            let started = (request.cookie, request.command);
-                            append_reply(session, started, &reply, out);
-                        }
+                        Some(reply) => append_reply(connection, &self.executor, &request, &reply),
                     }
                     connection.received.consume(bytes);
                 }
@@ -402,29 +382,19 @@ impl NbdServer {
     }
 
     /// Sends the reply of a finished request, if its connection still exists.
-    fn send_reply(&mut self, request: &ActiveRequest, reply: &Reply) {
-        let slot = request.connection.slot as usize;
+    fn send_reply(&mut self, active: &ActiveRequest, reply: &Reply) {
+        let slot = active.connection.slot as usize;
         self.summary.requests += 1;
         self.summary.failed += u64::from(matches!(reply, Reply::Failed(_)));
         let Some(Some(connection)) = self.connections.get_mut(slot) else {
             return;
         };
-        if connection.generation != request.connection.generation {
+        if connection.id != active.connection {
             return;
         }
         connection.in_flight -= 1;
-        connection.in_flight_bytes -= request.cost_bytes;
-        let (session, out) = (&connection.session, &mut connection.replies.bytes);
-        match reply {
-            Reply::Data(completion) => {
-                let unfragmented = request.command == NbdCommand::Read { unfragmented: true };
-                let executor = &self.executor;
-                let fill = |at: u64, bytes: &mut [u8]| executor.read(completion, at, bytes);
-                let (at, len) = (request.offset_bytes, request.len_bytes);
-                session.read_reply(request.cookie, at, len, unfragmented, out, fill);
-            }
-            other => append_reply(session, (request.cookie, request.command), other, out),
-        }
+        connection.in_flight_bytes -= active.cost_bytes;
+        append_reply(connection, &self.executor, &active.request, reply);
         self.mark_for_flush(slot);
     }
 
@@ -433,14 +403,8 @@ impl NbdServer {
         loop {
             self.flush_marked();
             let full = self.held_bytes + REQUEST_COST_BYTES > MAX_IN_FLIGHT_BYTES;
-            let resumable = |connection: &Option<Connection>| {
-                let waits = |connection: &Connection| {
-                    connection.stalled
-                        && !connection.closing
-                        && (!full || connection.held_bytes() == 0)
-                };
-                connection.as_ref().is_some_and(waits)
-            };
+            let waits = |c: &Connection| c.stalled && !c.closing && (!full || c.held_bytes() == 0);
+            let resumable = |slot: &Option<Connection>| slot.as_ref().is_some_and(waits);
             // A connection that stays stalled although bytes are left is resumed after the next reply was sent.
             let Some(slot) = self.connections.iter().position(resumable) else {
                 return;
@@ -466,7 +430,7 @@ impl NbdServer {
             return;
         };
         connection.listed = false;
-        if !connection.replies.send(&mut connection.stream) || connection.is_finished() {
+        if !connection.replies.send(&connection.stream) || connection.is_finished() {
             return self.close(slot);
         }
         let wanted = connection.wanted_events();
@@ -495,19 +459,24 @@ impl NbdServer {
     }
 }
 
-/// Appends a reply without data of the drive.
+/// Appends the reply to a request.
 fn append_reply(
-    session: &NbdSession,
-    (cookie, command): (u64, NbdCommand),
+    connection: &mut Connection,
+    executor: &CommandExecutor,
+    request: &Request,
     reply: &Reply,
-    out: &mut Vec<u8>,
 ) {
+    let (session, out) = (&connection.session, &mut connection.replies.bytes);
     match reply {
-        Reply::Extents(extents) => session.block_status_reply(cookie, extents, out),
-        Reply::Failed(error) => session.error_reply(cookie, *error, out),
-        _ if matches!(command, NbdCommand::Read { .. }) => {
-            session.read_reply(cookie, 0, 0, true, out, |_, _| {});
+        Reply::Extents(extents) => session.block_status_reply(request.cookie, extents, out),
+        Reply::Failed(error) => session.error_reply(request.cookie, *error, out),
+        Reply::Data(completion) => session.read_reply(request, out, |at, bytes| {
+            executor.read(completion, at, bytes);
+        }),
+        // A read of no bytes.
+        Reply::Done if matches!(request.command, NbdCommand::Read { .. }) => {
+            session.read_reply(request, out, |_, _| {});
         }
-        _ => session.success_reply(cookie, out),
+        Reply::Done => session.success_reply(request.cookie, out),
     }
 }

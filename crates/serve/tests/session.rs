@@ -61,11 +61,12 @@ fn feed(bytes: &[u8], pieces: &[usize]) -> (Vec<DecodedRequest>, Vec<u8>, bool) 
             Decoded::Request {
                 bytes: took,
                 request,
+                payload,
             } => {
                 assert!(took <= input.len() && took > 0);
                 assert!(request.offset_bytes + u64::from(request.len_bytes) <= SIZE);
                 assert!(request.offset_bytes.is_multiple_of(512));
-                let payload = request.payload.to_vec();
+                let payload = payload.to_vec();
                 let is_write = request.command == NbdCommand::Write;
                 assert_eq!(
                     payload.len(),

@@ -15,10 +15,12 @@ pub struct OpInterval {
     /// Completed with an error, or short. They have no latency here: a fast error must not count as low latency.
     pub errors: u64,
     /// The cause, if the target reported it.
+    #[serde(skip_serializing_if = "ErrorCauses::is_empty", default)]
     pub causes: ErrorCauses,
     /// From the intended start (open loop) or the submission (closed loop) to the completion.
     pub latency: Histogram,
     /// Submission to completion, kept apart where it differs: in open-loop jobs.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub service: Option<Histogram>,
 }
 

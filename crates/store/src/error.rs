@@ -18,38 +18,26 @@ pub enum StoreError {
         /// The system's error.
         source: io::Error,
     },
-    /// No manifest there.
+    /// No manifest in this folder.
     #[error(
         "{path} is not a run folder (it has no manifest.json); name the folder that `assay run` printed when it began",
-        path = .path.display()
+        path = .0.display()
     )]
-    NotARun {
-        /// The path.
-        path: PathBuf,
-    },
+    NotARun(PathBuf),
     /// An explicitly named folder already holds something.
     #[error(
         "{path} already holds files; name a new or empty folder, or continue the run in it with --resume {path}",
-        path = .path.display()
+        path = .0.display()
     )]
-    NotEmpty {
-        /// The path.
-        path: PathBuf,
-    },
+    NotEmpty(PathBuf),
     /// The run's own folder exists already.
-    #[error("the run folder {path} exists already; start again, or choose another folder with --out", path = .path.display())]
-    Exists {
-        /// The folder.
-        path: PathBuf,
-    },
+    #[error("the run folder {path} exists already; start again, or choose another folder with --out", path = .0.display())]
+    Exists(PathBuf),
     /// A run id that would leave the parent folder.
     #[error(
-        "{run_id:?} cannot be a folder's name; use letters, digits, '-', '_' and '.' only, and begin with a letter or digit"
+        "{0:?} cannot be a folder's name; use letters, digits, '-', '_' and '.' only, and begin with a letter or digit"
     )]
-    BadRunId {
-        /// The id.
-        run_id: String,
-    },
+    BadRunId(String),
     /// Made by a newer version.
     #[error(
         "{path} was written by a newer assay (layout {found}, this build reads up to {SCHEMA}); use that version to read it",
@@ -72,29 +60,20 @@ pub enum StoreError {
         /// What is wrong with it.
         reason: String,
     },
-    /// A plan that contradicts itself was given to be written.
+    /// The plan to be written contradicts itself, for this reason.
     #[error(
-        "the run cannot be recorded: {reason}; this is a bug of assay or of the suite, please report it"
+        "the run cannot be recorded: {0}; this is a bug of assay or of the suite, please report it"
     )]
-    BadPlan {
-        /// What contradicts.
-        reason: String,
-    },
-    /// Another process writes this run.
+    BadPlan(String),
+    /// Another process writes this run (folder or journal).
     #[error(
         "{path} is being written by another assay process; wait until it has ended, or end it, and try again",
-        path = .path.display()
+        path = .0.display()
     )]
-    Busy {
-        /// The folder or journal.
-        path: PathBuf,
-    },
+    Busy(PathBuf),
     /// Nothing left to resume.
-    #[error("{path} is already complete, there is nothing to resume; see it with `assay report {path}`", path = .path.display())]
-    AlreadyComplete {
-        /// The folder.
-        path: PathBuf,
-    },
+    #[error("{path} is already complete, there is nothing to resume; see it with `assay report {path}`", path = .0.display())]
+    AlreadyComplete(PathBuf),
     /// An entry that JSON cannot hold.
     #[error("an event cannot be written to {path}: {reason}; this is a bug of assay, please report it", path = .path.display())]
     Unwritable {
@@ -104,11 +83,8 @@ pub enum StoreError {
         reason: String,
     },
     /// Not an export format.
-    #[error("{name:?} is not an export format; choose parquet, json, csv or fio-json")]
-    UnknownFormat {
-        /// What was given.
-        name: String,
-    },
+    #[error("{0:?} is not an export format; choose parquet, json, csv or fio-json")]
+    UnknownFormat(String),
     /// Error of the Parquet library.
     #[error("cannot write {path} as Parquet: {reason}; export as csv or json instead, and please report it", path = .path.display())]
     Parquet {

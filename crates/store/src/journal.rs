@@ -11,6 +11,9 @@ use std::io::{self, BufRead, Read, Seek, SeekFrom, Write};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
+use rustix::fs::{FlockOperation, flock};
+use rustix::io::Errno;
+
 use crate::error::StoreError;
 use crate::model::Entry;
 
@@ -39,20 +42,7 @@ impl JournalWriter {
     /// # Errors
     /// When the file exists, or cannot be made or locked.
     pub fn create(path: &Path) -> Result<JournalWriter, StoreError> {
-        let file = OpenOptions::new()
-            .create_new(true)
-            .append(true)
-            .read(true)
-            .open(path)
-            .map_err(StoreError::io("create", path))?;
-        lock(&file, path)?;
-        Ok(JournalWriter {
-            file,
-            path: path.to_owned(),
-            len: 0,
-            torn: false,
-            buffer: Vec::new(),
-        })
+        JournalWriter::locked(path, "create", OpenOptions::new().create_new(true))
     }
 
     /// Continue an existing journal. A last line that was torn is cut off; a last line that lacks only its
@@ -61,67 +51,59 @@ impl JournalWriter {
     /// # Errors
     /// [`StoreError::Busy`] when another writer holds it; [`StoreError::Io`] when it cannot be opened or repaired.
     pub fn open(path: &Path) -> Result<JournalWriter, StoreError> {
-        let file = OpenOptions::new()
-            .append(true)
-            .read(true)
-            .open(path)
-            .map_err(StoreError::io("open", path))?;
-        lock(&file, path)?;
-        let len = file
-            .metadata()
-            .map_err(StoreError::io("examine", path))?
-            .len();
-        let mut writer = JournalWriter {
-            file,
-            path: path.to_owned(),
-            len,
-            torn: false,
-            buffer: Vec::new(),
-        };
+        let mut writer = JournalWriter::locked(path, "open", &mut OpenOptions::new())?;
+        let metadata = writer.file.metadata();
+        writer.len = metadata.map_err(StoreError::io("examine", path))?.len();
         writer.repair_tail()?;
         Ok(writer)
     }
 
-    fn repair_tail(&mut self) -> Result<(), StoreError> {
-        let whole =
-            end_of_last_line(&self.file, self.len).map_err(StoreError::io("read", &self.path))?;
-        let tail_bytes = self.len - whole;
-        if tail_bytes == 0 {
-            return Ok(());
+    fn locked(
+        path: &Path,
+        action: &'static str,
+        options: &mut OpenOptions,
+    ) -> Result<JournalWriter, StoreError> {
+        let file = options.append(true).read(true).open(path);
+        let file = file.map_err(StoreError::io(action, path))?;
+        // flock(2): released by the kernel when the process ends.
+        match flock(&file, FlockOperation::NonBlockingLockExclusive) {
+            Ok(()) => Ok(JournalWriter {
+                file,
+                path: path.to_owned(),
+                len: 0,
+                torn: false,
+                buffer: Vec::new(),
+            }),
+            Err(Errno::WOULDBLOCK) => Err(StoreError::Busy(path.to_owned())),
+            Err(error) => Err(StoreError::io("lock", path)(error.into())),
         }
+    }
+
+    fn repair_tail(&mut self) -> Result<(), StoreError> {
+        let failed = |error| StoreError::io("read", &self.path)(error);
+        let whole = end_of_last_line(&self.file, self.len).map_err(failed)?;
+        let tail_bytes = self.len - whole;
         let mut tail = Vec::new();
         if tail_bytes <= MAX_LINE_BYTES {
             tail.resize(tail_bytes as usize, 0);
-            self.file
-                .read_exact_at(&mut tail, whole)
-                .map_err(StoreError::io("read", &self.path))?;
+            self.file.read_exact_at(&mut tail, whole).map_err(failed)?;
         }
         if checked_json(&tail).is_ok() {
-            self.buffer.clear();
             self.buffer.push(b'\n');
             return self.write_buffer();
         }
+        self.torn = tail_bytes > 0;
         self.len = whole;
-        self.torn = true;
         self.cut_torn_tail()
     }
 
     fn cut_torn_tail(&mut self) -> Result<(), StoreError> {
         if self.torn {
-            self.file
-                .set_len(self.len)
-                .map_err(StoreError::io("cut the torn last line off", &self.path))?;
+            let cut = self.file.set_len(self.len);
+            cut.map_err(StoreError::io("cut the torn last line off", &self.path))?;
             self.torn = false;
         }
         Ok(())
-    }
-
-    /// Append one event.
-    ///
-    /// # Errors
-    /// As [`JournalWriter::append_all`].
-    pub fn append(&mut self, entry: &Entry) -> Result<(), StoreError> {
-        self.append_all(std::slice::from_ref(entry))
     }
 
     /// Append several events with one write, so that they stay together.
@@ -141,29 +123,24 @@ impl JournalWriter {
     /// Add one line to the buffer.
     fn encode(&mut self, entry: &Entry) -> Result<(), StoreError> {
         let start = self.buffer.len();
-        self.buffer.extend_from_slice(b"00000000 ");
-        let unwritable = |path: &Path, why: String| StoreError::Unwritable {
-            path: path.to_owned(),
-            reason: why,
+        let unwritable = |reason: String| StoreError::Unwritable {
+            path: self.path.clone(),
+            reason,
         };
-        serde_json::to_writer(&mut self.buffer, entry)
-            .map_err(|e| unwritable(&self.path, e.to_string()))?;
+        self.buffer.extend_from_slice(b"00000000 ");
+        serde_json::to_writer(&mut self.buffer, entry).map_err(|e| unwritable(e.to_string()))?;
         let json = &self.buffer[start + HEAD_BYTES..];
         // JSON writes NaN as null, which is not a number when read. Intervals are the bulk and hold integers only; every other entry
         // is read back before it is written.
         if !matches!(entry, Entry::Interval(_)) {
-            serde_json::from_slice::<Entry>(json).map_err(|e| {
-                let text = String::from_utf8_lossy(json);
-                unwritable(&self.path, format!("{e} in {text}"))
-            })?;
+            serde_json::from_slice::<Entry>(json)
+                .map_err(|e| unwritable(format!("{e} in {}", String::from_utf8_lossy(json))))?;
         }
         if json.len() as u64 + HEAD_BYTES as u64 > MAX_LINE_BYTES {
-            return Err(unwritable(
-                &self.path,
-                format!("its line would be {} bytes long", json.len()),
-            ));
+            let bytes = json.len();
+            return Err(unwritable(format!("its line would be {bytes} bytes long")));
         }
-        let head = format!("{:08x} ", crc32c::crc32c(json));
+        let head = head_of(json);
         self.buffer[start..start + HEAD_BYTES].copy_from_slice(head.as_bytes());
         self.buffer.push(b'\n');
         Ok(())
@@ -188,31 +165,8 @@ impl JournalWriter {
     /// # Errors
     /// When the system reports that it could not be written.
     pub fn sync(&mut self) -> Result<(), StoreError> {
-        self.file
-            .sync_data()
-            .map_err(StoreError::io("flush", &self.path))
-    }
-
-    /// Length of the journal, bytes.
-    pub fn len_bytes(&self) -> u64 {
-        self.len
-    }
-
-    /// The journal's path.
-    pub fn path(&self) -> &Path {
-        &self.path
-    }
-}
-
-/// flock(2), exclusive, non-blocking: released by the kernel when the process ends.
-fn lock(file: &File, path: &Path) -> Result<(), StoreError> {
-    use rustix::fs::{FlockOperation, flock};
-    match flock(file, FlockOperation::NonBlockingLockExclusive) {
-        Ok(()) => Ok(()),
-        Err(rustix::io::Errno::WOULDBLOCK) => Err(StoreError::Busy {
-            path: path.to_owned(),
-        }),
-        Err(error) => Err(StoreError::io("lock", path)(error.into())),
+        let synced = self.file.sync_data();
+        synced.map_err(StoreError::io("flush", &self.path))
     }
 }
 
@@ -233,28 +187,26 @@ fn end_of_last_line(file: &File, len: u64) -> io::Result<u64> {
     Ok(0)
 }
 
+/// The checksum of a line, and the blank after it.
+fn head_of(json: &[u8]) -> String {
+    format!("{:08x} ", crc32c::crc32c(json))
+}
+
 /// The JSON of a line (without its line end), if its checksum matches.
 fn checked_json(line: &[u8]) -> Result<&[u8], String> {
-    let head = line
-        .first_chunk::<HEAD_BYTES>()
-        .ok_or("too short for a checksum")?;
-    let mut stated = 0_u32;
-    for &digit in &head[..HEAD_BYTES - 1] {
-        let value = match digit {
-            b'0'..=b'9' => digit - b'0',
-            b'a'..=b'f' => digit - b'a' + 10,
-            _ => return Err("does not begin with a checksum".to_owned()),
-        };
-        stated = stated << 4 | u32::from(value);
-    }
-    if head[HEAD_BYTES - 1] != b' ' {
+    let parts = line.split_at_checked(HEAD_BYTES);
+    let (head, json) = parts.ok_or("too short for a checksum")?;
+    let (stated, blank) = head.split_at(HEAD_BYTES - 1);
+    let is_digit = |byte: &u8| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
+    if blank != b" " || !stated.iter().all(is_digit) {
         return Err("does not begin with a checksum".to_owned());
     }
-    let json = &line[HEAD_BYTES..];
-    let found = crc32c::crc32c(json);
-    if found != stated {
+    let found = head_of(json);
+    if head != found.as_bytes() {
         return Err(format!(
-            "its checksum says {stated:08x}, its content has {found:08x}"
+            "its checksum says {}, its content has {}",
+            String::from_utf8_lossy(stated),
+            found.trim_end()
         ));
     }
     Ok(json)
@@ -292,16 +244,14 @@ pub fn parse_line(line: &[u8]) -> LineContent {
         Ok(json) => json,
         Err(reason) => return LineContent::Damaged(reason),
     };
-    let error = match serde_json::from_slice::<Entry>(json) {
-        Ok(entry) => return LineContent::Entry(Box::new(entry)),
-        Err(error) => error,
-    };
-    match serde_json::from_slice::<Kind>(json) {
-        Ok(Kind { event }) if !Entry::KINDS.contains(&event.as_str()) => {
-            LineContent::Unknown(event)
-        }
-        _ => LineContent::Damaged(format!("its content is not an event: {error}")),
-    }
+    serde_json::from_slice(json)
+        .map(LineContent::Entry)
+        .unwrap_or_else(|error| match serde_json::from_slice::<Kind>(json) {
+            Ok(Kind { event }) if !Entry::KINDS.contains(&event.as_str()) => {
+                LineContent::Unknown(event)
+            }
+            _ => LineContent::Damaged(format!("its content is not an event: {error}")),
+        })
 }
 
 /// Reads a journal line by line, holding one line at a time. Damage is reported as content, not as an error.
@@ -320,10 +270,8 @@ impl JournalReader<io::BufReader<File>> {
     /// When it cannot be opened.
     pub fn open(path: &Path) -> Result<Self, StoreError> {
         let file = File::open(path).map_err(StoreError::io("open", path))?;
-        Ok(JournalReader::new(io::BufReader::with_capacity(
-            256 << 10,
-            file,
-        )))
+        let input = io::BufReader::with_capacity(256 << 10, file);
+        Ok(JournalReader::new(input))
     }
 }
 
@@ -354,13 +302,11 @@ impl<R: BufRead> JournalReader<R> {
         self.number += 1;
         let ended = self.line.last() == Some(&b'\n');
         let content = if !ended && read == MAX_LINE_BYTES {
-            read += skip_line(&mut self.input)?;
+            read += self.input.skip_until(b'\n')? as u64;
             LineContent::Damaged("too long for an event".to_owned())
-        } else if ended {
-            parse_line(&self.line[..self.line.len() - 1])
         } else {
-            match parse_line(&self.line) {
-                LineContent::Damaged(_) => LineContent::Damaged(
+            match parse_line(self.line.strip_suffix(b"\n").unwrap_or(&self.line)) {
+                LineContent::Damaged(_) if !ended => LineContent::Damaged(
                     "cut short: the writer was stopped in the middle of it".to_owned(),
                 ),
                 whole => whole,
@@ -382,23 +328,5 @@ impl<R: BufRead + Seek> JournalReader<R> {
         self.offset = offset;
         self.number = 0;
         self.next_line()
-    }
-}
-
-/// Skip the rest of an overlong line; the number of bytes skipped.
-fn skip_line(input: &mut impl BufRead) -> io::Result<u64> {
-    let mut skipped = 0;
-    loop {
-        let buffer = input.fill_buf()?;
-        if buffer.is_empty() {
-            return Ok(skipped);
-        }
-        let end = buffer.iter().position(|&byte| byte == b'\n');
-        let used = end.map_or(buffer.len(), |at| at + 1);
-        input.consume(used);
-        skipped += used as u64;
-        if end.is_some() {
-            return Ok(skipped);
-        }
     }
 }

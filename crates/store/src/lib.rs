@@ -7,14 +7,12 @@
 //!   is detected and everything before it is kept;
 //! - `SHA256SUMS`: written when the run finishes, for `sha256sum -c SHA256SUMS`.
 //!
-//! [`model`] holds the types, [`journal`] writes and reads lines, [`run`] creates, resumes and finishes folders, [`read`] folds a journal
-//! into [`Run`], the input of reports, analysis and [`mod@export`]. [`series`] defines the interval series, and [`export()`] writes a run as
-//! JSON, CSV, Parquet or fio's JSON.
+//! [`run`] creates, resumes and finishes folders; [`read`] folds a journal into [`Run`], the input of reports, analysis and
+//! [`mod@export`]; [`series`] defines the interval series.
 //!
 //! A run survives a kill at any time (at most the line being written is lost), a full disk or I/O error (nothing written before is lost,
 //! and the writer continues once there is space), flipped bits (the line is left out and reported), a second writer (refused), and events
-//! of a newer version (left out and reported). A result that is not the sum of its intervals is reported, and so is a manifest other
-//! than the one at the start of the run.
+//! of a newer version (left out and reported). Also reported: a result that is not the sum of its intervals; a changed manifest.
 //!
 //! # Non-goals
 //! Access to drives; figures that were not measured: a result is the sum of its intervals. No database: the journal can be read with
@@ -37,4 +35,4 @@ mod thin;
 pub use error::StoreError;
 pub use export::{ExportFormat, export};
 pub use read::Run;
-pub use run::{Destination, RunWriter, verify_checksums};
+pub use run::{Destination, RunWriter};

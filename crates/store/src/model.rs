@@ -1,11 +1,10 @@
-//! Data model of run folders. Times inside a cell are nanoseconds since the cell's start on the drive's clock (virtual time for a
-//! simulated drive); wall-clock times are RFC 3339 in UTC.
+//! Data model of run folders. Times inside a cell are nanoseconds since the cell's start on the drive's clock; wall-clock times
+//! are RFC 3339 in UTC.
 
 use std::collections::BTreeMap;
 
 use assay_stats::{
-    ErrorCauses, Histogram, HostAudit, HostLoad, Interval, LatencySummary, OpInterval, OpSummary,
-    ProcessLoad,
+    HostAudit, HostLoad, Interval, LatencySummary, OpInterval, OpSummary, ProcessLoad,
 };
 use assay_units::{Nanos, Op};
 use serde::{Deserialize, Serialize};
@@ -61,6 +60,12 @@ pub struct BuildRecord {
     pub version: String,
     /// Its git commit, or `unknown`.
     pub commit: String,
+}
+
+impl std::fmt::Display for BuildRecord {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} {} ({})", self.name, self.version, self.commit)
+    }
 }
 
 /// The suite that was run. `assay job` is a suite of one cell, named `job`.
@@ -165,6 +170,10 @@ pub struct Published {
     pub latency_us: BTreeMap<String, f64>,
 }
 
+fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
+}
+
 fn one() -> u32 {
     1
 }
@@ -229,16 +238,11 @@ pub struct CellPlan {
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub load: Option<OfferedLoad>,
     /// Idle time of its drives before it, nanoseconds.
-    #[serde(skip_serializing_if = "is_zero", default)]
+    #[serde(skip_serializing_if = "is_default", default)]
     pub rest_ns: u64,
     /// Reason why it will not be run (needs `--destroy`, needs a file, needs two drives).
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub skipped: Option<String>,
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks so")]
-fn is_zero(n: &u64) -> bool {
-    *n == 0
 }
 
 /// Workload of a cell per drive.
@@ -417,25 +421,15 @@ pub struct IntervalRecord {
 pub struct OpRecord {
     /// Operation.
     pub op: Op,
-    /// Completed.
-    pub ios: u64,
-    /// Bytes.
-    pub bytes: u64,
-    /// Failed or short.
-    pub errors: u64,
-    /// Counts by cause.
-    #[serde(skip_serializing_if = "ErrorCauses::is_empty", default)]
-    pub causes: ErrorCauses,
-    /// Latency.
-    pub latency: Histogram,
-    /// Service time, in open-loop jobs.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub service: Option<Histogram>,
+    /// Counts.
+    #[serde(flatten)]
+    pub counts: OpInterval,
 }
 
 impl IntervalRecord {
     /// Record of a measured interval.
     pub fn new(cell: &str, drive: usize, interval: Interval) -> IntervalRecord {
+        let ops = interval.ops.into_iter();
         IntervalRecord {
             cell: cell.to_owned(),
             drive,
@@ -443,19 +437,7 @@ impl IntervalRecord {
             ramp: interval.ramp,
             start: interval.start,
             end: interval.end,
-            ops: interval
-                .ops
-                .into_iter()
-                .map(|(op, counts)| OpRecord {
-                    op,
-                    ios: counts.ios,
-                    bytes: counts.bytes,
-                    errors: counts.errors,
-                    causes: counts.causes,
-                    latency: counts.latency,
-                    service: counts.service,
-                })
-                .collect(),
+            ops: ops.map(|(op, counts)| OpRecord { op, counts }).collect(),
         }
     }
 
@@ -466,21 +448,7 @@ impl IntervalRecord {
             ramp: self.ramp,
             start: self.start,
             end: self.end,
-            ops: self
-                .ops
-                .into_iter()
-                .map(|o| {
-                    let counts = OpInterval {
-                        ios: o.ios,
-                        bytes: o.bytes,
-                        errors: o.errors,
-                        causes: o.causes,
-                        latency: o.latency,
-                        service: o.service,
-                    };
-                    (o.op, counts)
-                })
-                .collect(),
+            ops: self.ops.into_iter().map(|o| (o.op, o.counts)).collect(),
         }
     }
 }
@@ -502,8 +470,7 @@ pub struct CellResult {
     /// Processor time of this process; absent for simulated drives.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub process: Option<ProcessLoad>,
-    /// Processor time of the busiest worker thread of this drive, percent of one processor; absent for simulated drives and in run folders
-    /// of earlier versions.
+    /// Processor time of the busiest worker thread of this drive, percent of one processor; absent for simulated drives.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub busiest_thread_pct: Option<f64>,
     /// Verification, where the workload verifies.

@@ -34,8 +34,7 @@ pub struct Run {
 }
 
 impl Run {
-    /// Read a run folder, finished or not: lines with a valid checksum count, others are listed
-    /// in [`Run::damaged_lines`]. Needs memory for one summary per interval, drive and operation, not for histograms.
+    /// Read a run folder, finished or not. Needs memory for one summary per interval, drive and operation, not for histograms.
     ///
     /// # Errors
     /// When it is not a run folder, was written by a newer layout, has a damaged manifest, or cannot be read.
@@ -85,7 +84,7 @@ pub enum CellState {
 }
 
 /// A drive in a cell.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct CellDrive {
     /// Index into [`Manifest::drives`].
     pub drive: usize,

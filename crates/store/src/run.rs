@@ -1,12 +1,13 @@
 //! Creation, resumption and completion of run folders.
 
 use std::fs::{self, File};
-use std::io::{self, Write};
+use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
 
 use crate::error::StoreError;
+use crate::export::{output_error, replace_file};
 use crate::journal::{JOURNAL_FILE, JournalReader, JournalWriter, LineContent};
 use crate::model::{Entry, Manifest, RunEnd, SCHEMA};
 use crate::read::Run;
@@ -28,10 +29,13 @@ pub enum Destination {
 /// Writes a run folder. Only one process can write a run; its lock ends with the process.
 #[derive(Debug)]
 pub struct RunWriter {
-    path: PathBuf,
-    run_id: String,
+    /// The run folder.
+    pub path: PathBuf,
+    /// [`Manifest::run_id`].
+    pub run_id: String,
+    /// Earlier starts: 0 for a new run.
+    pub resumed: u32,
     journal: JournalWriter,
-    resumed: u32,
 }
 
 impl RunWriter {
@@ -41,14 +45,14 @@ impl RunWriter {
     /// When the folder holds something already, cannot be made or written, when the run id is no file name, or the plan
     /// contradicts itself (a cell twice, a drive that is not there, a figure that is not a number).
     pub fn create(destination: &Destination, manifest: &Manifest) -> Result<RunWriter, StoreError> {
-        check_plan(manifest).map_err(|reason| StoreError::BadPlan { reason })?;
+        check_plan(manifest).map_err(StoreError::BadPlan)?;
         let text = manifest_text(manifest)?;
         let path = make_folder(destination, &manifest.run_id)?;
         // The journal first: a folder with a manifest always has its journal too.
         let mut journal = JournalWriter::create(&path.join(JOURNAL_FILE))?;
-        journal.append(&Entry::Manifest {
+        journal.append_all(&[Entry::Manifest {
             sha256: hex(&Sha256::digest(text.as_bytes())),
-        })?;
+        }])?;
         journal.sync()?;
         write_atomically(&path, MANIFEST_FILE, text.as_bytes())?;
         if let Some(parent) = path.parent() {
@@ -62,8 +66,7 @@ impl RunWriter {
         })
     }
 
-    /// Resume a run that was not completed. A torn last line is cut off.
-    /// The caller appends [`Entry::Start`] with [`RunWriter::resumed`].
+    /// Resume a run that was not completed. A torn last line is cut off. The caller appends [`Entry::Start`].
     ///
     /// # Errors
     /// [`StoreError::Busy`] while another process writes it, [`StoreError::AlreadyComplete`], and everything that
@@ -71,11 +74,9 @@ impl RunWriter {
     pub fn resume(path: &Path) -> Result<(RunWriter, Run), StoreError> {
         // Read first: a wrong folder must not be repaired.
         Manifest::load(path)?;
-        let journal_path = path.join(JOURNAL_FILE);
+        let (journal_path, manifest_path) = (path.join(JOURNAL_FILE), path.join(MANIFEST_FILE));
         let journal = JournalWriter::open(&journal_path).map_err(|error| match error {
-            StoreError::Busy { .. } => StoreError::Busy {
-                path: path.to_owned(),
-            },
+            StoreError::Busy(_) => StoreError::Busy(path.to_owned()),
             other => other,
         })?;
         let run = Run::open(path)?;
@@ -84,19 +85,25 @@ impl RunWriter {
             if !path.join(CHECKSUM_FILE).exists() {
                 write_checksums(path)?;
             }
-            return Err(StoreError::AlreadyComplete {
-                path: path.to_owned(),
-            });
+            return Err(StoreError::AlreadyComplete(path.to_owned()));
         }
-        let JournalSurvey {
-            stated,
-            starts,
-            empty,
-        } = survey(&journal_path)?;
-        let found = sha256_of(&path.join(MANIFEST_FILE))?;
+        let (mut stated, mut starts, mut is_empty) = (None, 0, true);
+        let mut reader = JournalReader::open(&journal_path)?;
+        let failed = |error| StoreError::io("read", &journal_path)(error);
+        while let Some(line) = reader.next_line().map_err(failed)? {
+            is_empty = false;
+            if let LineContent::Entry(entry) = line.content {
+                match *entry {
+                    Entry::Manifest { sha256 } => stated = Some(sha256),
+                    Entry::Start { .. } => starts += 1,
+                    _ => {}
+                }
+            }
+        }
+        let found = sha256_of(&manifest_path)?;
         if stated.is_some_and(|stated| stated != found) {
             return Err(StoreError::Manifest {
-                path: path.join(MANIFEST_FILE),
+                path: manifest_path,
                 reason: "it is not the manifest that this run was begun with".to_owned(),
             });
         }
@@ -106,63 +113,39 @@ impl RunWriter {
             journal,
             resumed: starts,
         };
-        if empty {
+        if is_empty {
             // Killed before its first line was whole.
             writer.append(&Entry::Manifest { sha256: found })?;
         }
         Ok((writer, run))
     }
 
-    /// Earlier starts: 0 for a new run.
-    pub fn resumed(&self) -> u32 {
-        self.resumed
-    }
-
-    /// [`Manifest::run_id`].
-    pub fn run_id(&self) -> &str {
-        &self.run_id
-    }
-
-    /// The run folder.
-    pub fn path(&self) -> &Path {
-        &self.path
-    }
-
-    /// Append one event; it survives the end of this process.
-    ///
-    /// # Errors
-    /// As [`RunWriter::append_all`].
+    /// [`RunWriter::append_all`] of one event.
     pub fn append(&mut self, entry: &Entry) -> Result<(), StoreError> {
         self.append_all(std::slice::from_ref(entry))
     }
 
-    /// Append several events with one write.
-    ///
-    /// Among [`crate::model::CellResult::values`], one that is not finite (a ratio to zero) is left out: JSON cannot hold
-    /// it.
+    /// Append several events with one write; they survive the end of this process. Among
+    /// [`crate::model::CellResult::values`], one that is not finite (a ratio to zero) is left out: JSON cannot hold it.
     ///
     /// # Errors
     /// As [`JournalWriter::append_all`].
     pub fn append_all(&mut self, entries: &[Entry]) -> Result<(), StoreError> {
-        if entries.iter().any(has_unmeasured_values) {
-            let mut entries = entries.to_vec();
-            for entry in &mut entries {
-                if let Entry::CellFinish { results, .. } = entry {
-                    for result in results {
-                        result.values.retain(|_, value| value.is_finite());
-                    }
+        if !entries.iter().any(has_unmeasured_values) {
+            return self.journal.append_all(entries);
+        }
+        let mut entries = entries.to_vec();
+        for entry in &mut entries {
+            if let Entry::CellFinish { results, .. } = entry {
+                for result in results {
+                    result.values.retain(|_, value| value.is_finite());
                 }
             }
-            return self.journal.append_all(&entries);
         }
-        self.journal.append_all(entries)
+        self.journal.append_all(&entries)
     }
 
-    /// Wait until everything appended is on the medium. Call at cell boundaries: a power cut then costs at most the
-    /// cell under way.
-    ///
-    /// # Errors
-    /// As [`JournalWriter::sync`].
+    /// [`JournalWriter::sync`]. Call at cell boundaries: a power cut then costs at most the cell under way.
     pub fn sync(&mut self) -> Result<(), StoreError> {
         self.journal.sync()
     }
@@ -172,10 +155,8 @@ impl RunWriter {
     /// # Errors
     /// As [`JournalWriter::append_all`] and [`JournalWriter::sync`], and when the checksums cannot be written.
     pub fn finish(mut self, outcome: RunEnd, at: &str) -> Result<PathBuf, StoreError> {
-        self.journal.append(&Entry::Finish {
-            at: at.to_owned(),
-            outcome,
-        })?;
+        let at = at.to_owned();
+        self.journal.append_all(&[Entry::Finish { at, outcome }])?;
         self.journal.sync()?;
         if outcome == RunEnd::Complete {
             write_checksums(&self.path)?;
@@ -204,34 +185,26 @@ impl Manifest {
             schema: u64,
         }
         let path = folder.join(MANIFEST_FILE);
-        let text = match fs::read(&path) {
-            Ok(text) => text,
-            Err(e)
-                if matches!(
-                    e.kind(),
-                    io::ErrorKind::NotFound | io::ErrorKind::NotADirectory
-                ) =>
-            {
-                return Err(StoreError::NotARun {
-                    path: folder.to_owned(),
-                });
+        let text = fs::read(&path).map_err(|error| match error.kind() {
+            io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => {
+                StoreError::NotARun(folder.to_owned())
             }
-            Err(e) => return Err(StoreError::io("read", &path)(e)),
-        };
+            _ => StoreError::io("read", &path)(error),
+        })?;
         let damaged = |reason: String| StoreError::Manifest {
             path: path.clone(),
             reason,
         };
         // The version first: a newer layout need not look like this one anywhere else.
-        let version: Version = serde_json::from_slice(&text).map_err(|e| damaged(e.to_string()))?;
+        let not_json = |error: serde_json::Error| damaged(error.to_string());
+        let version: Version = serde_json::from_slice(&text).map_err(not_json)?;
         if version.schema > u64::from(SCHEMA) {
             return Err(StoreError::NewerSchema {
                 path: folder.to_owned(),
                 found: version.schema,
             });
         }
-        let manifest: Manifest =
-            serde_json::from_slice(&text).map_err(|e| damaged(e.to_string()))?;
+        let manifest: Manifest = serde_json::from_slice(&text).map_err(not_json)?;
         check_plan(&manifest).map_err(damaged)?;
         Ok(manifest)
     }
@@ -240,20 +213,20 @@ impl Manifest {
 /// Consistency of the plan, which every lookup relies on.
 fn check_plan(manifest: &Manifest) -> Result<(), String> {
     let mut ids = std::collections::BTreeSet::new();
+    let drives = manifest.drives.len();
     for cell in &manifest.cells {
-        if !ids.insert(cell.id.as_str()) {
-            return Err(format!("the cell {:?} is planned twice", cell.id));
+        let id = &cell.id;
+        if !ids.insert(id) {
+            return Err(format!("the cell {id:?} is planned twice"));
         }
         for (at, &drive) in cell.drives.iter().enumerate() {
-            if drive >= manifest.drives.len() {
+            if drive >= drives {
                 return Err(format!(
-                    "the cell {:?} names drive {drive}, but there are {}",
-                    cell.id,
-                    manifest.drives.len()
+                    "the cell {id:?} names drive {drive}, but there are {drives}"
                 ));
             }
             if cell.drives[..at].contains(&drive) {
-                return Err(format!("the cell {:?} names drive {drive} twice", cell.id));
+                return Err(format!("the cell {id:?} names drive {drive} twice"));
             }
         }
     }
@@ -261,9 +234,7 @@ fn check_plan(manifest: &Manifest) -> Result<(), String> {
 }
 
 fn manifest_text(manifest: &Manifest) -> Result<String, StoreError> {
-    let bad = |e: serde_json::Error| StoreError::BadPlan {
-        reason: format!("the manifest is not JSON ({e})"),
-    };
+    let bad = |e: serde_json::Error| StoreError::BadPlan(format!("the manifest is not JSON ({e})"));
     let mut text = serde_json::to_string_pretty(manifest).map_err(bad)?;
     // JSON writes NaN as null; reading it back detects that before the run depends on it.
     serde_json::from_str::<Manifest>(&text).map_err(bad)?;
@@ -272,175 +243,76 @@ fn manifest_text(manifest: &Manifest) -> Result<String, StoreError> {
 }
 
 fn make_folder(destination: &Destination, run_id: &str) -> Result<PathBuf, StoreError> {
+    let create =
+        |path: &Path| fs::create_dir_all(path).map_err(StoreError::io("create the folder", path));
     match destination {
         Destination::Under(parent) => {
-            let plain = run_id.starts_with(|c: char| c.is_ascii_alphanumeric())
-                && run_id.len() <= 200
-                && run_id
-                    .chars()
-                    .all(|c| c.is_ascii_alphanumeric() || "-_.".contains(c));
-            if !plain {
-                return Err(StoreError::BadRunId {
-                    run_id: run_id.to_owned(),
-                });
+            let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
+            if !run_id.starts_with(|c: char| c.is_ascii_alphanumeric())
+                || run_id.len() > 200
+                || !run_id.chars().all(is_plain)
+            {
+                return Err(StoreError::BadRunId(run_id.to_owned()));
             }
-            fs::create_dir_all(parent).map_err(StoreError::io("create the folder", parent))?;
+            create(parent)?;
             let path = parent.join(run_id);
             match fs::create_dir(&path) {
                 Ok(()) => Ok(path),
-                Err(e) if e.kind() == io::ErrorKind::AlreadyExists => {
-                    Err(StoreError::Exists { path })
-                }
+                Err(e) if e.kind() == io::ErrorKind::AlreadyExists => Err(StoreError::Exists(path)),
                 Err(e) => Err(StoreError::io("create the folder", &path)(e)),
             }
         }
         Destination::At(path) => {
-            fs::create_dir_all(path).map_err(StoreError::io("create the folder", path))?;
+            create(path)?;
             let mut entries =
                 fs::read_dir(path).map_err(StoreError::io("look into the folder", path))?;
-            if entries.next().is_some() {
-                return Err(StoreError::NotEmpty { path: path.clone() });
+            match entries.next() {
+                Some(_) => Err(StoreError::NotEmpty(path.clone())),
+                None => Ok(path.clone()),
             }
-            Ok(path.clone())
         }
     }
 }
 
 /// Write a whole file so that it is there entirely or not at all, even after a power cut.
-pub(crate) fn write_atomically(folder: &Path, name: &str, bytes: &[u8]) -> Result<(), StoreError> {
-    let path = folder.join(name);
-    let temporary = folder.join(format!(".{name}.tmp"));
-    let written = File::create(&temporary).and_then(|mut file| {
-        file.write_all(bytes)?;
-        file.sync_all()
-    });
-    if let Err(error) = written.and_then(|()| fs::rename(&temporary, &path)) {
-        let _ = fs::remove_file(&temporary);
-        return Err(StoreError::io("write", &path)(error));
-    }
+fn write_atomically(folder: &Path, name: &str, bytes: &[u8]) -> Result<(), StoreError> {
+    replace_file(&folder.join(name), |file| {
+        file.write_all(bytes).map_err(output_error)
+    })?;
     sync_folder(folder)
 }
 
 /// Make a folder's entries durable.
 fn sync_folder(folder: &Path) -> Result<(), StoreError> {
-    let folder = if folder.as_os_str().is_empty() {
-        Path::new(".")
-    } else {
-        folder
-    };
-    File::open(folder)
-        .and_then(|f| f.sync_all())
-        .map_err(StoreError::io("flush the folder", folder))
+    let is_here = folder.as_os_str().is_empty();
+    let folder = if is_here { Path::new(".") } else { folder };
+    let synced = File::open(folder).and_then(|f| f.sync_all());
+    synced.map_err(StoreError::io("flush the folder", folder))
 }
 
-/// Properties of a whole journal.
-struct JournalSurvey {
-    /// The manifest's checksum.
-    stated: Option<String>,
-    /// Number of starts.
-    starts: u32,
-    /// Without lines.
-    empty: bool,
-}
-
-fn survey(journal: &Path) -> Result<JournalSurvey, StoreError> {
-    let mut reader = JournalReader::open(journal)?;
-    let (mut stated, mut starts, mut empty) = (None, 0, true);
-    while let Some(line) = reader
-        .next_line()
-        .map_err(StoreError::io("read", journal))?
-    {
-        empty = false;
-        if let LineContent::Entry(entry) = line.content {
-            match *entry {
-                Entry::Manifest { sha256 } => stated = Some(sha256),
-                Entry::Start { .. } => starts += 1,
-                _ => {}
-            }
-        }
-    }
-    Ok(JournalSurvey {
-        stated,
-        starts,
-        empty,
-    })
-}
-
-/// The files that `SHA256SUMS` covers, in its order.
-const CHECKED_FILES: [&str; 2] = [JOURNAL_FILE, MANIFEST_FILE];
-
+/// `SHA256SUMS`, in the order of the file.
 fn write_checksums(folder: &Path) -> Result<(), StoreError> {
     let mut text = String::new();
-    for name in CHECKED_FILES {
+    for name in [JOURNAL_FILE, MANIFEST_FILE] {
         let sum = sha256_of(&folder.join(name))?;
         text.push_str(&format!("{sum}  {name}\n"));
     }
     write_atomically(folder, CHECKSUM_FILE, text.as_bytes())
 }
 
-/// Result of a checksum comparison.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Checksums {
-    /// None: the run was not completed.
-    Absent,
-    /// Every file is unchanged since completion.
-    Intact,
-    /// Files changed, missing or not listed, as text.
-    Changed(Vec<String>),
-}
-
-/// Compare a run folder with its `SHA256SUMS`.
-///
-/// # Errors
-/// When a file cannot be read for another reason than being missing.
-pub fn verify_checksums(folder: &Path) -> Result<Checksums, StoreError> {
-    let path = folder.join(CHECKSUM_FILE);
-    let text = match fs::read(&path) {
-        Ok(text) => String::from_utf8_lossy(&text).into_owned(),
-        Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(Checksums::Absent),
-        Err(e) => return Err(StoreError::io("read", &path)(e)),
-    };
-    let mut changed = Vec::new();
-    for name in CHECKED_FILES {
-        let stated = text.lines().find_map(|line| {
-            line.split_once("  ")
-                .filter(|(_, listed)| *listed == name)
-                .map(|(sum, _)| sum)
-        });
-        let Some(stated) = stated else {
-            changed.push(format!("{name} is not listed in {CHECKSUM_FILE}"));
-            continue;
-        };
-        match sha256_of(&folder.join(name)) {
-            Ok(found) if found == stated => {}
-            Ok(_) => changed.push(format!("{name} was changed after the run was completed")),
-            Err(StoreError::Io { source, .. }) if source.kind() == io::ErrorKind::NotFound => {
-                changed.push(format!("{name} is missing"));
-            }
-            Err(error) => return Err(error),
-        }
-    }
-    Ok(if changed.is_empty() {
-        Checksums::Intact
-    } else {
-        Checksums::Changed(changed)
-    })
-}
-
 /// SHA-256 of a file in lower-case hex.
 pub(crate) fn sha256_of(path: &Path) -> Result<String, StoreError> {
-    use std::io::Read;
     let mut file = File::open(path).map_err(StoreError::io("open", path))?;
     let mut hasher = Sha256::new();
     let mut buffer = vec![0; 256 << 10];
     loop {
-        let read = file
+        match file
             .read(&mut buffer)
-            .map_err(StoreError::io("read", path))?;
-        if read == 0 {
-            return Ok(hex(&hasher.finalize()));
+            .map_err(StoreError::io("read", path))?
+        {
+            0 => return Ok(hex(&hasher.finalize())),
+            read => hasher.update(&buffer[..read]),
         }
-        hasher.update(&buffer[..read]);
     }
 }
 

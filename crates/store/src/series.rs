@@ -1,14 +1,11 @@
 //! Interval series: what a drive completed in each interval of a cell. The one series behind reports, analysis and verdicts.
 //!
-//! [`OpSample`] is one operation in one interval, as it is exported; [`IntervalSample`] is one interval with its operations
-//! together. [`CellDrive::intervals`] gives all of them, [`CellDrive::measured_intervals`] those that statistics use.
-//!
 //! # Short intervals
 //! Intervals are equally long, with two exceptions: the first measured one where the ramp ends inside an interval, and the
 //! last one, in which the I/Os that were in flight at the end complete. The rate of such a short interval rests on few
 //! completions and would set minimum, maximum, spread and change points; without it the series would no longer add up to the
-//! result. So a measured interval shorter than half of the longest one is not a sample of its own: its counts and its time
-//! are added to the interval before it, or to the one after it where it is the first ([`is_short`]).
+//! result. So a measured interval shorter than half of the longest one is not a sample of its own ([`is_short`]): its counts
+//! and its time are added to the interval before it, or to the one after it where it is the first.
 
 use assay_stats::LatencySummary;
 use assay_units::{Nanos, Op, rate};
@@ -17,7 +14,7 @@ use crate::read::CellDrive;
 
 pub mod silent;
 
-/// One operation in one interval.
+/// One operation in one interval, as it is exported.
 #[derive(Clone, Debug, PartialEq)]
 pub struct OpSample {
     /// Interval index.
@@ -108,23 +105,19 @@ impl IntervalSample {
         [&self.read, &self.write, &self.other]
     }
 
-    fn sum(&self, of: fn(&OpCounts) -> u64) -> u64 {
-        self.ops().into_iter().map(of).sum()
-    }
-
     /// Completed.
     pub fn ios(&self) -> u64 {
-        self.sum(|counts| counts.ios)
+        self.ops().map(|counts| counts.ios).iter().sum()
     }
 
     /// Bytes.
     pub fn bytes(&self) -> u64 {
-        self.sum(|counts| counts.bytes)
+        self.ops().map(|counts| counts.bytes).iter().sum()
     }
 
     /// Failed or short.
     pub fn errors(&self) -> u64 {
-        self.sum(|counts| counts.errors)
+        self.ops().map(|counts| counts.errors).iter().sum()
     }
 
     /// Length.
@@ -159,7 +152,7 @@ impl IntervalSample {
 
     /// Mean latency, nanoseconds; 0 where nothing completed.
     pub fn latency_mean_ns(&self) -> f64 {
-        let sum_ns: f64 = self.ops().iter().map(|counts| counts.latency_sum_ns).sum();
+        let sum_ns: f64 = self.ops().map(|counts| counts.latency_sum_ns).iter().sum();
         match self.ios() {
             0 => 0.0,
             ios => sum_ns / ios as f64,
@@ -174,15 +167,13 @@ impl IntervalSample {
             Op::Write => &mut self.write,
             _ => &mut self.other,
         };
-        counts.p99_ns = counts.p99_ns.max(sample.latency.p99);
-        counts.add(&OpCounts {
-            ios: sample.ios,
-            bytes: sample.bytes,
-            errors: sample.errors,
-            latencies: sample.latency.samples,
-            latency_sum_ns: sample.latency.mean * sample.latency.samples as f64,
-            p99_ns: 0,
-        });
+        let latency = &sample.latency;
+        counts.ios += sample.ios;
+        counts.bytes += sample.bytes;
+        counts.errors += sample.errors;
+        counts.latencies += latency.samples;
+        counts.latency_sum_ns += latency.mean * latency.samples as f64;
+        counts.p99_ns = counts.p99_ns.max(latency.p99);
     }
 
     /// Take in the counts and the time of a short neighbour.
@@ -195,7 +186,7 @@ impl IntervalSample {
     }
 }
 
-/// Is an interval too short to be a sample of its own? The reason is in the module's documentation.
+/// Is an interval too short to be a sample of its own (see the [module](self))?
 pub fn is_short(elapsed: Nanos, longest: Nanos) -> bool {
     u128::from(elapsed.0) * 2 < u128::from(longest.0)
 }
@@ -223,8 +214,11 @@ impl CellDrive {
     pub fn measured_intervals(&self) -> Vec<IntervalSample> {
         let mut all = self.intervals();
         all.retain(|sample| !sample.ramp);
-        let longest = all.iter().map(IntervalSample::elapsed).max();
-        let longest = longest.unwrap_or_default();
+        let longest = all
+            .iter()
+            .map(IntervalSample::elapsed)
+            .max()
+            .unwrap_or_default();
         let mut whole: Vec<IntervalSample> = Vec::with_capacity(all.len());
         let mut leading: Option<IntervalSample> = None;
         for mut sample in all {
@@ -235,11 +229,10 @@ impl CellDrive {
                 whole.push(sample);
             } else if let Some(before) = whole.last_mut() {
                 before.absorb(&sample);
+            } else if let Some(before) = &mut leading {
+                before.absorb(&sample);
             } else {
-                match &mut leading {
-                    Some(short) => short.absorb(&sample),
-                    none => *none = Some(sample),
-                }
+                leading = Some(sample);
             }
         }
         whole

@@ -8,7 +8,7 @@ use std::fs::{self, File};
 use std::path::Path;
 use std::process::Command;
 
-use assay_stats::Histogram;
+use assay_stats::{Histogram, OpInterval};
 use assay_store::export::{export_fio_json, export_json};
 use assay_store::model::{Entry, IntervalRecord, OpRecord};
 use assay_store::{Destination, ExportFormat, Run, RunWriter, StoreError, export};
@@ -242,19 +242,19 @@ fn a_run_without_measurements_exports_empty_tables() {
     let under = Destination::Under(dir.path().to_owned());
     let writer = RunWriter::create(&under, &fixtures::manifest(SMALL)).unwrap();
     let out = dir.path().join("out");
-    export(writer.path(), ExportFormat::Parquet, &out).unwrap();
+    export(&writer.path, ExportFormat::Parquet, &out).unwrap();
     assert_eq!(
         read_parquet(&out.join("intervals.parquet")),
         Vec::<Row>::new()
     );
-    export(writer.path(), ExportFormat::Csv, &out).unwrap();
+    export(&writer.path, ExportFormat::Csv, &out).unwrap();
     assert_eq!(read_csv(&out.join("intervals.csv")), Vec::<Row>::new());
     assert!(
         read_csv(&out.join("cells.csv"))
             .iter()
             .all(|row| row["read_ios"].is_empty())
     );
-    let run = Run::open(writer.path()).unwrap();
+    let run = Run::open(&writer.path).unwrap();
     assert_eq!(fio_json(&run)["jobs"], Value::Array(vec![]));
 }
 
@@ -360,12 +360,14 @@ fn mixed_run(dir: &Path) -> std::path::PathBuf {
             }
             OpRecord {
                 op,
-                ios: 100,
-                bytes: 100 << 20,
-                errors: second,
-                causes: Default::default(),
-                latency,
-                service: Some(service),
+                counts: OpInterval {
+                    ios: 100,
+                    bytes: 100 << 20,
+                    errors: second,
+                    latency,
+                    service: Some(service),
+                    ..OpInterval::default()
+                },
             }
         });
         let record = IntervalRecord {
@@ -379,7 +381,7 @@ fn mixed_run(dir: &Path) -> std::path::PathBuf {
         };
         writer.append(&Entry::Interval(record)).unwrap();
     }
-    writer.path().to_owned()
+    writer.path.clone()
 }
 
 #[test]

@@ -5,7 +5,7 @@ mod fixtures;
 
 use std::path::PathBuf;
 
-use assay_stats::{Histogram, HostLoad, JobTotals, LatencySummary};
+use assay_stats::{Histogram, HostLoad, JobTotals, LatencySummary, OpInterval};
 use assay_store::model::{
     CellKind, CellResult, Entry, IntervalRecord, Manifest, OpRecord, TelemetryRecord, Verdict,
     VerdictResult, Warning,
@@ -42,7 +42,7 @@ impl Bench {
             .position(|c| c.step == "random-read")
             .unwrap();
         Bench {
-            path: writer.path().to_owned(),
+            path: writer.path.clone(),
             cell: manifest.cells[at].id.clone(),
             _dir: dir,
             writer,
@@ -101,12 +101,13 @@ fn interval(cell: &str, index: u32, ramp: bool, op: Op, latencies: &[u64]) -> In
         end: Nanos::from_secs(u64::from(index) + 1),
         ops: vec![OpRecord {
             op,
-            ios: latencies.len() as u64,
-            bytes: 4096 * latencies.len() as u64,
-            errors: 1,
-            causes: Default::default(),
-            latency: histogram(latencies),
-            service: None,
+            counts: OpInterval {
+                ios: latencies.len() as u64,
+                bytes: 4096 * latencies.len() as u64,
+                errors: 1,
+                latency: histogram(latencies),
+                ..OpInterval::default()
+            },
         }],
     }
 }

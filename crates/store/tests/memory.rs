@@ -3,7 +3,7 @@
 
 mod fixtures;
 
-use assay_stats::Histogram;
+use assay_stats::{Histogram, OpInterval};
 use assay_store::model::{Entry, IntervalRecord, OpRecord};
 use assay_store::{Destination, Run, RunWriter};
 use assay_units::{Nanos, Op};
@@ -34,12 +34,12 @@ fn a_long_run_is_folded_in_bounded_memory() {
         for drive in 0..2 {
             let op = OpRecord {
                 op: Op::Read,
-                ios: latency.count(),
-                bytes: 4096 * latency.count(),
-                errors: 0,
-                causes: Default::default(),
-                latency: latency.clone(),
-                service: None,
+                counts: OpInterval {
+                    ios: latency.count(),
+                    bytes: 4096 * latency.count(),
+                    latency: latency.clone(),
+                    ..OpInterval::default()
+                },
             };
             let record = IntervalRecord {
                 cell: cell.clone(),
@@ -54,7 +54,7 @@ fn a_long_run_is_folded_in_bounded_memory() {
         }
     }
     let before = peak_bytes();
-    let run = Run::open(writer.path()).unwrap();
+    let run = Run::open(&writer.path).unwrap();
     let grown = peak_bytes() - before;
     for drive in &run.cells[at].drives {
         assert_eq!(drive.series.len(), seconds as usize);

@@ -113,7 +113,7 @@ impl Runner<'_> {
     /// # Errors
     /// When the run folder cannot be written.
     pub fn run(mut self, resume: &Resume) -> Result<RunSummary, SuiteError> {
-        let resumed = self.writer.resumed();
+        let resumed = self.writer.resumed;
         let at = wall_clock();
         self.writer.append(&Entry::Start { at, resumed })?;
         self.writer.append(&Entry::Audit(self.audit))?;
@@ -148,7 +148,7 @@ impl Runner<'_> {
             self.warn_nothing_measured(&state.results, state.summary.failed_cells)?;
             if let Some(rules) = &self.plan.suite.verdict {
                 self.writer.sync()?;
-                let run = Run::open(self.writer.path())?;
+                let run = Run::open(&self.writer.path)?;
                 for drive in 0..self.drives.len() {
                     let verdict = verdict::evaluate(rules, &VerdictSubject::of(&run, drive));
                     self.writer.append(&Entry::Verdict { drive, verdict })?;

@@ -169,7 +169,7 @@ pub fn execute(
     output: Output,
 ) -> anyhow::Result<(Run, RunSummary)> {
     let audit = assay_workload::audit::audit()?;
-    let folder = writer.path().to_owned();
+    let folder = writer.path.clone();
     let mut progress = RunProgress::new(output, plan, &folder);
     let summary = Runner {
         plan,

@@ -23,17 +23,7 @@ pub const MAX_PAYLOAD_BYTES: u32 = 32 << 20;
 /// Longest option data that is decoded, in bytes: the longest string (4096; proto, "Conventions") and queries beside it.
 pub const MAX_OPTION_BYTES: u32 = 16 << 10;
 
-/// Declares modules of constants of one type, one per line.
-macro_rules! constants {
-    ($($(#[$meta:meta])* pub mod $module:ident: $ty:ty { $($name:ident = $value:expr, $doc:literal;)* })*) => {$(
-        $(#[$meta])*
-        pub mod $module {
-            $(#[doc = $doc] pub const $name: $ty = $value;)*
-        }
-    )*};
-}
-
-constants! {
+assay_units::constants! {
     /// Handshake and client flags (proto, "Handshake flags", "Client flags"); both sides use the same bits.
     pub mod handshake: u16 {
         FIXED_NEWSTYLE = 1 << 0, "`NBD_FLAG_FIXED_NEWSTYLE`.";

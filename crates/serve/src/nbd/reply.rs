@@ -85,13 +85,11 @@ impl NbdSession {
     /// Appends the reply to a read; `fill` writes the bytes at an offset into the buffer given to it.
     pub fn read_reply(
         &self,
-        cookie: u64,
-        offset_bytes: u64,
-        len_bytes: u32,
-        unfragmented: bool,
+        request: &Request,
         out: &mut Vec<u8>,
         mut fill: impl FnMut(u64, &mut [u8]),
     ) {
+        let (cookie, len_bytes) = (request.cookie, request.len_bytes);
         let mut append = |out: &mut Vec<u8>, from: u64, len: u32| {
             let at = out.len();
             out.resize(at + len as usize, 0);
@@ -99,16 +97,19 @@ impl NbdSession {
         };
         if !self.structured {
             simple(out, 0, cookie);
-            return append(out, offset_bytes, len_bytes);
+            return append(out, request.offset_bytes, len_bytes);
         }
         if len_bytes == 0 {
             return structured(out, chunk::DONE, chunk::NONE, cookie, 0);
         }
-        let chunk_bytes = if unfragmented { len_bytes } else { CHUNK_BYTES };
+        let chunk_bytes = match request.command {
+            NbdCommand::Read { unfragmented: true } => len_bytes,
+            _ => CHUNK_BYTES,
+        };
         let mut done = 0;
         while done < len_bytes {
             let len = chunk_bytes.min(len_bytes - done);
-            let from = offset_bytes + u64::from(done);
+            let from = request.offset_bytes + u64::from(done);
             done += len;
             let flags = if done == len_bytes { chunk::DONE } else { 0 };
             structured(out, flags, chunk::OFFSET_DATA, cookie, 8 + len);
@@ -130,7 +131,7 @@ impl NbdSession {
     }
 }
 
-impl Request<'_> {
+impl Request {
     /// Data bytes of its reply.
     pub fn reply_data_bytes(&self) -> u32 {
         match self.command {

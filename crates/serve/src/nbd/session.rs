@@ -58,7 +58,7 @@ pub enum NbdCommand {
 
 /// A valid request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Request<'a> {
+pub struct Request {
     /// The client's identifier of the request.
     pub cookie: u64,
     /// Command.
@@ -69,8 +69,6 @@ pub struct Request<'a> {
     pub len_bytes: u32,
     /// Reply only once the change is on the medium (`NBD_CMD_FLAG_FUA`).
     pub fua: bool,
-    /// Data of a write, else empty.
-    pub payload: &'a [u8],
 }
 
 /// Result of decoding the beginning of the received bytes.
@@ -91,7 +89,9 @@ pub enum Decoded<'a> {
         /// Bytes consumed.
         bytes: usize,
         /// The request.
-        request: Request<'a>,
+        request: Request,
+        /// Data of a write, else empty.
+        payload: &'a [u8],
     },
     /// End of the connection: send what was appended, complete requests in flight, close. Ignore later input.
     Close,
@@ -128,9 +128,8 @@ pub struct NbdSession {
 
 /// The `N` bytes at an offset. Callers check the length of the input first.
 fn bytes_at<const N: usize>(input: &[u8], at: usize) -> [u8; N] {
-    *input[at..]
-        .first_chunk()
-        .expect("the caller checked the length of the input")
+    let bytes = input[at..].first_chunk();
+    *bytes.expect("the caller checked the length of the input")
 }
 
 pub(super) fn u16_at(input: &[u8], at: usize) -> u16 {
@@ -165,8 +164,8 @@ impl NbdSession {
 
     /// Decodes the beginning of `input`, all bytes received and not consumed.
     pub fn decode<'a>(&mut self, input: &'a [u8], out: &mut Vec<u8>) -> Decoded<'a> {
-        if let Some(skipping) = self.skipping {
-            return self.skip(input, skipping, out);
+        if let Some((left, message)) = self.skipping {
+            return self.skip(input, left, message, out);
         }
         match self.phase {
             SessionPhase::ClientFlags => self.client_flags(input),
@@ -186,24 +185,30 @@ impl NbdSession {
         self.phase = SessionPhase::Transmission;
     }
 
+    /// A message head that is incomplete, or does not begin with its magic word.
+    fn bad_head<'a>(&mut self, input: &[u8], magic: &[u8], bytes: usize) -> Option<Decoded<'a>> {
+        let known = input.len().min(magic.len());
+        if input[..known] != magic[..known] {
+            return Some(self.close());
+        }
+        (input.len() < bytes).then_some(Decoded::NeedMore { bytes })
+    }
+
     fn skip<'a>(
         &mut self,
         input: &[u8],
-        skipping: (u64, RejectedMessage),
+        left: u64,
+        message: RejectedMessage,
         out: &mut Vec<u8>,
     ) -> Decoded<'a> {
-        let (left, message) = skipping;
         let bytes = left.min(input.len() as u64) as usize;
         if bytes == 0 && left > 0 {
             return Decoded::NeedMore { bytes: 1 };
         }
         let left = left - bytes as u64;
-        if left > 0 {
-            self.skipping = Some((left, message));
-            return Decoded::Consumed { bytes };
-        }
-        self.skipping = None;
+        self.skipping = (left > 0).then_some((left, message));
         match message {
+            _ if left > 0 => {}
             RejectedMessage::Option(option) => self.reject_long_option(option, out),
             RejectedMessage::Request(cookie, error) => self.error_reply(cookie, error, out),
         }
@@ -228,29 +233,17 @@ impl NbdSession {
 
     /// Proto, "Newstyle negotiation": an option and its data.
     fn option<'a>(&mut self, input: &[u8], out: &mut Vec<u8>) -> Decoded<'a> {
-        if input.len() < OPTION_BYTES {
-            let magic = IHAVEOPT.to_be_bytes();
-            let known = input.len().min(magic.len());
-            return if input[..known] == magic[..known] {
-                Decoded::NeedMore {
-                    bytes: OPTION_BYTES,
-                }
-            } else {
-                self.close()
-            };
-        }
-        if u64_at(input, 0) != IHAVEOPT {
-            return self.close();
+        if let Some(bad) = self.bad_head(input, &IHAVEOPT.to_be_bytes(), OPTION_BYTES) {
+            return bad;
         }
         let (option, len) = (u32_at(input, 8), u32_at(input, 12));
         if len > MAX_OPTION_BYTES {
             if !self.may_reject(option) {
                 return self.close();
             }
-            self.skipping = Some((u64::from(len), RejectedMessage::Option(option)));
-            return Decoded::Consumed {
-                bytes: OPTION_BYTES,
-            };
+            self.skipping = Some((len.into(), RejectedMessage::Option(option)));
+            let bytes = OPTION_BYTES;
+            return Decoded::Consumed { bytes };
         }
         let bytes = OPTION_BYTES + len as usize;
         let Some(data) = input.get(OPTION_BYTES..bytes) else {
@@ -281,41 +274,26 @@ impl NbdSession {
 
     /// Proto, "Request message".
     fn request<'a>(&mut self, input: &'a [u8], out: &mut Vec<u8>) -> Decoded<'a> {
-        if input.len() < REQUEST_BYTES {
-            let magic = REQUEST_MAGIC.to_be_bytes();
-            let known = input.len().min(magic.len());
-            return if input[..known] == magic[..known] {
-                Decoded::NeedMore {
-                    bytes: REQUEST_BYTES,
-                }
-            } else {
-                self.close()
-            };
-        }
-        if u32_at(input, 0) != REQUEST_MAGIC {
-            return self.close();
+        if let Some(bad) = self.bad_head(input, &REQUEST_MAGIC.to_be_bytes(), REQUEST_BYTES) {
+            return bad;
         }
         let (flags, kind, cookie) = (u16_at(input, 4), u16_at(input, 6), u64_at(input, 8));
         let (offset_bytes, len_bytes) = (u64_at(input, 16), u32_at(input, 24));
         if kind == command::DISC {
             return self.close();
         }
-        let checked = self.check(flags, kind, offset_bytes, len_bytes);
         let payload_bytes = if kind == command::WRITE { len_bytes } else { 0 };
-        let command = match checked {
+        let command = match self.check(flags, kind, offset_bytes, len_bytes) {
             Ok(command) => command,
-            Err(error) if payload_bytes == 0 => {
-                self.error_reply(cookie, error, out);
-                return Decoded::Consumed {
-                    bytes: REQUEST_BYTES,
-                };
-            }
             Err(error) => {
-                let message = RejectedMessage::Request(cookie, error);
-                self.skipping = Some((u64::from(payload_bytes), message));
-                return Decoded::Consumed {
-                    bytes: REQUEST_BYTES,
-                };
+                if payload_bytes == 0 {
+                    self.error_reply(cookie, error, out);
+                } else {
+                    let message = RejectedMessage::Request(cookie, error);
+                    self.skipping = Some((payload_bytes.into(), message));
+                }
+                let bytes = REQUEST_BYTES;
+                return Decoded::Consumed { bytes };
             }
         };
         let bytes = REQUEST_BYTES + payload_bytes as usize;
@@ -328,9 +306,12 @@ impl NbdSession {
             offset_bytes,
             len_bytes,
             fua: flags & command_flag::FUA != 0,
-            payload,
         };
-        Decoded::Request { bytes, request }
+        Decoded::Request {
+            bytes,
+            request,
+            payload,
+        }
     }
 
     /// Validates a request (proto, "Request types", "Command flags", "Error values").
@@ -339,8 +320,8 @@ impl NbdSession {
         let has = |flag: u16| flags & flag != 0;
         let (command, allowed) = match kind {
             command::READ => {
-                let fragments = if self.structured { flag::DF } else { 0 };
                 let unfragmented = has(flag::DF);
+                let fragments = if self.structured { flag::DF } else { 0 };
                 (NbdCommand::Read { unfragmented }, fragments)
             }
             command::WRITE => (NbdCommand::Write, 0),

@@ -18,28 +18,22 @@ use vfio_user::{DmaMapFlags, DmaUnmapFlags, IrqInfo, Server, ServerBackend, Serv
 use super::config_space::{BAR_BYTES, CONFIG_BYTES};
 use super::function::PciFunction;
 
-/// Serving the function failed.
+/// Serving the function failed: protocol violation, or a socket error.
 #[derive(Debug, thiserror::Error)]
-pub enum ServeFunctionError {
-    /// Protocol violation, or a socket error.
-    #[error("vfio-user: {0}; the virtual machine has lost the drive")]
-    Protocol(#[from] vfio_user::Error),
-}
+#[error("vfio-user: {0}; the virtual machine has lost the drive")]
+pub struct ServeFunctionError(#[from] vfio_user::Error);
 
 struct Backend {
     function: Arc<PciFunction>,
 }
 
 fn regions() -> Vec<ServerRegion> {
+    let access = VFIO_REGION_INFO_FLAG_READ | VFIO_REGION_INFO_FLAG_WRITE;
     let region = |index: u32| {
-        let size = match index {
-            VFIO_PCI_BAR0_REGION_INDEX => BAR_BYTES,
-            VFIO_PCI_CONFIG_REGION_INDEX => CONFIG_BYTES as u64,
-            _ => 0,
-        };
-        let flags = match size {
-            0 => 0,
-            _ => VFIO_REGION_INFO_FLAG_READ | VFIO_REGION_INFO_FLAG_WRITE,
+        let (size, flags) = match index {
+            VFIO_PCI_BAR0_REGION_INDEX => (BAR_BYTES, access),
+            VFIO_PCI_CONFIG_REGION_INDEX => (CONFIG_BYTES as u64, access),
+            _ => (0, 0),
         };
         ServerRegion {
             region_info: vfio_region_info {
@@ -58,17 +52,16 @@ fn regions() -> Vec<ServerRegion> {
 }
 
 fn interrupts(vectors: u16) -> Vec<IrqInfo> {
-    let irq_info = |index: u32| match index {
-        VFIO_PCI_MSIX_IRQ_INDEX => IrqInfo {
+    let irq_info = |index: u32| {
+        let (flags, count) = match index {
+            VFIO_PCI_MSIX_IRQ_INDEX => (VFIO_IRQ_INFO_EVENTFD, vectors.into()),
+            _ => (0, 0),
+        };
+        IrqInfo {
             index,
-            flags: VFIO_IRQ_INFO_EVENTFD,
-            count: u32::from(vectors),
-        },
-        _ => IrqInfo {
-            index,
-            flags: 0,
-            count: 0,
-        },
+            flags,
+            count,
+        }
     };
     (0..VFIO_PCI_NUM_IRQS).map(irq_info).collect()
 }
@@ -109,7 +102,7 @@ impl Backend {
         self.function.reset();
         let mut state = self.function.lock();
         state.memory.clear();
-        state.vectors.iter_mut().for_each(|vector| *vector = None);
+        state.vectors.fill_with(|| None);
     }
 }
 
@@ -179,7 +172,7 @@ impl ServerBackend for Backend {
         let vectors = &mut state.vectors;
         // No data and no count disables all vectors (Linux, include/uapi/linux/vfio.h, VFIO_DEVICE_SET_IRQS).
         if flags & VFIO_IRQ_SET_DATA_NONE != 0 && count == 0 {
-            vectors.iter_mut().for_each(|vector| *vector = None);
+            vectors.fill_with(|| None);
         } else if flags & VFIO_IRQ_SET_DATA_EVENTFD != 0 {
             let mut fds = fds.into_iter();
             for vector in vectors.iter_mut().skip(start as usize).take(count as usize) {

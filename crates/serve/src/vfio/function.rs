@@ -137,12 +137,9 @@ impl PciFunction {
         let mut state = self.lock();
         let now = state.clock.now();
         // Clearing CC.EN resets a controller (Base 2.0c, section 3.7.2).
-        let configuration = state.controller.read_register(CC, 4);
-        state
-            .controller
-            .write_register(now, CC, 4, configuration & !1);
-        let vectors = state.vectors.len() as u16;
-        state.config = ConfigSpace::new(vectors);
+        let configuration = state.controller.read_register(CC, 4) & !1;
+        state.controller.write_register(now, CC, 4, configuration);
+        state.config = ConfigSpace::new(state.vectors.len() as u16);
         self.advance(state);
     }
 
@@ -158,7 +155,7 @@ impl PciFunction {
         } = &mut *state;
         let due = Nanos(self.due_ns.load(Ordering::Acquire));
         let now = clock.now();
-        if due <= now && clock.pace() == Pace::Real {
+        if due <= now && clock.pace == Pace::Real {
             lateness.add(due, now);
         }
         for _ in 0..MAX_FREE_STEPS {

@@ -51,17 +51,10 @@ impl GuestMemory {
         if self.regions.len() == MAX_REGIONS {
             return Err(invalid("too many memory regions"));
         }
-        let index = self
-            .regions
-            .partition_point(|region| region.address < address);
-        let next_begins = self
-            .regions
-            .get(index)
-            .map_or(u64::MAX, |next| next.address);
-        let before_ends = index
-            .checked_sub(1)
-            .and_then(|before| self.regions.get(before))
-            .map_or(0, MappedRegion::end);
+        let index = self.regions.partition_point(|r| r.address < address);
+        let (before, after) = self.regions.split_at(index);
+        let before_ends = before.last().map_or(0, MappedRegion::end);
+        let next_begins = after.first().map_or(u64::MAX, |next| next.address);
         if end > next_begins || before_ends > address {
             return Err(invalid("the region overlaps a mapped one"));
         }
@@ -86,11 +79,9 @@ impl GuestMemory {
     /// Region of an address, and the offset in it.
     #[inline]
     fn find(&self, address: u64) -> Option<(usize, u64)> {
-        let after = self
-            .regions
-            .partition_point(|region| region.address <= address);
+        let after = self.regions.partition_point(|r| r.address <= address);
         let index = after.checked_sub(1)?;
-        let region = self.regions.get(index)?;
+        let region = &self.regions[index];
         (address < region.end()).then(|| (index, address - region.address))
     }
 
@@ -139,15 +130,11 @@ impl HostMemory for GuestMemory {
             parts.push((index, offset, range));
             true
         })?;
-        for (index, offset, range) in parts {
-            if !self.regions[index].memory.write(offset, &bytes[range]) {
-                return Err(Unmapped {
-                    address,
-                    len_bytes: bytes.len() as u64,
-                });
-            }
-        }
-        Ok(())
+        let mut parts = parts.into_iter();
+        let written = parts
+            .all(|(index, offset, range)| self.regions[index].memory.write(offset, &bytes[range]));
+        let len_bytes = bytes.len() as u64;
+        written.then_some(()).ok_or(Unmapped { address, len_bytes })
     }
 
     fn is_mapped(&self, address: u64, len_bytes: u64) -> bool {

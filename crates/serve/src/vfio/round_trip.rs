@@ -11,18 +11,18 @@
 use std::fs::File;
 use std::io::{self, Read};
 use std::os::fd::{AsFd, AsRawFd};
-use std::os::unix::fs::{DirBuilderExt, FileExt};
+use std::os::unix::fs::FileExt;
 use std::os::unix::net::UnixStream;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use assay_io::clock::Clock;
 use assay_nvme_ctrl::driver::{Driver, InProcessTransport, MEMORY_BYTES, Transport};
 use assay_nvme_ctrl::{Controller, ControllerOptions};
 use assay_nvme_spec::nvm;
 use assay_ssd::{Drive, DriveOptions, Profile};
-use assay_units::{Nanos, Rng};
+use assay_units::Nanos;
 use rustix::event::{EventfdFlags, PollFd, PollFlags, eventfd, poll};
 use rustix::fs::MemfdFlags;
 use rustix::time::Timespec;
@@ -35,11 +35,10 @@ use vfio_user::Client;
 use super::function::PciFunction;
 use crate::listen::{Address, Listener};
 use crate::pacer::Pace;
-use crate::round_trip::RoundTripOverhead;
+use crate::round_trip::{RoundTripOverhead, latencies};
 
 /// Measured reads.
 const READS: usize = 1000;
-const WARM_UP: usize = READS / 10;
 const BLOCK_BYTES: usize = 4096;
 /// Guest physical address of the shared memory.
 const BASE: u64 = 0x8000_0000;
@@ -79,24 +78,18 @@ fn read_latencies<B: Transport>(
 ) -> Option<Vec<Nanos>> {
     let mut driver = Driver::new(transport).ok()?;
     driver.create_io_queue().ok()?;
-    let mut rng = Rng::new(1);
-    let mut times = Vec::with_capacity(READS);
     let mut data = [0; BLOCK_BYTES];
     let sectors = (BLOCK_BYTES / 512) as u32;
-    for trip in 0..WARM_UP + READS {
-        driver.acknowledge().ok()?;
-        let sector = rng.below(blocks.max(1)) * u64::from(sectors);
+    let times = latencies(READS, blocks, |block| {
+        driver.acknowledge().map_err(drop)?;
+        let read = nvm::Read::of(1, block * u64::from(sectors), sectors);
         let sent = now(&mut driver.transport);
-        let done = driver.io(nvm::Read::of(1, sector, sectors).entry(), &mut data);
+        let done = driver.io(read.entry(), &mut data);
         let taken = now(&mut driver.transport) - sent;
-        if !done.ok()?.status().is_success() {
-            return None;
-        }
-        if trip >= WARM_UP {
-            times.push(taken);
-        }
-    }
-    Some(times)
+        let is_success = done.map_err(drop)?.status().is_success();
+        is_success.then_some(taken).ok_or(())
+    });
+    times.ok()
 }
 
 /// Of the model alone.
@@ -114,8 +107,11 @@ fn measured_latencies(profile: &Profile, options: &DriveOptions, pace: Pace) -> 
     let function = PciFunction::new(profile.clone(), options.clone(), pace, |_| {}).ok()?;
     let blocks = function.with_drive(|drive| drive.identity().capacity_bytes) / BLOCK_BYTES as u64;
     let function = Arc::new(function);
-    let folder = SocketFolder::new().ok()?;
-    let path = folder.path.join("s");
+    let folder = tempfile::Builder::new()
+        .prefix("assay-round-trip-")
+        .tempdir()
+        .ok()?;
+    let path = folder.path().join("s");
     let listener = Listener::bind(&Address::Unix(path.clone()), false).ok()?;
     let socket = listener.shared().ok()?;
     let stopping = AtomicBool::new(false);
@@ -139,29 +135,6 @@ fn measured_latencies(profile: &Profile, options: &DriveOptions, pace: Pace) -> 
     })
 }
 
-/// Private folder for the socket, removed on drop.
-struct SocketFolder {
-    path: PathBuf,
-}
-
-impl SocketFolder {
-    fn new() -> io::Result<SocketFolder> {
-        static COUNT: AtomicU64 = AtomicU64::new(0);
-        let number = COUNT.fetch_add(1, Ordering::Relaxed);
-        let name = format!("assay-round-trip-{}-{number}", std::process::id());
-        let path = std::env::temp_dir().join(name);
-        std::fs::DirBuilder::new().mode(0o700).create(&path)?;
-        Ok(SocketFolder { path })
-    }
-}
-
-impl Drop for SocketFolder {
-    fn drop(&mut self) {
-        // An empty folder left behind in the temporary folder is harmless.
-        let _ = std::fs::remove_dir(&self.path);
-    }
-}
-
 /// vfio-user client: registers by messages, shared memory, interrupts by eventfds.
 struct VfioUserTransport {
     client: Client,
@@ -177,12 +150,8 @@ enum TransportError {
     Protocol(#[from] vfio_user::Error),
     #[error(transparent)]
     System(#[from] io::Error),
-}
-
-impl From<rustix::io::Errno> for TransportError {
-    fn from(error: rustix::io::Errno) -> TransportError {
-        TransportError::System(error.into())
-    }
+    #[error(transparent)]
+    Event(#[from] rustix::io::Errno),
 }
 
 impl VfioUserTransport {
@@ -215,9 +184,9 @@ impl Transport for VfioUserTransport {
     fn read_register(&mut self, offset: u64, size: usize) -> Result<u64, TransportError> {
         let mut bytes = [0; 8];
         let size = size.min(bytes.len());
-        let region = VFIO_PCI_BAR0_REGION_INDEX;
+        let bytes_read = &mut bytes[..size];
         self.client
-            .region_read(region, offset, &mut bytes[..size])?;
+            .region_read(VFIO_PCI_BAR0_REGION_INDEX, offset, bytes_read)?;
         Ok(u64::from_le_bytes(bytes))
     }
 
@@ -228,9 +197,10 @@ impl Transport for VfioUserTransport {
         value: u64,
     ) -> Result<(), TransportError> {
         let bytes = value.to_le_bytes();
-        let region = VFIO_PCI_BAR0_REGION_INDEX;
         let bytes = &bytes[..size.min(bytes.len())];
-        Ok(self.client.region_write(region, offset, bytes)?)
+        Ok(self
+            .client
+            .region_write(VFIO_PCI_BAR0_REGION_INDEX, offset, bytes)?)
     }
 
     fn read_memory(&mut self, address: u64, bytes: &mut [u8]) -> Result<(), TransportError> {
@@ -248,10 +218,8 @@ impl Transport for VfioUserTransport {
             poll(&mut [], Some(&POLL_INTERVAL))?;
             return Ok(self.polls < MAX_POLLS);
         };
-        let raised = poll(
-            &mut [PollFd::new(event, PollFlags::IN)],
-            Some(&INTERRUPT_TIMEOUT),
-        )?;
+        let mut polled = [PollFd::new(event, PollFlags::IN)];
+        let raised = poll(&mut polled, Some(&INTERRUPT_TIMEOUT))?;
         if raised > 0 {
             // Resets the counter of the eventfd.
             event.read_exact(&mut [0; 8])?;

@@ -4,8 +4,8 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use super::table::{self, Column, Value};
-use super::{make_folder, output_error, replace};
+use super::table::{Table, Value};
+use super::{output_error, write_tables};
 use crate::error::StoreError;
 use crate::read::Run;
 
@@ -14,37 +14,18 @@ use crate::read::Run;
 /// # Errors
 /// When the folder or a file cannot be written.
 pub fn export_csv(run: &Run, folder: &Path) -> Result<Vec<PathBuf>, StoreError> {
-    make_folder(folder)?;
-    let files = table::NAMES.map(|name| folder.join(format!("{name}.csv")));
-    replace(&files[0], |out| {
-        write(out, &table::cell_columns(), table::cell_rows(run))
-    })?;
-    replace(&files[1], |out| {
-        write(out, &table::interval_columns(), table::interval_rows(run))
-    })?;
-    replace(&files[2], |out| {
-        write(out, &table::telemetry_columns(), table::telemetry_rows(run))
-    })?;
-    replace(&files[3], |out| {
-        write(out, &table::host_columns(), table::host_rows(run))
-    })?;
-    Ok(files.to_vec())
+    write_tables(run, folder, "csv", |table, _, out| write(table, out))
 }
 
-fn write<R>(
-    out: &mut impl Write,
-    columns: &[Column<R>],
-    rows: impl Iterator<Item = R>,
-) -> Result<(), StoreError> {
+fn write(table: Table<'_>, out: &mut impl Write) -> Result<(), StoreError> {
     let mut writer = csv::WriterBuilder::new()
         .terminator(csv::Terminator::CRLF)
         .from_writer(out);
     let failed = |error: csv::Error| output_error(error.into());
-    writer
-        .write_record(columns.iter().map(|column| &column.name))
-        .map_err(failed)?;
-    for row in rows {
-        let fields = columns.iter().map(|column| match (column.get)(&row) {
+    let names = table.columns.iter().map(|(name, _)| name);
+    writer.write_record(names).map_err(failed)?;
+    for row in table.rows {
+        let fields = row.into_iter().map(|value| match value {
             Value::Absent => String::new(),
             Value::Count(n) => n.to_string(),
             Value::Figure(x) => x.to_string(),

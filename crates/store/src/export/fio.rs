@@ -1,20 +1,19 @@
 //! Export in the layout of `fio --output-format=json`, version 3.33.
 //!
-//! One job per cell and drive, as fio reports a job with `group_reporting`. fio's percentiles are computed from the raw
-//! histograms in the journal. What assay does not measure (fio's `slat_ns`, `majf`, depth histograms, ...) is
-//! zero, as in fio with disabled statistics, and is listed in `assay.not_measured`.
-//!
-//! Meaning of the figures: fio(1) and HOWTO section "JSON output"; `clat` is submission to completion, `lat` includes the
-//! time before the submission (here: from the intended start of an open-loop job).
+//! One job per cell and drive, as fio reports a job with `group_reporting`. What assay does not measure is zero, as in fio with
+//! disabled statistics, and is listed in `assay.not_measured`. Meaning of the figures: fio(1) and HOWTO section "JSON output";
+//! `clat` is submission to completion, `lat` includes the time before the submission (here: from the intended start of an
+//! open-loop job).
 
+use std::collections::BTreeMap;
 use std::io::Write;
 
 use assay_stats::{Histogram, JobTotals, OpInterval};
 use assay_units::{KIB, Nanos, Op, rate};
 use serde::{Serialize, Serializer};
 
-use super::output_error;
 use super::table::state_text;
+use super::write_document;
 use crate::error::StoreError;
 use crate::fold::fold;
 use crate::read::{CellDrive, CellRecord, Run};
@@ -25,8 +24,8 @@ const PERCENTILES: [u32; 17] = [
     10_000, 50_000, 100_000, 200_000, 300_000, 400_000, 500_000, 600_000, 700_000, 800_000,
     900_000, 950_000, 990_000, 995_000, 999_000, 999_500, 999_900,
 ];
-/// Upper ends of fio's latency buckets, in their unit; each begins where the one before ends.
-const BUCKETS: [u64; 10] = [2, 4, 10, 20, 50, 100, 250, 500, 750, 1000];
+/// Upper ends of fio's latency buckets, in their unit; each begins where the one before ends. The last is of milliseconds only.
+const BUCKETS: [u64; 11] = [2, 4, 10, 20, 50, 100, 250, 500, 750, 1000, 2000];
 /// Reported by fio, not measured by assay.
 const NOT_MEASURED: [&str; 9] = [
     "slat_ns",
@@ -45,9 +44,15 @@ const NO_ETA: u64 = 2_147_483_647;
 const EIO: i32 = 5;
 
 /// A JSON object in the order given.
-struct Ordered<V>(Vec<(String, V)>);
+struct Ordered<K, V>(Vec<(K, V)>);
 
-impl<V: Serialize> Serialize for Ordered<V> {
+impl<K, V> Default for Ordered<K, V> {
+    fn default() -> Ordered<K, V> {
+        Ordered(Vec::new())
+    }
+}
+
+impl<K: Serialize, V: Serialize> Serialize for Ordered<K, V> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_map(self.0.iter().map(|(key, value)| (key, value)))
     }
@@ -62,7 +67,7 @@ struct Document {
     time: String,
     assay: RunNote,
     #[serde(rename = "global options")]
-    global_options: Ordered<String>,
+    global_options: Ordered<&'static str, &'static str>,
     jobs: Vec<Job>,
     disk_util: [(); 0],
 }
@@ -79,7 +84,7 @@ struct RunNote {
     cpu: &'static str,
 }
 
-#[derive(Serialize)]
+#[derive(Default, Serialize)]
 struct JobNote {
     simulated: bool,
     drive: String,
@@ -88,7 +93,7 @@ struct JobNote {
     state: &'static str,
 }
 
-#[derive(Serialize)]
+#[derive(Default, Serialize)]
 struct Job {
     jobname: String,
     groupid: usize,
@@ -96,7 +101,7 @@ struct Job {
     eta: u64,
     elapsed: u64,
     #[serde(rename = "job options")]
-    job_options: Ordered<String>,
+    job_options: Ordered<&'static str, String>,
     read: Direction,
     write: Direction,
     trim: Direction,
@@ -107,12 +112,12 @@ struct Job {
     ctx: u64,
     majf: u64,
     minf: u64,
-    iodepth_level: Ordered<f64>,
-    iodepth_submit: Ordered<f64>,
-    iodepth_complete: Ordered<f64>,
-    latency_ns: Ordered<f64>,
-    latency_us: Ordered<f64>,
-    latency_ms: Ordered<f64>,
+    iodepth_level: Ordered<&'static str, f64>,
+    iodepth_submit: Ordered<&'static str, f64>,
+    iodepth_complete: Ordered<&'static str, f64>,
+    latency_ns: Ordered<String, f64>,
+    latency_us: Ordered<String, f64>,
+    latency_ms: Ordered<String, f64>,
     latency_depth: u32,
     latency_target: u64,
     latency_percentile: f64,
@@ -120,7 +125,7 @@ struct Job {
     assay: JobNote,
 }
 
-#[derive(Serialize)]
+#[derive(Default, Serialize)]
 struct Direction {
     io_bytes: u64,
     io_kbytes: u64,
@@ -147,7 +152,7 @@ struct Direction {
     iops_samples: u64,
 }
 
-#[derive(Serialize)]
+#[derive(Default, Serialize)]
 struct Sync {
     total_ios: u64,
     lat_ns: Latency,
@@ -162,7 +167,7 @@ struct Latency {
     #[serde(rename = "N")]
     n: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
-    percentile: Option<Ordered<u64>>,
+    percentile: Option<Ordered<String, u64>>,
 }
 
 impl Latency {
@@ -184,43 +189,31 @@ impl Latency {
     }
 }
 
-/// A job without the fields that need the folded run.
-struct JobPart {
-    cell: usize,
-    place: usize,
-    directions: [Direction; 3],
-    sync: Sync,
-    buckets: [Ordered<f64>; 3],
-}
-
 /// Write the run in fio's layout. Reads the run folder again, because the percentiles that fio lists need the raw
 /// histograms.
 ///
 /// # Errors
 /// Everything that [`Run::open`] refuses, and when the output cannot be written.
 pub fn export_fio_json(run: &Run, out: &mut impl Write) -> Result<(), StoreError> {
-    let mut parts: Vec<JobPart> = Vec::new();
+    let mut jobs: BTreeMap<(usize, usize), Job> = BTreeMap::new();
     let run = fold(&run.path, &mut |cell, place, totals| {
-        parts.retain(|p| (p.cell, p.place) != (cell, place));
+        jobs.remove(&(cell, place));
         if totals.elapsed() > Nanos::ZERO {
-            parts.push(part(cell, place, totals));
+            jobs.insert((cell, place), Job::of(totals));
         }
     })?;
-    parts.sort_by_key(|p| (p.cell, p.place));
-    let jobs = parts.into_iter().enumerate();
-    let document = document(&run, jobs.map(|(at, part)| job(&run, at, part)).collect());
-    serde_json::to_writer_pretty(&mut *out, &document)
-        .map_err(|error| output_error(error.into()))?;
-    out.write_all(b"\n").map_err(output_error)
+    let jobs = jobs.into_iter().enumerate();
+    let jobs = jobs.map(|(number, ((cell, place), job))| {
+        let cell = &run.cells[cell];
+        job.complete(&run, number, cell, &cell.drives[place])
+    });
+    write_document(&document(&run, jobs.collect()), out)
 }
 
 fn document(run: &Run, jobs: Vec<Job>) -> Document {
     let manifest = &run.manifest;
     // An unreadable time becomes the epoch, as fio shows an unset clock.
-    let created = manifest
-        .created
-        .parse::<jiff::Timestamp>()
-        .unwrap_or(jiff::Timestamp::UNIX_EPOCH);
+    let created: jiff::Timestamp = manifest.created.parse().unwrap_or_default();
     Document {
         fio_version: format!(
             "fio-3.33 (layout; written by {} {})",
@@ -232,39 +225,15 @@ fn document(run: &Run, jobs: Vec<Job>) -> Document {
         assay: RunNote {
             simulated: run.has_simulated(),
             run_id: manifest.run_id.clone(),
-            tool: format!(
-                "{} {} ({})",
-                manifest.tool.name, manifest.tool.version, manifest.tool.commit
-            ),
+            tool: manifest.tool.to_string(),
             suite: manifest.suite.name.clone(),
             scale: manifest.scale,
             not_measured: NOT_MEASURED,
             cpu: "usr_cpu and sys_cpu are of the whole host, in percent of all its processors; ctx is of the assay process; all are 0 for a simulated drive",
         },
-        global_options: Ordered(vec![("group_reporting".to_owned(), "1".to_owned())]),
+        global_options: Ordered(vec![("group_reporting", "1")]),
         jobs,
         disk_util: [],
-    }
-}
-
-fn part(cell: usize, place: usize, totals: &JobTotals) -> JobPart {
-    let none = OpInterval::default();
-    let counts = |op| totals.counts(op).unwrap_or(&none);
-    let direction = |op| Direction::of(counts(op), totals.elapsed());
-    let flushes = counts(Op::Flush);
-    let mut all = Histogram::new();
-    for op in [Op::Read, Op::Write, Op::Discard] {
-        all.merge(&counts(op).latency);
-    }
-    JobPart {
-        cell,
-        place,
-        directions: [Op::Read, Op::Write, Op::Discard].map(direction),
-        sync: Sync {
-            total_ios: flushes.ios,
-            lat_ns: Latency::of(&flushes.latency, true),
-        },
-        buckets: latency_buckets(&all),
     }
 }
 
@@ -282,39 +251,27 @@ impl Direction {
             runtime: if occurred { millis(elapsed) } else { 0 },
             total_ios: counts.ios,
             short_ios: counts.errors,
-            drop_ios: 0,
-            slat_ns: Latency::default(),
             clat_ns: Latency::of(service, true),
             lat_ns: Latency::of(&counts.latency, false),
-            bw_min: 0,
-            bw_max: 0,
-            bw_agg: 0.0,
-            bw_mean: 0.0,
-            bw_dev: 0.0,
-            bw_samples: 0,
-            iops_min: 0,
-            iops_max: 0,
-            iops_mean: 0.0,
-            iops_stddev: 0.0,
-            iops_samples: 0,
+            ..Direction::default()
         }
     }
 
     /// Fill in what fio samples over time. fio takes a sample when an averaging window is over (stat.c, add_bw_samples), so a
     /// short last interval is none.
     fn sample(&mut self, part: &CellDrive, op: Op) {
-        let mut measured: Vec<&OpSample> = part
-            .series
+        let counts = |p: &&OpSample| p.op == op && !p.ramp && p.elapsed() > Nanos::ZERO;
+        let mut measured: Vec<&OpSample> = part.series.iter().filter(counts).collect();
+        let longest = measured
             .iter()
-            .filter(|p| p.op == op && !p.ramp && p.elapsed() > Nanos::ZERO)
-            .collect();
-        let longest = measured.iter().map(|p| p.elapsed()).max();
-        let longest = longest.unwrap_or_default();
+            .map(|p| p.elapsed())
+            .max()
+            .unwrap_or_default();
         measured.pop_if(|last| is_short(last.elapsed(), longest));
         let kib_per_s = moments(measured.iter().map(|p| p.mib_per_s() * KIB as f64));
         let iops = moments(measured.iter().map(|p| p.iops()));
-        self.bw_samples = measured.len() as u64;
-        self.iops_samples = measured.len() as u64;
+        let samples = measured.len() as u64;
+        (self.bw_samples, self.iops_samples) = (samples, samples);
         (self.bw_min, self.bw_max) = (kib_per_s.min as u64, kib_per_s.max as u64);
         (self.bw_mean, self.bw_dev) = (kib_per_s.mean, kib_per_s.deviation);
         (self.iops_min, self.iops_max) = (iops.min as u64, iops.max as u64);
@@ -346,11 +303,8 @@ fn moments(values: impl Iterator<Item = f64> + Clone) -> Moments {
         min: values.clone().fold(f64::INFINITY, f64::min),
         max: values.fold(0.0, f64::max),
         mean,
-        deviation: if n > 1.0 {
-            (squares / (n - 1.0)).sqrt()
-        } else {
-            0.0
-        },
+        // A single value deviates by 0 from its mean.
+        deviation: (squares / (n - 1.0).max(1.0)).sqrt(),
     }
 }
 
@@ -358,68 +312,78 @@ fn millis(span: Nanos) -> u64 {
     (span.0 + 500_000) / 1_000_000
 }
 
-fn job(run: &Run, number: usize, part: JobPart) -> Job {
-    let cell = &run.cells[part.cell];
-    let measured = &cell.drives[part.place];
-    let drive = &run.manifest.drives[measured.drive];
-    let workload = &cell.plan.workload;
-    let result = measured.result.as_ref();
-    let elapsed = result.map_or(Nanos::ZERO, |r| r.elapsed);
-    let host = result.and_then(|r| r.host).unwrap_or_default();
-    let [mut read, mut write, mut trim] = part.directions;
-    for (direction, op) in [
-        (&mut read, Op::Read),
-        (&mut write, Op::Write),
-        (&mut trim, Op::Discard),
-    ] {
-        direction.sample(measured, op);
+impl Job {
+    /// What the raw histograms are needed for.
+    fn of(totals: &JobTotals) -> Job {
+        let none = OpInterval::default();
+        let counts = |op| totals.counts(op).unwrap_or(&none);
+        let direction = |op| Direction::of(counts(op), totals.elapsed());
+        let flushes = counts(Op::Flush);
+        let mut all = Histogram::new();
+        for op in [Op::Read, Op::Write, Op::Discard] {
+            all.merge(&counts(op).latency);
+        }
+        let [latency_ns, latency_us, latency_ms] = latency_buckets(&all);
+        Job {
+            read: direction(Op::Read),
+            write: direction(Op::Write),
+            trim: direction(Op::Discard),
+            sync: Sync {
+                total_ios: flushes.ios,
+                lat_ns: Latency::of(&flushes.latency, true),
+            },
+            latency_ns,
+            latency_us,
+            latency_ms,
+            ..Job::default()
+        }
     }
-    let failed = read.short_ios + write.short_ios + trim.short_ios > 0;
-    let [latency_ns, latency_us, latency_ms] = part.buckets;
-    Job {
-        jobname: if cell.drives.len() > 1 {
-            format!("{}/{}", cell.plan.id, drive.label)
-        } else {
-            cell.plan.id.clone()
-        },
-        groupid: number,
-        error: if failed { EIO } else { 0 },
-        eta: NO_ETA,
-        elapsed: elapsed.0.div_ceil(Nanos::SECOND.0),
-        job_options: options(cell, &drive.spec),
-        read,
-        write,
-        trim,
-        sync: part.sync,
-        // With group_reporting fio sums the threads' run times. Saturates: a manifest can hold any number of threads.
-        job_runtime: millis(elapsed).saturating_mul(u64::from(workload.numjobs.max(1))),
-        usr_cpu: host.user_pct,
-        sys_cpu: host.system_pct + host.irq_pct,
-        ctx: (host.context_switches_per_s * elapsed.as_secs_f64()) as u64,
-        majf: 0,
-        minf: 0,
-        iodepth_level: zeroes(&["1", "2", "4", "8", "16", "32", ">=64"]),
-        iodepth_submit: zeroes(&["0", "4", "8", "16", "32", "64", ">=64"]),
-        iodepth_complete: zeroes(&["0", "4", "8", "16", "32", "64", ">=64"]),
-        latency_ns,
-        latency_us,
-        latency_ms,
-        latency_depth: 0,
-        latency_target: 0,
-        latency_percentile: 100.0,
-        latency_window: 0,
-        assay: JobNote {
-            simulated: drive.simulated,
-            drive: drive.label.clone(),
-            model: drive.model.clone(),
-            cell: cell.plan.id.clone(),
-            state: state_text(&cell.state).0,
-        },
+
+    /// With the fields that need the folded run.
+    fn complete(mut self, run: &Run, number: usize, cell: &CellRecord, part: &CellDrive) -> Job {
+        let drive = &run.manifest.drives[part.drive];
+        let result = part.result.as_ref();
+        let elapsed = result.map_or(Nanos::ZERO, |r| r.elapsed);
+        let host = result.and_then(|r| r.host).unwrap_or_default();
+        self.read.sample(part, Op::Read);
+        self.write.sample(part, Op::Write);
+        self.trim.sample(part, Op::Discard);
+        let failed = self.read.short_ios + self.write.short_ios + self.trim.short_ios > 0;
+        let numjobs = u64::from(cell.plan.workload.numjobs.max(1));
+        Job {
+            jobname: if cell.drives.len() > 1 {
+                format!("{}/{}", cell.plan.id, drive.label)
+            } else {
+                cell.plan.id.clone()
+            },
+            groupid: number,
+            error: if failed { EIO } else { 0 },
+            eta: NO_ETA,
+            elapsed: elapsed.0.div_ceil(Nanos::SECOND.0),
+            job_options: options(cell, &drive.spec),
+            // With group_reporting fio sums the threads' run times. Saturates: a manifest can hold any number of threads.
+            job_runtime: millis(elapsed).saturating_mul(numjobs),
+            usr_cpu: host.user_pct,
+            sys_cpu: host.system_pct + host.irq_pct,
+            ctx: (host.context_switches_per_s * elapsed.as_secs_f64()) as u64,
+            iodepth_level: zeroes(["1", "2", "4", "8", "16", "32", ">=64"]),
+            iodepth_submit: zeroes(["0", "4", "8", "16", "32", "64", ">=64"]),
+            iodepth_complete: zeroes(["0", "4", "8", "16", "32", "64", ">=64"]),
+            latency_percentile: 100.0,
+            assay: JobNote {
+                simulated: drive.simulated,
+                drive: drive.label.clone(),
+                model: drive.model.clone(),
+                cell: cell.plan.id.clone(),
+                state: state_text(&cell.state).0,
+            },
+            ..self
+        }
     }
 }
 
 /// Workload in fio's options.
-fn options(cell: &CellRecord, filename: &str) -> Ordered<String> {
+fn options(cell: &CellRecord, filename: &str) -> Ordered<&'static str, String> {
     let workload = &cell.plan.workload;
     let ioengine = match workload.engine.as_str() {
         "sync" => "psync",
@@ -448,47 +412,37 @@ fn options(cell: &CellRecord, filename: &str) -> Ordered<String> {
     if workload.rate_iops > 0.0 {
         options.push(("rate_iops", format!("{:.0}", workload.rate_iops)));
     }
-    let owned = options.into_iter().map(|(k, v)| (k.to_owned(), v));
-    Ordered(owned.collect())
+    Ordered(options)
 }
 
-fn zeroes(names: &[&str]) -> Ordered<f64> {
-    Ordered(names.iter().map(|&name| (name.to_owned(), 0.0)).collect())
+fn zeroes(names: [&'static str; 7]) -> Ordered<&'static str, f64> {
+    Ordered(names.map(|name| (name, 0.0)).to_vec())
 }
 
 /// Percent of completions per latency bucket, in fio's three scales.
-fn latency_buckets(histogram: &Histogram) -> [Ordered<f64>; 3] {
+fn latency_buckets(histogram: &Histogram) -> [Ordered<String, f64>; 3] {
     let points = histogram.cumulative();
     // How many took less than this; exact up to the histogram's own bucket width.
     let below = |ns: u64| {
         let at = points.partition_point(|(highest, _)| highest.0 < ns);
         at.checked_sub(1).map_or(0, |last| points[last].1)
     };
-    let share = |from: u64, to: u64| {
-        if histogram.is_empty() {
-            0.0
-        } else {
-            (below(to) - below(from)) as f64 * 100.0 / histogram.count() as f64
-        }
+    let percent = |ios: u64| match ios {
+        0 => 0.0,
+        _ => ios as f64 * 100.0 / histogram.count() as f64,
     };
-    let scale = |unit_ns: u64| {
+    let scale = |unit_ns: u64, ends: &[u64]| {
         let mut from = if unit_ns == 1 { 0 } else { unit_ns };
-        let mut buckets = Vec::with_capacity(BUCKETS.len() + 2);
-        for end in BUCKETS {
-            buckets.push((end.to_string(), share(from, end * unit_ns)));
+        let bucket = |end: &u64| {
+            let ios = below(end * unit_ns) - below(from);
             from = end * unit_ns;
-        }
-        buckets
+            (end.to_string(), percent(ios))
+        };
+        ends.iter().map(bucket).collect::<Vec<_>>()
     };
-    let mut millis = scale(1_000_000);
-    let second = Nanos::SECOND.0;
-    millis.push(("2000".to_owned(), share(second, 2 * second)));
-    let rest = histogram.count() - below(2 * second);
-    let rest = if rest == 0 {
-        0.0
-    } else {
-        rest as f64 * 100.0 / histogram.count() as f64
-    };
-    millis.push((">=2000".to_owned(), rest));
-    [Ordered(scale(1)), Ordered(scale(1_000)), Ordered(millis)]
+    let fine = &BUCKETS[..BUCKETS.len() - 1];
+    let mut millis = scale(1_000_000, &BUCKETS);
+    let slower = histogram.count() - below(2 * Nanos::SECOND.0);
+    millis.push((">=2000".to_owned(), percent(slower)));
+    [scale(1, fine), scale(1_000, fine), millis].map(Ordered)
 }

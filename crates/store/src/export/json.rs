@@ -6,8 +6,8 @@ use assay_stats::{HostAudit, HostLoad, LatencySummary, OpSummary};
 use assay_units::{Nanos, Op};
 use serde::{Serialize, Serializer};
 
-use super::output_error;
 use super::table::state_text;
+use super::write_document;
 use crate::error::StoreError;
 use crate::model::{
     CellPlan, CellResult, Manifest, RunEnd, SCHEMA, TelemetryRecord, Verdict, VerifySummary,
@@ -65,13 +65,12 @@ struct DriveInCell<'a> {
     series: &'a [OpSample],
     #[serde(serialize_with = "telemetry")]
     telemetry: &'a [TelemetryRecord],
-    #[serde(serialize_with = "distributions")]
-    distributions: &'a [(Op, Vec<(Nanos, u64)>)],
+    distributions: Vec<Distribution<'a>>,
 }
 
 #[derive(Serialize)]
 struct CellFigures<'a> {
-    elapsed_ns: u64,
+    elapsed_ns: Nanos,
     iops: f64,
     mib_per_s: f64,
     read: &'a OpSummary,
@@ -85,8 +84,8 @@ struct CellFigures<'a> {
 struct SeriesEntry<'a> {
     index: u32,
     ramp: bool,
-    start_ns: u64,
-    end_ns: u64,
+    start_ns: Nanos,
+    end_ns: Nanos,
     op: Op,
     ios: u64,
     bytes: u64,
@@ -98,7 +97,7 @@ struct SeriesEntry<'a> {
 
 #[derive(Serialize)]
 struct TelemetryEntry<'a> {
-    at_ns: u64,
+    at_ns: Nanos,
     temperature_c: Option<f64>,
     sensors_c: &'a [f64],
     throttled: Option<bool>,
@@ -110,10 +109,10 @@ struct TelemetryEntry<'a> {
 }
 
 #[derive(Serialize)]
-struct Distribution {
+struct Distribution<'a> {
     op: Op,
     /// Pairs of (latency in nanoseconds, completions up to it).
-    cumulative_ns: Vec<(u64, u64)>,
+    cumulative_ns: &'a [(Nanos, u64)],
 }
 
 /// Write the run as one JSON document.
@@ -121,22 +120,8 @@ struct Distribution {
 /// # Errors
 /// When the output cannot be written.
 pub fn export_json(run: &Run, out: &mut impl Write) -> Result<(), StoreError> {
-    serde_json::to_writer_pretty(&mut *out, &document(run))
-        .map_err(|error| output_error(error.into()))?;
-    out.write_all(b"\n").map_err(output_error)
-}
-
-fn document(run: &Run) -> Document<'_> {
-    let verdicts = run.verdicts.iter().enumerate().map(|(drive, verdict)| {
-        let (drive_label, simulated) = named(run, drive);
-        DriveVerdict {
-            drive,
-            drive_label,
-            simulated,
-            verdict: verdict.as_ref(),
-        }
-    });
-    Document {
+    let verdicts = run.verdicts.iter().zip(&run.manifest.drives).enumerate();
+    let document = Document {
         format: "assay-run",
         schema: SCHEMA,
         simulated: run.has_simulated(),
@@ -144,50 +129,57 @@ fn document(run: &Run) -> Document<'_> {
         audit: run.audit.as_ref(),
         outcome: run.outcome,
         cells: run.cells.iter().map(|cell| cell_of(run, cell)).collect(),
-        verdicts: verdicts.collect(),
+        verdicts: verdicts
+            .map(|(drive, (verdict, record))| DriveVerdict {
+                drive,
+                drive_label: &record.label,
+                simulated: record.simulated,
+                verdict: verdict.as_ref(),
+            })
+            .collect(),
         warnings: &run.warnings,
         damaged_lines: &run.damaged_lines,
-    }
-}
-
-fn named(run: &Run, drive: usize) -> (&str, bool) {
-    run.manifest
-        .drives
-        .get(drive)
-        .map_or(("", false), |d| (d.label.as_str(), d.simulated))
+    };
+    write_document(&document, out)
 }
 
 fn cell_of<'a>(run: &'a Run, cell: &'a CellRecord) -> Cell<'a> {
     let (state, state_reason) = state_text(&cell.state);
+    let results = cell.drives.iter().map(|part| part_of(run, part));
+    let host = cell.host.iter();
     Cell {
         plan: &cell.plan,
         state,
         state_reason,
-        results: cell.drives.iter().map(|part| part_of(run, part)).collect(),
-        host: cell
-            .host
-            .iter()
+        results: results.collect(),
+        host: host
             .map(|&(index, load)| HostEntry { index, load })
             .collect(),
     }
 }
 
 fn part_of<'a>(run: &'a Run, part: &'a CellDrive) -> DriveInCell<'a> {
-    let (drive_label, simulated) = named(run, part.drive);
+    let drive = &run.manifest.drives[part.drive];
+    let distributions = part.distributions.iter();
     DriveInCell {
         drive: part.drive,
-        drive_label,
-        simulated,
+        drive_label: &drive.label,
+        simulated: drive.simulated,
         result: part.result.as_ref().map(figures),
         series: &part.series,
         telemetry: &part.telemetry,
-        distributions: &part.distributions,
+        distributions: distributions
+            .map(|(op, points)| Distribution {
+                op: *op,
+                cumulative_ns: points,
+            })
+            .collect(),
     }
 }
 
 fn figures(result: &CellResult) -> CellFigures<'_> {
     CellFigures {
-        elapsed_ns: result.elapsed.0,
+        elapsed_ns: result.elapsed,
         iops: result.iops(),
         mib_per_s: result.mib_per_s(),
         read: &result.read,
@@ -202,8 +194,8 @@ fn series<S: Serializer>(points: &[OpSample], serializer: S) -> Result<S::Ok, S:
     serializer.collect_seq(points.iter().map(|p| SeriesEntry {
         index: p.index,
         ramp: p.ramp,
-        start_ns: p.start.0,
-        end_ns: p.end.0,
+        start_ns: p.start,
+        end_ns: p.end,
         op: p.op,
         ios: p.ios,
         bytes: p.bytes,
@@ -216,7 +208,7 @@ fn series<S: Serializer>(points: &[OpSample], serializer: S) -> Result<S::Ok, S:
 
 fn telemetry<S: Serializer>(records: &[TelemetryRecord], serializer: S) -> Result<S::Ok, S::Error> {
     serializer.collect_seq(records.iter().map(|t| TelemetryEntry {
-        at_ns: t.at.0,
+        at_ns: t.at,
         temperature_c: t.temperature_c,
         sensors_c: &t.sensors_c,
         throttled: t.throttled,
@@ -225,15 +217,5 @@ fn telemetry<S: Serializer>(records: &[TelemetryRecord], serializer: S) -> Resul
         host_bytes_read: t.host_bytes_read,
         host_bytes_written: t.host_bytes_written,
         nand_bytes_written: t.nand_bytes_written,
-    }))
-}
-
-fn distributions<S: Serializer>(
-    all: &[(Op, Vec<(Nanos, u64)>)],
-    serializer: S,
-) -> Result<S::Ok, S::Error> {
-    serializer.collect_seq(all.iter().map(|(op, points)| Distribution {
-        op: *op,
-        cumulative_ns: points.iter().map(|&(ns, seen)| (ns.0, seen)).collect(),
     }))
 }

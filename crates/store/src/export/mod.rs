@@ -1,14 +1,16 @@
 //! Export of runs to JSON, CSV, Parquet and fio's JSON.
 //!
 //! [`json`], [`csv`] and [`parquet`] hold everything in figures (not the raw histograms: those stay in the run folder);
-//! [`fio`] is the layout of fio's `--output-format=json`, for tools made for fio. The tables of CSV and Parquet are one
-//! definition (module `table`), so they cannot disagree. Every format marks simulated drives.
+//! [`fio`] is for tools made for fio. CSV and Parquet share their tables (module `table`). Every format marks simulated drives.
 
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
+use serde::Serialize;
+
+use self::table::Table;
 use crate::error::StoreError;
 use crate::read::Run;
 
@@ -57,11 +59,7 @@ impl ExportFormat {
 
     /// Default name of the output file or folder.
     pub fn default_name(self, run_id: &str) -> String {
-        match self {
-            ExportFormat::Json => format!("{run_id}.json"),
-            ExportFormat::FioJson => format!("{run_id}.fio.json"),
-            ExportFormat::Parquet | ExportFormat::Csv => format!("{run_id}.{}", self.name()),
-        }
+        format!("{run_id}.{}", self.name().replace('-', "."))
     }
 }
 
@@ -72,9 +70,7 @@ impl FromStr for ExportFormat {
         ExportFormat::ALL
             .into_iter()
             .find(|format| format.name() == name)
-            .ok_or_else(|| StoreError::UnknownFormat {
-                name: name.to_owned(),
-            })
+            .ok_or_else(|| StoreError::UnknownFormat(name.to_owned()))
     }
 }
 
@@ -91,34 +87,46 @@ pub fn export(
 ) -> Result<Vec<PathBuf>, StoreError> {
     let run = Run::open(run_path)?;
     match format {
-        ExportFormat::Json => {
-            replace(out, |file| export_json(&run, file))?;
-            Ok(vec![out.to_owned()])
-        }
-        ExportFormat::FioJson => {
-            replace(out, |file| export_fio_json(&run, file))?;
-            Ok(vec![out.to_owned()])
-        }
-        ExportFormat::Csv => export_csv(&run, out),
-        ExportFormat::Parquet => export_parquet(&run, out),
+        ExportFormat::Json => replace_file(out, |file| export_json(&run, file))?,
+        ExportFormat::FioJson => replace_file(out, |file| export_fio_json(&run, file))?,
+        ExportFormat::Csv => return export_csv(&run, out),
+        ExportFormat::Parquet => return export_parquet(&run, out),
     }
+    Ok(vec![out.to_owned()])
 }
 
-/// Make the folder that tables go into.
-fn make_folder(folder: &Path) -> Result<(), StoreError> {
-    fs::create_dir_all(folder).map_err(StoreError::io("create the folder", folder))
+/// Write each table of a run into a file of its own, in a folder that is made when missing. Returns the files.
+fn write_tables(
+    run: &Run,
+    folder: &Path,
+    extension: &str,
+    write: impl Fn(Table<'_>, &Path, &mut BufWriter<File>) -> Result<(), StoreError>,
+) -> Result<Vec<PathBuf>, StoreError> {
+    fs::create_dir_all(folder).map_err(StoreError::io("create the folder", folder))?;
+    let files = table::tables(run).into_iter().map(|table| {
+        let path = folder.join(format!("{}.{extension}", table.name));
+        replace_file(&path, |file| write(table, &path, file))?;
+        Ok(path)
+    });
+    files.collect()
 }
 
-/// Write to a temporary name, renamed only when the file is complete. An I/O error of the writing closure
-/// is reported for the final path.
-fn replace(
+/// Write a JSON document with a line end.
+fn write_document(document: &impl Serialize, out: &mut impl Write) -> Result<(), StoreError> {
+    serde_json::to_writer_pretty(&mut *out, document)
+        .map_err(|error| output_error(error.into()))?;
+    out.write_all(b"\n").map_err(output_error)
+}
+
+/// Write a file under a temporary name and rename it when it is complete. [`output_error`]s of the writing closure are
+/// reported for `path`.
+pub(crate) fn replace_file(
     path: &Path,
     write: impl FnOnce(&mut BufWriter<File>) -> Result<(), StoreError>,
 ) -> Result<(), StoreError> {
     let Some(name) = path.file_name() else {
-        return Err(StoreError::io("write", path)(
-            io::ErrorKind::IsADirectory.into(),
-        ));
+        let error = io::ErrorKind::IsADirectory.into();
+        return Err(StoreError::io(WRITING, path)(error));
     };
     let mut temporary_name = std::ffi::OsString::from(".");
     temporary_name.push(name);
@@ -130,17 +138,15 @@ fn replace(
         file.flush()
             .and_then(|()| file.get_ref().sync_all())
             .and_then(|()| fs::rename(&temporary, path))
-            .map_err(StoreError::io("write", path))
+            .map_err(output_error)
     });
     if written.is_err() {
         let _ = fs::remove_file(&temporary);
     }
     written.map_err(|error| match error {
-        StoreError::Io { action, source, .. } if action == WRITING => StoreError::Io {
-            action,
-            path: path.to_owned(),
-            source,
-        },
+        StoreError::Io { action, source, .. } if action == WRITING => {
+            StoreError::io(WRITING, path)(source)
+        }
         other => other,
     })
 }
@@ -148,6 +154,6 @@ fn replace(
 const WRITING: &str = "write";
 
 /// An I/O error of an output whose path the caller knows.
-fn output_error(error: io::Error) -> StoreError {
+pub(crate) fn output_error(error: io::Error) -> StoreError {
     StoreError::io(WRITING, Path::new("the output"))(error)
 }

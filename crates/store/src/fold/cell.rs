@@ -43,13 +43,8 @@ impl Budget {
     pub(super) fn with(mut self, interval: &Interval) -> Result<Budget, &'static str> {
         for (_, counts) in &interval.ops {
             let service = counts.service.as_ref().map_or(0, Histogram::count);
-            let added = [
-                counts.ios,
-                counts.bytes,
-                counts.errors,
-                counts.latency.count(),
-                service,
-            ];
+            let latencies = counts.latency.count();
+            let added = [counts.ios, counts.bytes, counts.errors, latencies, service];
             for (sum, added) in self.0.iter_mut().zip(added) {
                 *sum = sum
                     .checked_add(added)
@@ -80,13 +75,11 @@ pub(super) struct Cell {
 
 impl Cell {
     pub(super) fn new(plan: &CellPlan) -> Cell {
+        let skipped = plan.skipped.clone().map(CellState::Skipped);
         let mut cell = Cell {
             record: CellRecord {
                 plan: plan.clone(),
-                state: plan
-                    .skipped
-                    .clone()
-                    .map_or(CellState::Planned, CellState::Skipped),
+                state: skipped.unwrap_or(CellState::Planned),
                 drives: Vec::new(),
                 host: Vec::new(),
             },
@@ -105,10 +98,7 @@ impl Cell {
             .iter()
             .map(|&drive| CellDrive {
                 drive,
-                result: None,
-                series: Vec::new(),
-                telemetry: Vec::new(),
-                distributions: Vec::new(),
+                ..CellDrive::default()
             })
             .collect();
         self.open = drives.iter().map(|_| OpenDrive::default()).collect();

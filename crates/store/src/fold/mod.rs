@@ -3,10 +3,10 @@
 //! Memory: per interval and operation one summary (some 200 bytes); full histograms only for the cells that are open at
 //! that moment (one per drive and operation). Interval histograms are summed and dropped.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, btree_map};
 use std::fs::File;
 use std::io::BufReader;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use assay_stats::{Histogram, JobTotals, LatencySummary};
 use assay_units::Nanos;
@@ -23,7 +23,7 @@ mod cell;
 mod sum;
 
 use cell::{Cell, Point, PointKey, key};
-use sum::{joined, summed, untraced};
+use sum::{summed, untraced};
 
 /// Notes of damage kept; further ones are counted.
 const MAX_NOTES: usize = 200;
@@ -38,10 +38,8 @@ pub(crate) fn fold(path: &Path, sink: TotalsSink<'_>) -> Result<Run, StoreError>
     let journal = path.join(JOURNAL_FILE);
     let mut reader = JournalReader::open(&journal)?;
     let mut fold = Fold::new(path, manifest, sink);
-    while let Some(line) = reader
-        .next_line()
-        .map_err(StoreError::io("read", &journal))?
-    {
+    let failed = |error| StoreError::io("read", &journal)(error);
+    while let Some(line) = reader.next_line().map_err(failed)? {
         match line.content {
             LineContent::Entry(entry) => fold.entry(line.number, line.offset, *entry)?,
             LineContent::Unknown(event) => fold.unknown(line.number, event),
@@ -55,38 +53,30 @@ pub(crate) fn fold(path: &Path, sink: TotalsSink<'_>) -> Result<Run, StoreError>
 }
 
 struct Fold<'a> {
-    path: PathBuf,
     sink: TotalsSink<'a>,
-    simulated: Vec<bool>,
     index: BTreeMap<String, usize>,
     cells: Vec<Cell>,
     /// With: raised while its cell was being measured?
     warnings: Vec<(Warning, bool)>,
+    /// Unknown events: first line, number of lines.
     unknown: BTreeMap<String, (u64, u64)>,
-    notes: Vec<String>,
     notes_left_out: usize,
     /// Was the first event [`Entry::Manifest`]? None without events.
     begun: Option<bool>,
     second_reader: Option<JournalReader<BufReader<File>>>,
+    /// Without cells and warnings until the end.
     run: Run,
 }
 
 impl<'a> Fold<'a> {
     fn new(path: &Path, manifest: Manifest, sink: TotalsSink<'a>) -> Fold<'a> {
+        let cells = manifest.cells.iter().enumerate();
         Fold {
-            path: path.to_owned(),
             sink,
-            simulated: manifest.drives.iter().map(|d| d.simulated).collect(),
-            index: manifest
-                .cells
-                .iter()
-                .enumerate()
-                .map(|(i, c)| (c.id.clone(), i))
-                .collect(),
+            index: cells.map(|(at, cell)| (cell.id.clone(), at)).collect(),
             cells: manifest.cells.iter().map(Cell::new).collect(),
             warnings: Vec::new(),
             unknown: BTreeMap::new(),
-            notes: Vec::new(),
             notes_left_out: 0,
             begun: None,
             second_reader: None,
@@ -105,8 +95,8 @@ impl<'a> Fold<'a> {
     }
 
     fn note(&mut self, text: String) {
-        if self.notes.len() < MAX_NOTES {
-            self.notes.push(text);
+        if self.run.damaged_lines.len() < MAX_NOTES {
+            self.run.damaged_lines.push(text);
         } else {
             self.notes_left_out += 1;
         }
@@ -129,10 +119,8 @@ impl<'a> Fold<'a> {
     fn cell(&mut self, number: u64, id: &str) -> Option<usize> {
         let found = self.index.get(id).copied();
         if found.is_none() {
-            self.note_line(
-                number,
-                &format!("the cell {id:?} is not in the manifest; left out"),
-            );
+            let reason = format!("the cell {id:?} is not in the manifest; left out");
+            self.note_line(number, &reason);
         }
         found
     }
@@ -142,11 +130,9 @@ impl<'a> Fold<'a> {
         let plan = &self.cells[cell].record.plan;
         let found = plan.drives.iter().position(|&d| d == drive);
         if found.is_none() {
-            let id = plan.id.clone();
-            self.note_line(
-                number,
-                &format!("drive {drive} is not measured by the cell {id:?}; left out"),
-            );
+            let id = &plan.id;
+            let reason = format!("drive {drive} is not measured by the cell {id:?}; left out");
+            self.note_line(number, &reason);
         }
         found
     }
@@ -156,7 +142,7 @@ impl<'a> Fold<'a> {
         self.begun.get_or_insert(first);
         match entry {
             Entry::Manifest { sha256 } => {
-                if sha256_of(&self.path.join(MANIFEST_FILE))? != sha256 {
+                if sha256_of(&self.run.path.join(MANIFEST_FILE))? != sha256 {
                     self.note(format!(
                         "{MANIFEST_FILE} is not the one that this run was begun with: its drives and cells may be wrong"
                     ));
@@ -164,15 +150,16 @@ impl<'a> Fold<'a> {
             }
             Entry::Start { .. } => self.run.outcome = None,
             Entry::Audit(audit) => self.run.audit = Some(audit),
-            Entry::CellStart { cell, .. } => {
-                if let Some(at) = self.cell(number, &cell) {
-                    if self.cells[at].started {
+            Entry::CellStart { cell: id, .. } => {
+                if let Some(at) = self.cell(number, &id) {
+                    let cell = &mut self.cells[at];
+                    if cell.started {
                         self.warnings
-                            .retain(|(w, during)| !during || w.cell.as_ref() != Some(&cell));
+                            .retain(|(w, during)| !during || w.cell.as_ref() != Some(&id));
                     }
-                    self.cells[at].clear();
-                    self.cells[at].started = true;
-                    self.cells[at].record.state = CellState::Unfinished;
+                    cell.clear();
+                    cell.started = true;
+                    cell.record.state = CellState::Unfinished;
                 }
             }
             Entry::Interval(record) => self.interval(number, offset, record),
@@ -190,36 +177,25 @@ impl<'a> Fold<'a> {
             }
             Entry::Warning(warning) => {
                 if !self.warnings.iter().any(|(known, _)| *known == warning) {
-                    let during = warning
-                        .cell
-                        .as_ref()
-                        .and_then(|id| self.index.get(id))
-                        .is_some_and(|&at| self.cells[at].started);
+                    let cell = warning.cell.as_ref().and_then(|id| self.index.get(id));
+                    let during = cell.is_some_and(|&at| self.cells[at].started);
                     self.warnings.push((warning, during));
                 }
             }
             Entry::CellFinish { cell, results, .. } => {
-                if let Some(at) = self.cell(number, &cell) {
-                    self.close(at)?;
-                    self.cells[at].record.state = CellState::Finished;
+                if let Some(at) = self.end(number, &cell, CellState::Finished)? {
                     self.results(number, at, results);
                 }
             }
             Entry::CellFailed { cell, message, .. } => {
-                if let Some(at) = self.cell(number, &cell) {
-                    self.close(at)?;
-                    self.cells[at].record.state = CellState::Failed(message);
-                }
+                self.end(number, &cell, CellState::Failed(message))?;
             }
             Entry::CellSkipped { cell, reason, .. } => {
-                if let Some(at) = self.cell(number, &cell) {
-                    self.close(at)?;
-                    self.cells[at].record.state = CellState::Skipped(reason);
-                }
+                self.end(number, &cell, CellState::Skipped(reason))?;
             }
             Entry::Steady(steady) => {
-                let known = self.run.steady.iter_mut();
-                match known.into_iter().find(|s| s.group == steady.group) {
+                let mut known = self.run.steady.iter_mut();
+                match known.find(|s| s.group == steady.group) {
                     Some(place) => *place = steady,
                     None => self.run.steady.push(steady),
                 }
@@ -236,6 +212,21 @@ impl<'a> Fold<'a> {
         Ok(())
     }
 
+    /// A cell ended in this state; its position.
+    fn end(
+        &mut self,
+        number: u64,
+        id: &str,
+        state: CellState,
+    ) -> Result<Option<usize>, StoreError> {
+        let Some(at) = self.cell(number, id) else {
+            return Ok(None);
+        };
+        self.close(at)?;
+        self.cells[at].record.state = state;
+        Ok(Some(at))
+    }
+
     fn interval(&mut self, number: u64, offset: u64, record: IntervalRecord) {
         let Some(at) = self.cell(number, &record.cell) else {
             return;
@@ -244,11 +235,8 @@ impl<'a> Fold<'a> {
             return;
         };
         if !self.cells[at].is_open() {
-            self.note_line(
-                number,
-                "an interval of a cell that had already ended; left out",
-            );
-            return;
+            let reason = "an interval of a cell that had already ended; left out";
+            return self.note_line(number, reason);
         }
         let interval = record.interval();
         let open = &mut self.cells[at].open[place];
@@ -256,41 +244,38 @@ impl<'a> Fold<'a> {
             Ok(budget) => open.budget = budget,
             Err(reason) => return self.note_line(number, reason),
         }
-        let interval = joined(interval);
         open.totals.add(&interval);
-        open.spans
-            .entry((interval.index, !interval.ramp))
-            .and_modify(|(start, end)| {
-                (*start, *end) = ((*start).min(interval.start), (*end).max(interval.end));
-            })
-            .or_insert((interval.start, interval.end));
+        let (index, ramp) = (interval.index, interval.ramp);
+        let (start, end) = (interval.start, interval.end);
+        let span = open.spans.entry((index, !ramp)).or_insert((start, end));
+        *span = (span.0.min(start), span.1.max(end));
         for (op, counts) in &interval.ops {
-            open.points
-                .entry(key(&interval, *op))
-                .and_modify(|point| {
+            match open.points.entry(key(&interval, *op)) {
+                btree_map::Entry::Occupied(known) => {
+                    let point = known.into_mut();
                     let figures = &mut point.figures;
-                    figures.start = figures.start.min(interval.start);
-                    figures.end = figures.end.max(interval.end);
+                    figures.start = figures.start.min(start);
+                    figures.end = figures.end.max(end);
                     figures.ios += counts.ios;
                     figures.bytes += counts.bytes;
                     figures.errors += counts.errors;
                     point.more.push(offset);
-                })
-                .or_insert_with(|| Point {
-                    figures: OpSample {
-                        index: interval.index,
-                        ramp: interval.ramp,
-                        start: interval.start,
-                        end: interval.end,
-                        op: *op,
+                }
+                btree_map::Entry::Vacant(new) => {
+                    let figures = OpSample {
                         ios: counts.ios,
                         bytes: counts.bytes,
                         errors: counts.errors,
                         latency: LatencySummary::of(&counts.latency),
-                    },
-                    first: offset,
-                    more: Vec::new(),
-                });
+                        ..silent::silent(index, ramp, start, end, *op)
+                    };
+                    new.insert(Point {
+                        figures,
+                        first: offset,
+                        more: Vec::new(),
+                    });
+                }
+            }
         }
         // Intervals without their CellStart (a damaged line) are measured all the same.
         self.cells[at].record.state = CellState::Unfinished;
@@ -303,63 +288,56 @@ impl<'a> Fold<'a> {
             let mut series = Vec::with_capacity(drive.points.len());
             for (key, mut point) in drive.points {
                 if !point.more.is_empty() {
-                    let offsets = std::iter::once(point.first).chain(point.more);
-                    point.figures.latency = LatencySummary::of(&self.latency_of(key, offsets)?);
+                    point.more.insert(0, point.first);
+                    point.figures.latency = LatencySummary::of(&self.latency_of(key, point.more)?);
                 }
                 series.push(point.figures);
             }
             let cell = &mut self.cells[at];
             let ramp = Nanos(cell.record.plan.workload.ramp_ns);
             let series = silent::fill_gaps(series, &drive.spans, ramp);
-            let result = summed(
-                cell.record.drives[place].drive,
-                &drive.totals,
-                &series,
-                &cell.host,
-                &self.simulated,
-            );
             let target = &mut cell.record.drives[place];
-            target.distributions = drive
-                .totals
-                .ops()
-                .filter_map(|op| Some((op, &drive.totals.counts(op)?.latency)))
-                .filter(|(_, latency)| !latency.is_empty())
-                .map(|(op, latency)| (op, thin(&latency.cumulative())))
-                .collect();
+            let simulated = self.run.manifest.drives[target.drive].simulated;
+            let host = (!simulated).then_some(&cell.host);
+            target.result = summed(target.drive, &drive.totals, &series, host);
+            let latencies = drive.totals.ops().filter_map(|op| {
+                let latency = &drive.totals.counts(op)?.latency;
+                (!latency.is_empty()).then(|| (op, thin(&latency.cumulative())))
+            });
+            target.distributions = latencies.collect();
             target.telemetry.sort_by_key(|record| record.at);
             target.series = series;
-            target.result = result;
             (self.sink)(at, place, &drive.totals);
         }
         Ok(())
     }
 
-    /// The merged latencies of an interval that was recorded in several lines.
+    /// The merged latencies of an interval that was recorded in parts, in lines at these offsets (one per part).
     fn latency_of(
         &mut self,
         wanted: PointKey,
-        offsets: impl Iterator<Item = u64>,
+        mut lines: Vec<u64>,
     ) -> Result<Histogram, StoreError> {
-        let journal = self.path.join(JOURNAL_FILE);
+        let journal = self.run.path.join(JOURNAL_FILE);
         let reader = match &mut self.second_reader {
             Some(reader) => reader,
             none => none.insert(JournalReader::open(&journal)?),
         };
         let mut merged = Histogram::new();
-        for offset in offsets {
-            let line = reader
-                .line_at(offset)
-                .map_err(StoreError::io("read", &journal))?;
+        // Parts may share a line.
+        lines.dedup();
+        for offset in lines {
+            let line = reader.line_at(offset);
+            let line = line.map_err(StoreError::io("read", &journal))?;
             // If the file changed since the first pass, the summary lacks the line, as its sample count shows.
             if let Some(LineContent::Entry(entry)) = line.map(|l| l.content)
                 && let Entry::Interval(record) = *entry
             {
-                let interval = joined(record.interval());
-                for (op, counts) in &interval.ops {
-                    if key(&interval, *op) == wanted {
-                        merged.merge(&counts.latency);
-                    }
-                }
+                let interval = record.interval();
+                let parts = interval.ops.iter();
+                parts
+                    .filter(|(op, _)| key(&interval, *op) == wanted)
+                    .for_each(|(_, counts)| merged.merge(&counts.latency));
             }
         }
         Ok(merged)
@@ -385,7 +363,7 @@ impl<'a> Fold<'a> {
             if let Some(difference) = difference {
                 let text = format!(
                     "result does not trace to its intervals: cell {:?}, drive {}, {difference}",
-                    self.cells[at].record.plan.id, result.drive
+                    cell.plan.id, result.drive
                 );
                 self.note_line(number, &text);
             }
@@ -409,28 +387,22 @@ impl<'a> Fold<'a> {
             }
         }
         for (event, (number, times)) in std::mem::take(&mut self.unknown) {
-            self.note_line(
-                number,
-                &format!(
-                    "{times} event(s) of a kind this version does not know ({event:?}), written by a newer assay; left out"
-                ),
+            let reason = format!(
+                "{times} event(s) of a kind this version does not know ({event:?}), written by a newer assay; left out"
             );
-        }
-        if self.notes_left_out > 0 {
-            self.notes
-                .push(format!("and {} more such notes", self.notes_left_out));
+            self.note_line(number, &reason);
         }
         let mut run = self.run;
-        run.damaged_lines = self.notes;
+        if self.notes_left_out > 0 {
+            let note = format!("and {} more such notes", self.notes_left_out);
+            run.damaged_lines.push(note);
+        }
         run.warnings = self.warnings.into_iter().map(|(w, _)| w).collect();
-        run.cells = self
-            .cells
-            .into_iter()
-            .map(|mut cell| {
-                cell.record.host = cell.host.into_iter().collect();
-                cell.record
-            })
-            .collect();
+        let cells = self.cells.into_iter().map(|mut cell| {
+            cell.record.host = cell.host.into_iter().collect();
+            cell.record
+        });
+        run.cells = cells.collect();
         Ok(run)
     }
 }

@@ -19,62 +19,37 @@ pub struct Warning {
     pub advice: String,
 }
 
-/// Codes, part of the JSON contract (docs/json.md).
-pub mod code {
-    /// The host, not the drive, set the rate.
-    pub const HOST_LIMITED: &str = "host-limited";
-    /// The rate is close to the engine's own ceiling.
-    pub const ENGINE_LIMITED: &str = "engine-limited";
-    /// I/Os failed.
-    pub const IO_ERRORS: &str = "io-errors";
-    /// I/Os never completed.
-    pub const UNANSWERED: &str = "unanswered";
-    /// The cell was ended because of consecutive errors.
-    pub const GAVE_UP: &str = "gave-up";
-    /// Surprise removal of the drive.
-    pub const DRIVE_LOST: &str = "drive-lost";
-    /// No figures where there should be some.
-    pub const NOTHING_MEASURED: &str = "nothing-measured";
-    /// Power readings ended before the cell.
-    pub const POWER_ENDED: &str = "power-ended";
-    /// The data on the medium are compressible.
-    pub const DATA_COMPRESSIBLE: &str = "data-compressible";
-    /// Durations were scaled.
-    pub const SCALED: &str = "scaled";
-    /// Verification found mismatched blocks.
-    pub const VERIFY_FAILED: &str = "verify-failed";
-    /// PCIe link below its capability.
-    pub const LINK_BELOW_CAPABILITY: &str = "link-below-capability";
-    /// The drive was hot before the measurement.
-    pub const HOT_BEFORE_START: &str = "hot-before-start";
-    /// The volatile write cache is off.
-    pub const WRITE_CACHE_OFF: &str = "write-cache-off";
-    /// Autonomous power state transitions are enabled.
-    pub const FALLS_ASLEEP: &str = "falls-asleep";
-    /// Critical warnings in the health log before the run.
-    pub const CRITICAL_WARNING: &str = "critical-warning";
-    /// Critical warnings raised during a cell.
-    pub const CRITICAL_WARNING_RAISED: &str = "critical-warning-raised";
-    /// The page cache could not be dropped.
-    pub const CACHE_NOT_DROPPED: &str = "cache-not-dropped";
-    /// I/O through the page cache.
-    pub const BUFFERED: &str = "buffered";
-    /// The fast clock drifts from the kernel's.
-    pub const CLOCK_DRIFT: &str = "clock-drift";
-    /// Latencies beyond the histogram's range.
-    pub const LATENCY_OVERFLOW: &str = "latency-overflow";
-    /// An open loop did not reach its offered rate.
-    pub const RATE_NOT_REACHED: &str = "rate-not-reached";
-    /// Steady state was not reached.
-    pub const NOT_STEADY: &str = "not-steady";
-    /// A mix of block sizes that the drive's logical block does not allow.
-    pub const BLOCK_MIX_UNFIT: &str = "block-mix-unfit";
-    /// A purge that may be incomplete.
-    pub const PURGE_INCOMPLETE: &str = "purge-incomplete";
-    /// Preconditioning was repeated after a resume.
-    pub const PRECONDITIONED_AGAIN: &str = "preconditioned-again";
-    /// The state of a drive after a resume is unknown.
-    pub const STATE_IN_DOUBT: &str = "state-in-doubt";
+assay_units::constants! {
+    /// Codes, part of the JSON contract (docs/json.md).
+    pub mod code: &str {
+        HOST_LIMITED = "host-limited", "The host, not the drive, set the rate.";
+        ENGINE_LIMITED = "engine-limited", "The rate is close to the engine's own ceiling.";
+        IO_ERRORS = "io-errors", "I/Os failed.";
+        UNANSWERED = "unanswered", "I/Os never completed.";
+        GAVE_UP = "gave-up", "The cell was ended because of consecutive errors.";
+        DRIVE_LOST = "drive-lost", "Surprise removal of the drive.";
+        NOTHING_MEASURED = "nothing-measured", "No figures where there should be some.";
+        POWER_ENDED = "power-ended", "Power readings ended before the cell.";
+        DATA_COMPRESSIBLE = "data-compressible", "The data on the medium are compressible.";
+        SCALED = "scaled", "Durations were scaled.";
+        VERIFY_FAILED = "verify-failed", "Verification found mismatched blocks.";
+        LINK_BELOW_CAPABILITY = "link-below-capability", "PCIe link below its capability.";
+        HOT_BEFORE_START = "hot-before-start", "The drive was hot before the measurement.";
+        WRITE_CACHE_OFF = "write-cache-off", "The volatile write cache is off.";
+        FALLS_ASLEEP = "falls-asleep", "Autonomous power state transitions are enabled.";
+        CRITICAL_WARNING = "critical-warning", "Critical warnings in the health log before the run.";
+        CRITICAL_WARNING_RAISED = "critical-warning-raised", "Critical warnings raised during a cell.";
+        CACHE_NOT_DROPPED = "cache-not-dropped", "The page cache could not be dropped.";
+        BUFFERED = "buffered", "I/O through the page cache.";
+        CLOCK_DRIFT = "clock-drift", "The fast clock drifts from the kernel's.";
+        LATENCY_OVERFLOW = "latency-overflow", "Latencies beyond the histogram's range.";
+        RATE_NOT_REACHED = "rate-not-reached", "An open loop did not reach its offered rate.";
+        NOT_STEADY = "not-steady", "Steady state was not reached.";
+        BLOCK_MIX_UNFIT = "block-mix-unfit", "A mix of block sizes that the drive's logical block does not allow.";
+        PURGE_INCOMPLETE = "purge-incomplete", "A purge that may be incomplete.";
+        PRECONDITIONED_AGAIN = "preconditioned-again", "Preconditioning was repeated after a resume.";
+        STATE_IN_DOUBT = "state-in-doubt", "The state of a drive after a resume is unknown.";
+    }
 }
 
 /// Thresholds at which warnings are raised, and by which analysis recognises the same conditions.

@@ -1,8 +1,7 @@
 //! Silent intervals: intervals in which nothing completed are samples with zero I/Os.
 //!
-//! An I/O loop that wakes up in every interval records empty ones; one that blocks through a long stall (a real drive's
-//! blocking call) skips them, and the journal has a gap. Means, minima and charts must count both alike, so gaps are filled
-//! when a run is read.
+//! An I/O loop that blocks through a long stall (a real drive's blocking call) records no empty intervals, and the journal
+//! has a gap. Means, minima and charts must count both alike, so gaps are filled when a run is read.
 
 use std::collections::BTreeMap;
 
@@ -63,12 +62,8 @@ pub fn fill_end(series: &mut Vec<OpSample>, elapsed: Nanos, ramp: Nanos) {
     }
     let missing = ((end - last.end).0 + longest.0 / 2) / longest.0;
     let in_last = |p: &&OpSample| (p.index, p.ramp) == (last.index, last.ramp);
-    let ops: Vec<Op> = series
-        .iter()
-        .rev()
-        .take_while(in_last)
-        .map(|p| p.op)
-        .collect();
+    let recent = series.iter().rev().take_while(in_last);
+    let ops: Vec<Op> = recent.map(|p| p.op).collect();
     push_gap(series, &ops, (last.index, last.end, end), missing, ramp);
 }
 
@@ -97,7 +92,8 @@ fn push_gap(
     }
 }
 
-fn silent(index: u32, ramp: bool, start: Nanos, end: Nanos, op: Op) -> OpSample {
+/// An interval in which nothing completed.
+pub(crate) fn silent(index: u32, ramp: bool, start: Nanos, end: Nanos, op: Op) -> OpSample {
     OpSample {
         index,
         ramp,

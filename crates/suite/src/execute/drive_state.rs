@@ -97,7 +97,7 @@ impl Runner<'_> {
     /// Attribute the writes of the interrupted cell to the run that is resumed.
     pub(super) fn claim_interrupted_writes(&mut self, resume: &Resume) {
         for drive in 0..self.drives.len() {
-            let (info, run) = (self.drives[drive].info(), self.writer.run_id());
+            let (info, run) = (self.drives[drive].info(), &self.writer.run_id);
             let writes_of = |cell: &str| resume.writes_of(cell, drive);
             let states = &self.drive_states;
             self.report_cache_error(states.claim_interrupted_writes(info, run, writes_of));
@@ -113,7 +113,7 @@ impl Runner<'_> {
     /// Record the start of a writing cell, so that its writes can be attributed if it is interrupted.
     pub(super) fn record_cell_start(&mut self, cell: &Cell) {
         for &drive in cell.plan.drives.iter().filter(|_| cell.writes()) {
-            let (info, run) = (self.drives[drive].info(), self.writer.run_id());
+            let (info, run) = (self.drives[drive].info(), &self.writer.run_id);
             let recorded = self
                 .drive_states
                 .record_cell_start(info, run, &cell.plan.id);

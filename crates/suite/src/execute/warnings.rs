@@ -108,7 +108,7 @@ impl Runner<'_> {
             return Ok(());
         }
         self.writer.sync()?;
-        let run = Run::open(self.writer.path())?;
+        let run = Run::open(&self.writer.path)?;
         let Some(record) = run.cells.iter().find(|c| c.plan.id == cell.plan.id) else {
             return Ok(());
         };

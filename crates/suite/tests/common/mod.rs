@@ -94,7 +94,7 @@ pub fn run_on_host(
     };
     let manifest = manifest(&plan, &drives, tool, vec![]);
     let writer = RunWriter::create(&Destination::At(folder.path().join("run")), &manifest).unwrap();
-    let path = writer.path().to_owned();
+    let path = writer.path.clone();
     let ending = Runner {
         plan: &plan,
         drives: &mut drives,

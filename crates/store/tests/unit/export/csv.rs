@@ -1,36 +1,33 @@
 use super::*;
+use crate::export::table::ValueType;
+
+/// The table as CSV.
+fn text(columns: Vec<(String, ValueType)>, row: Vec<Value>) -> String {
+    let table = Table {
+        name: "test",
+        columns,
+        rows: Box::new([row].into_iter()),
+    };
+    let mut out = Vec::new();
+    write(table, &mut out).unwrap();
+    String::from_utf8(out).unwrap()
+}
 
 #[test]
 fn fields_are_quoted_by_rfc_4180() {
     let fields = ["plain", "a,b", "say \"hi\"", "two\nlines", "", " blank "];
-    let columns: Vec<Column<[&'static str; 6]>> = (0..fields.len())
-        .map(|at| Column {
-            name: fields[at].to_owned(),
-            kind: table::ValueType::Text,
-            get: Box::new(move |row: &[&'static str; 6]| row[at].into()),
-        })
-        .collect();
-    let mut out = Vec::new();
-    write(&mut out, &columns, [fields].into_iter()).unwrap();
+    let columns = fields.map(|name| (name.to_owned(), ValueType::Text));
+    let row = fields.map(|field| Value::Text(field.to_owned()));
     let line = "plain,\"a,b\",\"say \"\"hi\"\"\",\"two\nlines\",, blank \r\n";
-    assert_eq!(String::from_utf8(out).unwrap(), line.repeat(2));
+    assert_eq!(text(columns.to_vec(), row.to_vec()), line.repeat(2));
 }
 
 #[test]
 fn absent_values_are_empty_fields_and_numbers_keep_their_bits() {
-    let columns = |value: Value| {
-        vec![Column {
-            name: "x".to_owned(),
-            kind: table::ValueType::Figure,
-            get: Box::new(move |(): &()| value.clone()),
-        }]
-    };
     let of = |value: Value| {
-        let mut out = Vec::new();
-        let mut columns = columns(value);
-        columns.extend(columns_of_one());
-        write(&mut out, &columns, [()].into_iter()).unwrap();
-        String::from_utf8(out).unwrap()
+        let columns = [("x", ValueType::Figure), ("y", ValueType::Count)];
+        let columns = columns.map(|(name, kind)| (name.to_owned(), kind));
+        text(columns.to_vec(), vec![value, Value::Count(1)])
     };
     assert_eq!(of(Value::Absent), "x,y\r\n,1\r\n");
     assert_eq!(
@@ -42,12 +39,4 @@ fn absent_values_are_empty_fields_and_numbers_keep_their_bits() {
         "x,y\r\n18446744073709551615,1\r\n"
     );
     assert_eq!(of(Value::Flag(true)), "x,y\r\ntrue,1\r\n");
-}
-
-fn columns_of_one() -> Vec<Column<()>> {
-    vec![Column {
-        name: "y".to_owned(),
-        kind: table::ValueType::Count,
-        get: Box::new(|(): &()| Value::Count(1)),
-    }]
 }
