@@ -111,12 +111,8 @@ impl Coalescer {
 }
 
 fn deliver(pending: &mut PendingInterrupt, at: Nanos, out: &mut Vec<Completion>) {
-    out.extend(
-        pending
-            .entries
-            .drain(..)
-            .map(|entry| Completion { at, ..entry }),
-    );
+    let entries = pending.entries.drain(..);
+    out.extend(entries.map(|entry| Completion { at, ..entry }));
 }
 
 #[cfg(test)]

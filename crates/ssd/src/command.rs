@@ -13,9 +13,8 @@ pub struct Command {
     pub op: Op,
     /// First byte, a multiple of the logical block size. Ignored for a flush.
     pub offset_bytes: u64,
-    /// Length, a multiple of the logical block size, not 0 (except for a flush). Longer than the drive's largest
-    /// transfer is allowed for reads and writes: it is split as a host's driver would split it, and completes once,
-    /// when all parts have.
+    /// Length, a multiple of the logical block size, not 0 (except for a flush). Reads and writes longer than the
+    /// largest transfer are split as by a host driver, and complete once.
     pub len_bytes: u32,
     /// Compressibility of a write's bytes.
     pub data: DataClass,
@@ -80,7 +79,6 @@ pub struct Completion {
     pub at: Nanos,
     /// Completion status.
     pub status: Status,
-    /// For reads and writes: which read or write this was since power-on, from 1, counted at submission. 0 for others.
-    /// [`crate::Drive::read_data`] wants it.
+    /// Ordinal among reads or writes since power-on, from 1, for [`crate::Drive::read_data`]; 0 for others.
     pub ordinal: u64,
 }

@@ -201,8 +201,8 @@ impl DataStore {
             + aliases.map_or(0, AddressAliases::resident_bytes)
     }
 
-    /// The extent beginning at `page`, up to `end`: the page after it, and whether it is a hole (reads as zeroes, not
-    /// stored). It may end before the content changes.
+    /// End of the extent at `page`, up to `end`, and whether it is a hole of zeroes. It may end before the content
+    /// changes.
     pub fn extent(&self, page: u64, end: u64) -> (u64, bool) {
         let hole_end = self.hole_end(page, end);
         if hole_end > page {

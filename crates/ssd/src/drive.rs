@@ -74,13 +74,11 @@ pub enum DriveError {
     },
 }
 
-/// A simulated drive.
+/// A simulated drive. Timing does not depend on data.
 ///
-/// # Time and data
-/// Timing does not depend on data. When data is kept ([`DriveOptions::keep_data`]), written bytes are visible from
-/// submission ([`Drive::submit_write`]), and read bytes are taken at completion ([`Drive::read_data`], once
-/// [`Drive::advance`] has returned the completion). So a read sees every write submitted before it completed: one of
-/// the orders NVMe permits for commands in flight. A failed command leaves data unchanged.
+/// With [`DriveOptions::keep_data`], written bytes are visible from submission ([`Drive::submit_write`]), and read
+/// bytes are taken after completion ([`Drive::read_data`]): a read sees every write submitted before it completed, one
+/// of the orders NVMe permits. A failed command leaves data unchanged.
 #[derive(Clone, Debug)]
 pub struct Drive {
     profile: Profile,
@@ -121,11 +119,7 @@ pub struct Drive {
 }
 
 impl Drive {
-    /// Power a drive on at time 0.
-    ///
-    /// # Errors
-    /// [`DriveError`]: flash and capacity do not match, or the options need a map or a power state the drive does not
-    /// have.
+    /// Power a drive on at time 0; an error if its flash, or a map or power state that the options need, does not fit.
     pub fn new(profile: Profile, options: DriveOptions) -> Result<Drive, DriveError> {
         let id = &profile.identity;
         let keep = 100 - u64::from(options.over_provisioning_percent.unwrap_or(0).min(90));

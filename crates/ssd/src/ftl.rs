@@ -27,8 +27,7 @@ use std::collections::VecDeque;
 use crate::buffer::WriteBuffer;
 use crate::map::{PageMap, UNMAPPED};
 use crate::nand::{Nand, address_shift, geometries};
-use crate::options::Age;
-use crate::profile::{BufferProfile, MAP_UNIT_BYTES, NandProfile, Profile};
+use crate::profile::{BufferProfile, MAP_UNIT_BYTES, Profile};
 use crate::sourced::value_or;
 
 mod background;
@@ -122,9 +121,9 @@ fn buffer_of(profile: &BufferProfile) -> WriteBuffer {
 /// Map, superblocks, flash and write buffer of a drive.
 #[derive(Clone, Debug)]
 pub struct Ftl {
-    map: PageMap,
-    nand: Nand,
-    buffer: WriteBuffer,
+    pub(crate) map: PageMap,
+    pub(crate) nand: Nand,
+    pub(crate) buffer: WriteBuffer,
     blocks: Superblocks,
     free: VecDeque<u32>,
     write_points: [WritePoint; 3],
@@ -145,10 +144,7 @@ pub struct Ftl {
 }
 
 impl Ftl {
-    /// The flash translation layer of a drive with that many user units, filled sequentially or fresh.
-    ///
-    /// # Errors
-    /// When the flash cannot hold them with over-provisioning to work.
+    /// A drive with that many user units, filled sequentially or fresh; an error when the flash cannot hold them.
     pub fn new(
         profile: &Profile,
         user_units: u32,
@@ -198,11 +194,8 @@ impl Ftl {
         let blocks = Superblocks::new(total, multi, shift, superblock_units, filled_units);
         let first_free = if filled { filled_superblocks } else { 0 };
         let group = multi_geometry.group_units.divisor;
-        let host_group = if profile.slc.is_some() {
-            slc_geometry.group_units.divisor
-        } else {
-            group
-        };
+        let slc_group = slc_geometry.group_units.divisor;
+        let host_group = profile.slc.as_ref().map_or(group, |_| slc_group);
         Ok(Ftl {
             map: PageMap::new(user_units, superblock_units, shift, filled),
             nand: Nand::new(nand, profile.slc.as_ref(), multi, seed),
@@ -239,34 +232,6 @@ impl Ftl {
         })
     }
 
-    /// Set the age of the flash.
-    pub fn set_age(&mut self, nand: &NandProfile, age: Age, seed: u64) {
-        self.nand.set_age(nand, age, seed);
-    }
-
-    /// Physical address of a unit, or [`UNMAPPED`]. Call [`Ftl::apply_map_updates`] once before.
-    #[inline]
-    pub fn locate(&self, unit: u32) -> u32 {
-        self.map.get(unit)
-    }
-
-    /// Whether the map needs memory accesses: anything changed since power-on.
-    #[inline]
-    pub fn has_table(&self) -> bool {
-        self.map.has_table()
-    }
-
-    /// Fetch the map entries of units that are needed soon, all at once.
-    #[inline]
-    pub fn touch(&self, units: &[u32]) {
-        std::hint::black_box(self.map.touch(units));
-    }
-
-    /// Address of a unit on a sequentially filled drive, read for unmapped units by drives that do not skip them.
-    pub fn sequential(&self, unit: u32) -> u32 {
-        self.map.sequential(unit)
-    }
-
     /// How many units from `unit` (at `physical`), at most `limit`, one sense delivers.
     #[inline]
     pub fn run(&self, unit: u32, physical: u32, limit: u32) -> u32 {
@@ -279,12 +244,6 @@ impl Ftl {
             run += 1;
         }
         run
-    }
-
-    /// NAND pages that a run touches.
-    #[inline]
-    pub fn pages_touched(&self, physical: u32, units: u32) -> u32 {
-        self.nand.pages_touched(physical, units)
     }
 
     /// Read a run of one sense; returns when it is in the controller. Unprogrammed data comes from the buffer at once.
@@ -311,7 +270,7 @@ impl Ftl {
         if self.nand.is_being_programmed(sense, issue_ns) {
             return issue_ns;
         }
-        self.energy_nj += self.read_page_nj * u64::from(self.pages_touched(physical, units));
+        self.energy_nj += self.read_page_nj * u64::from(self.nand.pages_touched(physical, units));
         self.nand.read(now_ns, issue_ns, sense, units)
     }
 
@@ -324,10 +283,8 @@ impl Ftl {
         });
     }
 
-    /// Unmap and erase everything from `now_ns` on. Returns when the last erase is done.
-    ///
-    /// Wear and counters continue; erases here count. Buffered data of an incomplete group is dropped and its slots are
-    /// free at once; programs under way end first.
+    /// Unmap and erase everything; returns when the last erase is done. Wear and counters continue. Buffered data of an
+    /// incomplete group is dropped; programs under way end first.
     pub fn purge(&mut self, now_ns: u64) -> u64 {
         self.apply_map_updates();
         let slots = std::mem::take(&mut self.write_points[HOST].slots);

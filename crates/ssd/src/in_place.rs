@@ -106,10 +106,8 @@ impl InPlace {
             let early_ns = (last - unit) * unit_ns;
             // The merge engine blocks later writes. Rounding up `unit_ns` may reach before time 0; not before `now_ns`
             // in any case.
-            let ready_ns = arrival_ns
-                .saturating_sub(early_ns)
-                .max(now_ns)
-                .max(self.merge_free_ns);
+            let sent_ns = arrival_ns.saturating_sub(early_ns).max(now_ns);
+            let ready_ns = sent_ns.max(self.merge_free_ns);
             let whole = (from | (from + bytes)).is_multiple_of(self.granule_bytes);
             let stored_ns = if whole {
                 self.store(now_ns, unit as u32, ready_ns, bytes)

@@ -54,9 +54,7 @@ fn within_chunk(logical: u32) -> u32 {
     logical & (CHUNK_UNITS as u32 - 1)
 }
 
-/// Logical to physical units.
-///
-/// A physical address is `superblock << shift | unit within it`.
+/// Logical to physical units; a physical address is `superblock << shift | unit within it`.
 #[derive(Debug)]
 pub struct PageMap {
     chunks: Vec<Chunk>,
@@ -259,18 +257,20 @@ impl PageMap {
         self.tables == self.chunks.len()
     }
 
-    /// Load the table entries of these units into the CPU cache; returns a value to keep the loads alive.
+    /// Load the table entries of these units into the CPU cache, all at once.
     #[inline]
-    pub fn touch(&self, logical: &[u32]) -> u32 {
-        if self.is_all_table() {
-            let entry = |&unit: &u32| self.table.get(unit as usize).copied().unwrap_or(0);
-            return logical.iter().map(entry).fold(0, |sum, entry| sum ^ entry);
-        }
-        let entry = |&unit: &u32| match self.chunks.get((unit >> CHUNK_SHIFT) as usize) {
-            Some(Chunk::Table) => self.table.get(unit as usize).copied().unwrap_or(0),
+    pub fn touch(&self, logical: &[u32]) {
+        let table = |unit: u32| self.table.get(unit as usize).copied().unwrap_or(0);
+        let sparse = |unit: u32| match self.chunks.get((unit >> CHUNK_SHIFT) as usize) {
+            Some(Chunk::Table) => table(unit),
             _ => 0,
         };
-        logical.iter().map(entry).fold(0, |sum, entry| sum ^ entry)
+        // The result keeps the loads alive.
+        std::hint::black_box(if self.is_all_table() {
+            logical.iter().fold(0, |sum, &unit| sum ^ table(unit))
+        } else {
+            logical.iter().fold(0, |sum, &unit| sum ^ sparse(unit))
+        });
     }
 
     /// Unmap a range; `gone` receives each run of old addresses (start and count, within a superblock).

@@ -16,13 +16,13 @@ pub enum Medium {
     InPlace(InPlace),
 }
 
-/// Delegates methods to flash; other media return the value after `else`.
+/// Delegates to a method of the translation layer or its parts; other media return the value after `else`.
 macro_rules! flash_only {
-    ($($(#[$doc:meta])* [$($mutable:tt)?] $name:ident($($arg:ident: $type:ty),*) -> $out:ty, else $value:expr;)+) => {
+    ($($(#[$doc:meta])* [$($mutable:tt)?] $name:ident($($arg:ident: $type:ty),*) -> $out:ty, $($method:ident).+, else $value:expr;)+) => {
         impl Medium {
             $($(#[$doc])* #[inline] pub fn $name(&$($mutable)? self, $($arg: $type),*) -> $out {
                 match self {
-                    Medium::Flash(ftl) => ftl.$name($($arg),*),
+                    Medium::Flash(ftl) => ftl.$($method).+($($arg),*),
                     Medium::InPlace(_) => $value,
                 }
             })+
@@ -31,39 +31,36 @@ macro_rules! flash_only {
 }
 
 flash_only! {
-    [mut] apply_map_updates() -> (), else ();
+    [mut] apply_map_updates() -> (), apply_map_updates, else ();
     /// Address of a unit, or [`UNMAPPED`]. Call [`Medium::apply_map_updates`] once before.
-    [] locate(unit: u32) -> u32, else unit;
-    [] has_table() -> bool, else false;
-    [] touch(units: &[u32]) -> (), else ();
+    [] locate(unit: u32) -> u32, map.get, else unit;
+    [] has_table() -> bool, map.has_table, else false;
+    [] touch(units: &[u32]) -> (), map.touch, else ();
     /// Address of a unit on a sequentially filled drive.
-    [] sequential(unit: u32) -> u32, else unit;
+    [] sequential(unit: u32) -> u32, map.sequential, else unit;
     /// How many units from `unit` (at `physical`), at most `limit`, one access delivers.
-    [] run(unit: u32, physical: u32, limit: u32) -> u32, else limit.min(1);
+    [] run(unit: u32, physical: u32, limit: u32) -> u32, run, else limit.min(1);
     /// Flash pages that a run touches; one per unit of other media.
-    [] pages_touched(physical: u32, units: u32) -> u32, else units;
-    [mut] unmap(first: u32, end: u32) -> (), else ();
+    [] pages_touched(physical: u32, units: u32) -> u32, nand.pages_touched, else units;
+    [mut] unmap(first: u32, end: u32) -> (), unmap, else ();
     /// See [`Ftl::purge`]; media written in place keep their content unmapped.
-    [mut] purge(now_ns: u64) -> u64, else now_ns;
+    [mut] purge(now_ns: u64) -> u64, purge, else now_ns;
     /// See [`Ftl::flush`]; media written in place acknowledge durable data only.
-    [mut] flush(now_ns: u64) -> u64, else now_ns;
-    [mut] track_durability() -> (), else ();
-    [] accepted_units() -> u64, else 0;
-    /// See [`Ftl::durable_units`]; without a buffer everything is durable at once.
-    [mut] durable_units(now_ns: u64) -> u64, else u64::MAX;
-    [mut] restart(now_ns: u64) -> (), else ();
-    [] has_background_work() -> bool, else false;
-    [] may_run_background(quiet_since_ns: u64, now_ns: u64) -> bool, else false;
-    [mut] run_background(quiet_since_ns: u64, now_ns: u64) -> Option<(u64, u64)>, else None;
-    [mut] take_firmware_ns() -> u64, else 0;
-    [] resident_bytes() -> u64, else 0;
+    [mut] flush(now_ns: u64) -> u64, flush, else now_ns;
+    [mut] track_durability() -> (), buffer.track, else ();
+    [] accepted_units() -> u64, accepted_units, else 0;
+    /// Accepted units, from the first, that are on flash; in order of time. Without a buffer all are at once.
+    [mut] durable_units(now_ns: u64) -> u64, buffer.durable_units, else u64::MAX;
+    [mut] restart(now_ns: u64) -> (), pad, else ();
+    [] has_background_work() -> bool, has_background_work, else false;
+    [] may_run_background(quiet_since_ns: u64, now_ns: u64) -> bool, may_run_background, else false;
+    [mut] run_background(quiet_since_ns: u64, now_ns: u64) -> Option<(u64, u64)>, run_background, else None;
+    [mut] take_firmware_ns() -> u64, take_firmware_ns, else 0;
+    [] resident_bytes() -> u64, resident_bytes, else 0;
 }
 
 impl Medium {
-    /// The medium of a drive with that many user units, filled sequentially or fresh.
-    ///
-    /// # Errors
-    /// When the flash cannot hold them with over-provisioning to work.
+    /// As [`Ftl::new`], or media written in place.
     pub fn new(
         profile: &Profile,
         user_units: u32,
@@ -74,7 +71,7 @@ impl Medium {
         Ok(match &profile.in_place {
             None => {
                 let mut ftl = Ftl::new(profile, user_units, filled, seed)?;
-                ftl.set_age(&profile.nand, age, seed);
+                ftl.nand.set_age(&profile.nand, age, seed);
                 Medium::Flash(ftl)
             }
             Some(media) => Medium::InPlace(InPlace::new(
@@ -193,7 +190,7 @@ fn write_many_to_flash(
 /// Read part of a read-modify-write; returns when old and new data are present.
 fn merged_ns(ftl: &mut Ftl, now_ns: u64, unit: u32, arrival_ns: u64) -> u64 {
     ftl.apply_map_updates();
-    let old = ftl.locate(unit);
+    let old = ftl.map.get(unit);
     if old == UNMAPPED {
         return arrival_ns;
     }

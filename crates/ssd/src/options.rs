@@ -66,9 +66,8 @@ pub enum FaultKind {
 pub struct Fault {
     /// What.
     pub kind: FaultKind,
-    /// Ordinal from 1 in order of submission: among writes for write faults, reads for read faults, flushes for a
-    /// dropped one, reads and writes together for latency spike, power loss and surprise removal. 0 for media errors
-    /// and counterfeit capacity.
+    /// Ordinal from 1: among writes for write faults, reads for read faults, flushes for a dropped one, reads and
+    /// writes for latency spike, power loss and surprise removal. 0 for media errors and counterfeit capacity.
     pub ordinal: u64,
 }
 
@@ -132,12 +131,10 @@ pub struct DriveOptions {
 }
 
 impl DriveOptions {
-    /// Set one option: `seed=7`, `state=fresh|filled`, `op=25%`, `ambient=30`, `ps=2` (power state), `apst=on|off`,
-    /// `coalescing=100us/4` (or `off`), `map_cache=1m` (or `off`), `data=keep|checksum|drop`, `cycles=1500`
-    /// (program/erase cycles), `retention=90d`, `fault=drop-write@100` (repeatable), `fault=latency-spike@100=50ms`.
-    ///
-    /// # Errors
-    /// [`OptionError`], naming the known keys or the accepted values.
+    /// Set one option: `seed=7`, `state=fresh|filled`, `op=25%`, `ambient=30`, `ps=2`, `apst=on|off`,
+    /// `coalescing=100us/4` (or `off`), `map_cache=1m` (or `off`), `data=keep|checksum|drop`, `cycles=1500`,
+    /// `retention=90d`, `fault=drop-write@100` (repeatable), `fault=latency-spike@100=50ms`. Errors name known keys or
+    /// accepted values.
     pub fn set(&mut self, key: &str, value: &str) -> Result<(), OptionError> {
         let expected = match key {
             "seed" => "a whole number from 0 to 2^64 - 1",

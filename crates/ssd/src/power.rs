@@ -107,34 +107,24 @@ impl PowerStates {
         }
     }
 
-    /// Set the autonomous transitions: idle time and state. Only non-operational states are accepted.
-    ///
-    /// # Panics
-    /// When an idle time is longer than any drive's time.
+    /// Set the autonomous transitions: idle time (shorter than any drive's time) and non-operational state; others are
+    /// ignored.
     pub fn set_autonomous(&mut self, transitions: &[(Nanos, u8)]) {
         let fits = |&(idle, _): &(Nanos, u8)| idle.0 < 1 << 62;
-        assert!(
-            transitions.iter().all(fits),
-            "idle times fit the model's time"
-        );
-        let is_idle = |state: usize| {
-            self.states
-                .get(state)
-                .is_some_and(|state| !state.operational)
+        assert!(transitions.iter().all(fits), "idle times fit the model");
+        let states = |&(idle, state): &(Nanos, u8)| {
+            let number = usize::from(state);
+            let is_idle = !self.states.get(number)?.operational;
+            is_idle.then_some((idle.0, number))
         };
-        let transitions = transitions
-            .iter()
-            .map(|&(idle, state)| (idle.0, usize::from(state)));
-        self.autonomous = transitions.filter(|&(_, state)| is_idle(state)).collect();
+        self.autonomous = transitions.iter().filter_map(states).collect();
         self.autonomous.sort_unstable();
         self.taken = 0;
     }
 
     pub fn autonomous(&self) -> Vec<(Nanos, u8)> {
-        let transitions = self.autonomous.iter();
-        transitions
-            .map(|&(idle_ns, state)| (Nanos(idle_ns), state as u8))
-            .collect()
+        let entry = |&(idle_ns, state): &(u64, usize)| (Nanos(idle_ns), state as u8);
+        self.autonomous.iter().map(entry).collect()
     }
 
     /// Whether [`PowerStates::wake`] can have an effect.

@@ -23,9 +23,7 @@ pub use crate::coalescing::CoalescingProfile;
 use builtin::BUILTIN;
 pub use power_states::PowerStateTable;
 
-/// Mapping unit of every modelled drive in bytes.
-///
-/// All drives of the reference set use 4 KiB: 512-byte and 4 KiB reads cost the same (random_read_bandwidth.csv).
+/// Mapping unit of every modelled drive: 512-byte and 4 KiB reads cost the same (random_read_bandwidth.csv).
 pub const MAP_UNIT_BYTES: u64 = 4096;
 
 /// Why a profile was rejected.
@@ -155,13 +153,11 @@ pub struct FirmwareProfile {
     pub read_command_ns: Sourced<u64>,
     /// Additional core time of a read not aligned to mapping units, in nanoseconds. Absent: 0.
     pub read_partial_ns: Option<Sourced<u64>>,
-    /// Additional core time of a read longer than a multi-plane page, which is divided among dies, in nanoseconds.
-    /// Absent: 0.
+    /// Additional core time of a read longer than a multi-plane page, in nanoseconds. Absent: 0.
     pub read_split_ns: Option<Sourced<u64>>,
     /// Core time per NAND page read, in nanoseconds.
     pub read_page_ns: Sourced<u64>,
-    /// Whether a read of one logical block skips `read_page_ns` (hardware path); inferred from one measurement
-    /// (`profiles/plextor-m8pe-g.toml`). Absent: no.
+    /// Whether a read of one block skips `read_page_ns`; inferred (`profiles/plextor-m8pe-g.toml`). Absent: no.
     pub read_block_by_hardware: Option<Sourced<bool>>,
     /// Core time per KiB read, in nanoseconds.
     pub read_kib_ns: Sourced<u64>,
@@ -353,18 +349,12 @@ impl From<toml::de::Error> for ProfileError {
 }
 
 impl Profile {
-    /// The built-in profile of this name.
-    ///
-    /// # Errors
-    /// [`ProfileError::Unknown`] naming those that exist.
+    /// The built-in profile of this name; [`ProfileError::Unknown`] names those that exist.
     pub fn builtin(name: &str) -> Result<Profile, ProfileError> {
         Profile::from_toml(Profile::builtin_text(name)?)
     }
 
     /// The TOML text of the built-in profile of this name.
-    ///
-    /// # Errors
-    /// [`ProfileError::Unknown`] naming those that exist.
     pub fn builtin_text(name: &str) -> Result<&'static str, ProfileError> {
         let found = BUILTIN.iter().find(|(known, _)| *known == name);
         found
@@ -380,26 +370,17 @@ impl Profile {
         BUILTIN.iter().map(|(name, _)| *name).collect()
     }
 
-    /// Parse and check a profile.
-    ///
-    /// # Errors
-    /// [`ProfileError::Syntax`] with line and column, or [`ProfileError::Invalid`].
+    /// Parse and check a profile: [`ProfileError::Syntax`] with line and column, or [`ProfileError::Invalid`].
     pub fn from_toml(text: &str) -> Result<Profile, ProfileError> {
         toml::from_str::<Profile>(text)?.validated()
     }
 
-    /// Check a parsed profile (fits change numbers in the table).
-    ///
-    /// # Errors
-    /// As [`Profile::from_toml`], without line numbers.
+    /// As [`Profile::from_toml`] of a parsed profile, in which fits change numbers.
     pub fn from_table(table: toml::Table) -> Result<Profile, ProfileError> {
         table.try_into::<Profile>()?.validated()
     }
 
     /// Every number of a profile text with its provenance, by sorted path.
-    ///
-    /// # Errors
-    /// [`ProfileError::Syntax`] when the text is not TOML.
     pub fn numbers(text: &str) -> Result<Vec<ProfileNumber>, ProfileError> {
         let mut out = Vec::new();
         collect_numbers("", &toml::from_str(text)?, &mut out);

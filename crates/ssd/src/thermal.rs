@@ -87,19 +87,21 @@ fn levels(heat: &ThermalProfile) -> Vec<ThrottleLevel> {
         off_celsius,
         duty_percent,
     };
-    let (on, off) = (
-        heat.throttle_on_celsius.value,
-        heat.throttle_off_celsius.value,
-    );
+    let on = heat.throttle_on_celsius.value;
     match &heat.levels {
-        Some(levels) => (0..levels.on_celsius.value.len())
-            .map(|n| {
-                let (on, off) = (&levels.on_celsius.value, &levels.off_celsius.value);
-                level(on[n], off[n], levels.duty_percent.value[n])
-            })
-            .collect(),
+        Some(levels) => {
+            let limits = levels
+                .on_celsius
+                .value
+                .iter()
+                .zip(&levels.off_celsius.value);
+            let levels = limits.zip(&levels.duty_percent.value);
+            levels
+                .map(|((&on, &off), &duty)| level(on, off, duty))
+                .collect()
+        }
         None if on == 0.0 => Vec::new(),
-        None => vec![level(on, off, 100)],
+        None => vec![level(on, heat.throttle_off_celsius.value, 100)],
     }
 }
 
@@ -119,8 +121,8 @@ pub(crate) struct Thermal {
     changes: VecDeque<IdleChange>,
     work: VecDeque<BackgroundWork>,
     levels: Vec<ThrottleLevel>,
-    /// The profile's levels, once host controlled ones were added.
-    own_levels: Option<Vec<ThrottleLevel>>,
+    /// The profile's, without host controlled ones.
+    own_levels: Vec<ThrottleLevel>,
     /// Entries into host controlled levels, and steps in them.
     host_entries: [u32; 2],
     host_steps: [u64; 2],
@@ -164,6 +166,7 @@ impl Thermal {
             steady_steps: (STEADY_TIME_CONSTANTS * heat.time_constant_s.value / step_s) as u64,
             idle_mw: power.idle_mw.value,
             levels: levels(heat),
+            own_levels: levels(heat),
             idle_jitter_k: heat.idle_jitter_k.as_ref().map_or(0.0, |k| k.value),
             warning_celsius: or_never(f64::from(identity.warning_celsius.value)),
             critical_celsius: or_never(f64::from(identity.critical_celsius.value)),
@@ -276,11 +279,11 @@ impl Thermal {
 
     fn work_nj(&mut self) -> u64 {
         let end_ns = self.next_step_ns;
-        let under_way = self.work.iter_mut();
-        let spent_nj = under_way
-            .take_while(|work| work.from_ns < end_ns)
-            .map(|work| work.take_until(end_ns))
-            .sum();
+        let under_way = self
+            .work
+            .iter_mut()
+            .take_while(|work| work.from_ns < end_ns);
+        let spent_nj = under_way.map(|work| work.take_until(end_ns)).sum();
         while self.work.front().is_some_and(|work| work.energy_nj == 0) {
             self.work.pop_front();
         }
@@ -306,16 +309,12 @@ impl Thermal {
 
     /// Set the host controlled thresholds, from the next step on.
     pub fn set_host(&mut self, throttling: HostThrottling) {
-        let mut levels = self
-            .own_levels
-            .get_or_insert_with(|| self.levels.clone())
-            .clone();
-        let wanted = [throttling.light_celsius, throttling.heavy_celsius];
-        for (host, (celsius, duty_percent)) in wanted
-            .into_iter()
-            .zip([HOST_LIGHT_PERCENT, 100])
-            .enumerate()
-        {
+        let mut levels = self.own_levels.clone();
+        let wanted = [
+            (throttling.light_celsius, HOST_LIGHT_PERCENT),
+            (throttling.heavy_celsius, 100),
+        ];
+        for (host, (celsius, duty_percent)) in wanted.into_iter().enumerate() {
             levels.extend(celsius.map(|on_celsius| ThrottleLevel {
                 host: Some(host),
                 on_celsius,

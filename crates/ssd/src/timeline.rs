@@ -54,9 +54,8 @@ impl Timeline {
         }
     }
 
-    /// Reserve `duration_ns` in the first gap at or after `ready_ns`; returns the end.
-    ///
-    /// `now_ns` is the model time: no later call has an earlier `ready_ns`, so intervals before it are dropped.
+    /// Reserve `duration_ns` in the first gap at or after `ready_ns`; returns the end. No later call has a `ready_ns`
+    /// before the model time `now_ns`.
     #[inline(always)]
     pub fn reserve(&mut self, now_ns: u64, ready_ns: u64, duration_ns: u64) -> u64 {
         if duration_ns > 0
@@ -275,9 +274,8 @@ impl Timeline {
 
 /// A [`Timeline`] that mostly serves the output of another serial resource.
 ///
-/// Output of a serial resource arrives no faster than it serves. While nothing takes longer here than anything took
-/// there, each item is gone before the next arrives, whatever the order of reservation, and no search is needed. Such
-/// items are only recorded, and become busy intervals when another source reserves.
+/// Output arrives no faster than that serves. While nothing takes longer here than anything took there, each item is
+/// gone before the next arrives: such items are only recorded, until another source reserves.
 #[derive(Clone, Debug, Default)]
 pub struct DownstreamTimeline {
     line: Timeline,

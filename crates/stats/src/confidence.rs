@@ -130,8 +130,8 @@ pub fn mean(values: &[f64], level: f64) -> Option<Estimate> {
     })
 }
 
-/// Mean of independent values, such as repetitions of a procedure separated by idle time, with the interval Student's t
-/// times s / sqrt(n). `None` for fewer than two values, one that is not finite, or a level not between 0 and 1.
+/// Mean of independent values, such as repetitions separated by idle time: Student's t times s / sqrt(n). `None` as
+/// [`mean`], but from two values on.
 pub fn independent(values: &[f64], level: f64) -> Option<Estimate> {
     if values.len() < 2 || !values.iter().all(|v| v.is_finite()) || !(level > 0.0 && level < 1.0) {
         return None;
@@ -158,11 +158,9 @@ pub fn independent(values: &[f64], level: f64) -> Option<Estimate> {
     })
 }
 
-/// Ratio of two sums (I/Os over seconds, latency over I/Os) with its interval, from the contributions of each interval
-/// to both sums. By linearisation (W. Cochran, "Sampling Techniques", 1977, 6.3): the mean of `ratio + (numerator -
-/// ratio * denominator) / mean denominator`, which may be autocorrelated.
-///
-/// `None` where [`mean`] is, where a denominator is negative, or where all are zero.
+/// Ratio of two sums (I/Os over seconds, latency over I/Os), from each interval's contributions to both. By
+/// linearisation (W. Cochran, "Sampling Techniques", 1977, 6.3): the mean of `ratio + (numerator - ratio * denominator)
+/// / mean denominator`. `None` where [`mean`] is, where a denominator is negative, or where all are zero.
 pub fn ratio(parts: &[(f64, f64)], level: f64) -> Option<Estimate> {
     let numerators: f64 = parts.iter().map(|p| p.0).sum();
     let denominators: f64 = parts.iter().map(|p| p.1).sum();

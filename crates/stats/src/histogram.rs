@@ -254,10 +254,7 @@ impl Histogram {
         BASE64.encode(bytes)
     }
 
-    /// Read what [`Histogram::encode`] wrote.
-    ///
-    /// # Errors
-    /// When the text is not such an encoding, or its counts do not add up.
+    /// Read what [`Histogram::encode`] wrote; an error if it is not such an encoding, or its counts do not add up.
     pub fn decode(text: &str) -> Result<Histogram, DecodeError> {
         let bytes = BASE64
             .decode(text.trim())

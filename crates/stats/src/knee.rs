@@ -107,9 +107,8 @@ pub struct LoadKnee {
     pub beyond: Option<f64>,
 }
 
-/// The highest offered load that is sustainable together with every lower one: latency at most `factor` times that of
-/// the lowest load, and [`LoadPoint::is_kept_up_with`]. Points in any order; those that are not finite positive numbers
-/// are ignored. `None` with fewer than two points, or when the lowest load is not sustainable.
+/// The highest load sustainable together with every lower one: latency at most `factor` times that of the lowest load,
+/// and [`LoadPoint::is_kept_up_with`]. `None` with fewer than two usable points, or when the lowest is not sustainable.
 pub fn load_knee(points: &[LoadPoint], factor: f64) -> Option<LoadKnee> {
     let is_usable = |p: &LoadPoint| {
         [p.offered, p.done, p.latency_ns]

@@ -117,8 +117,8 @@ pub struct Recorder {
 }
 
 impl Recorder {
-    /// Record from `start` (an instant of the target's clock) in intervals of this length; everything before `start +
-    /// ramp` belongs to the ramp. `keep_service` keeps a second histogram of submission to completion.
+    /// Record from `start` in intervals of this length; what is before `start + ramp` belongs to the ramp.
+    /// `keep_service` keeps a second histogram of submission to completion.
     pub fn new(start: Nanos, interval: Nanos, ramp: Nanos, keep_service: bool) -> Recorder {
         assert!(interval > Nanos::ZERO, "an interval has a length");
         let mut recorder = Recorder {
@@ -193,11 +193,8 @@ impl Recorder {
         counts.causes.count(result);
     }
 
-    /// Hand over the current span, which ends at [`Recorder::boundary`], or at `now` where that is earlier (the end of
-    /// the job).
-    ///
-    /// Recording goes on in the interval that holds `now`: intervals that passed meanwhile without a completion are
-    /// left out, and nothing is spread over them.
+    /// Hand over the current span, which ends at [`Recorder::boundary`], or at `now` if earlier. Recording goes on in
+    /// the interval that holds `now`: those that passed without a completion are left out.
     pub fn roll(&mut self, now: Nanos) -> Interval {
         let end = now.min(self.boundary);
         let spare = self.spare_lists.pop();

@@ -123,9 +123,6 @@ impl Default for SteadyRule {
 
 impl SteadyRule {
     /// Parse fio's syntax (`iops_slope:0.3%`, `bw:100`): the rate and its rule. `window` is a count of samples.
-    ///
-    /// # Errors
-    /// When the text is not in fio's syntax.
     pub fn from_fio(text: &str, window: usize) -> Result<(FioFigure, SteadyRule), NoSuchRule> {
         let no_such = || NoSuchRule(text.to_owned());
         let (name, limit) = text.split_once(':').ok_or_else(no_such)?;

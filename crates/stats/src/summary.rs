@@ -17,10 +17,8 @@ pub const PERCENTILES: [(&str, u32); 8] = [
     ("p99_9999", 999_999),
 ];
 
-/// A latency distribution in figures. Nanoseconds; percentiles to three significant digits, never understated.
-///
-/// A percentile that needs more samples than there are (p99.999 of a thousand reads) equals the maximum; `samples` lets
-/// a reader see that.
+/// A latency distribution in nanoseconds; percentiles to three significant digits, never understated. One that needs
+/// more samples than there are equals the maximum.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct LatencySummary {
     /// How many latencies.

@@ -10,11 +10,9 @@ use crate::profile::MAP_UNIT_BYTES;
 use crate::thermal::HostThrottling;
 
 impl Drive {
-    /// Erase all user data from `now` on, as Format NVM does; returns the end, or `None` if the drive was removed.
-    /// Nothing may be in flight.
-    ///
-    /// Afterwards the drive behaves as never written. Wear, counters, temperature, power state and time continue;
-    /// unreadable media is replaced. Source: NVM Express Base Specification 1.4, section 5.23.
+    /// Erase all user data from `now` on, as Format NVM does (NVM Express Base Specification 1.4, section 5.23);
+    /// returns the end, or `None` if the drive was removed. Nothing may be in flight. Wear, counters, temperature,
+    /// power state and time continue; unreadable media is replaced.
     pub fn purge(&mut self, now: Nanos) -> Option<Nanos> {
         if !self.present {
             return None;
@@ -39,11 +37,7 @@ impl Drive {
         Some(Nanos(end_ns))
     }
 
-    /// Select a power state at `now` (Set Features, Power Management): an operational one with its power limit, or a
-    /// non-operational one, which the next command ends. See [`crate::power`].
-    ///
-    /// # Errors
-    /// [`DriveError::PowerState`] when there is none of that number.
+    /// Select a power state at `now` (Set Features, Power Management), see [`crate::power`]; an error if there is none.
     pub fn set_power_state(&mut self, now: Nanos, state: u8) -> Result<(), DriveError> {
         let now_ns = self.catch_up(now);
         self.observe_power(now_ns);
@@ -73,8 +67,7 @@ impl Drive {
         self.coalescer.take().and(self.identity.coalescing)
     }
 
-    /// Change the logical block size to `bytes`, a power of two from 512 to [`MAP_UNIT_BYTES`], as Format NVM does
-    /// (which also erases, see [`Drive::purge`]); `false`, with nothing changed, for any other size.
+    /// Change the logical block size to a power of two from 512 to [`MAP_UNIT_BYTES`]; `false` for any other size.
     pub fn set_logical_block_bytes(&mut self, bytes: u64) -> bool {
         let fits = bytes.is_power_of_two() && (512..=MAP_UNIT_BYTES).contains(&bytes);
         if fits {
@@ -83,8 +76,7 @@ impl Drive {
         fits
     }
 
-    /// Set the autonomous power state transitions from `now` on: idle time and state; none if empty (NVM Express Base
-    /// Specification 2.0c, section 5.27.1.9). Unknown and operational states are ignored.
+    /// Set the autonomous transitions: idle time and state (NVM Express Base Specification 2.0c, section 5.27.1.9).
     pub fn set_autonomous_transitions(&mut self, now: Nanos, transitions: &[(Nanos, u8)]) {
         let now_ns = now.0.min(MAX_TIME_NS).max(self.last_submit_ns);
         self.start_waiting(now_ns);

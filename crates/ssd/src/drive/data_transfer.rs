@@ -11,10 +11,8 @@ use crate::faults::WriteEffect;
 use crate::regenerate::Generator;
 
 impl Drive {
-    /// Queue a write with its bytes. Ignores the bytes without [`crate::DriveOptions::keep_data`].
-    ///
-    /// The bytes are stored now (modified by planned faults) unless the command will fail. If `bytes` and the command
-    /// differ in length, the common prefix is stored.
+    /// Queue a write with its bytes, which are kept with [`crate::DriveOptions::keep_data`]: stored now (modified by
+    /// planned faults) unless the command will fail; the common prefix if the lengths differ.
     pub fn submit_write(&mut self, now: Nanos, command: Command, bytes: &[u8]) {
         let (ok, effect) = self.enqueue(now, command);
         if !ok || command.op != Op::Write {
@@ -57,9 +55,8 @@ impl Drive {
         }
     }
 
-    /// Queue an NVMe Verify of the command's range at `now` (not before the last call's time): a read of the medium
-    /// without transfer to the host. Its bytes count as data read, but not as a read command (NVM Express Base
-    /// Specification 1.4, section 5.14.1.2). It completes exactly once.
+    /// Queue an NVMe Verify at `now` (not before the last call's time). Its bytes count as data read, but not as a read
+    /// command (NVM Express Base Specification 1.4, section 5.14.1.2).
     pub fn submit_verify(&mut self, now: Nanos, command: Command) {
         let command = Command {
             op: Op::Read,
@@ -74,8 +71,7 @@ impl Drive {
         self.update_journal(&command, true);
     }
 
-    /// Data of a completed read: pass its completion, offset and a buffer of its length. `false`, with the buffer
-    /// untouched, when no data is kept or the read failed.
+    /// Copy a completed read's data to a buffer of its length; `false` when no data is kept or the read failed.
     pub fn read_data(&self, completion: &Completion, offset_bytes: u64, buffer: &mut [u8]) -> bool {
         let Some(data) = &self.data else {
             return false;
@@ -91,8 +87,7 @@ impl Drive {
         true
     }
 
-    /// The extent beginning at `offset_bytes`, up to `end_bytes`: its end (or an earlier one), and whether it is a
-    /// hole, which reads as zeroes. Without kept data everything is one hole.
+    /// End (or an earlier one) of the extent at `offset_bytes`, up to `end_bytes`, and whether it is a hole of zeroes.
     pub fn extent(&self, offset_bytes: u64, end_bytes: u64) -> (u64, bool) {
         let Some(data) = &self.data else {
             return (end_bytes, true);

@@ -27,7 +27,6 @@ pub(super) struct Costs {
     other_command_ns: u64,
     ack_ns: u64,
     ack_unit_ns: u64,
-    throttle_percent: u64,
     /// Data path and collection time in per cent of unthrottled.
     data_path_percent: u64,
     skip_unmapped: bool,
@@ -37,33 +36,37 @@ pub(super) struct Costs {
 }
 
 impl Costs {
+    /// At full speed and throttled: a lower clock rate for firmware and data path.
     pub(super) fn new(profile: &Profile) -> [Costs; 2] {
+        let throttled = u64::from(profile.thermal.throttle_percent.value);
+        [100, throttled].map(|percent| Costs::at_clock_rate(profile, percent))
+    }
+
+    fn at_clock_rate(profile: &Profile, percent: u64) -> Costs {
         let firmware = &profile.firmware;
-        let costs = Costs {
-            read_command_ns: firmware.read_command_ns.value,
-            read_partial_ns: value_or(&firmware.read_partial_ns, 0),
-            read_split_ns: value_or(&firmware.read_split_ns, 0),
+        let scaled = |ns: u64| ns * percent / 100;
+        let by_hardware = value_or(&firmware.read_block_by_hardware, false);
+        let block_bytes = profile.identity.logical_block_bytes.value;
+        Costs {
+            read_command_ns: scaled(firmware.read_command_ns.value),
+            read_partial_ns: scaled(value_or(&firmware.read_partial_ns, 0)),
+            read_split_ns: scaled(value_or(&firmware.read_split_ns, 0)),
             die_read_bytes: u64::from(profile.nand.planes.value) * profile.nand.page_bytes.value,
-            read_page_ns: firmware.read_page_ns.value,
-            read_by_hardware_bytes: match value_or(&firmware.read_block_by_hardware, false) {
-                true => profile.identity.logical_block_bytes.value,
-                false => 0,
-            },
-            read_kib_ns: firmware.read_kib_ns.value,
-            path_setup_ns: value_or(&profile.data_path.setup_ns, 0),
-            write_command_ns: firmware.write_command_ns.value,
-            write_unit_ns: firmware.write_unit_ns.value,
-            other_command_ns: firmware.other_command_ns.value,
+            read_page_ns: scaled(firmware.read_page_ns.value),
+            read_by_hardware_bytes: if by_hardware { block_bytes } else { 0 },
+            read_kib_ns: scaled(firmware.read_kib_ns.value),
+            path_setup_ns: scaled(value_or(&profile.data_path.setup_ns, 0)),
+            write_command_ns: scaled(firmware.write_command_ns.value),
+            write_unit_ns: scaled(firmware.write_unit_ns.value),
+            other_command_ns: scaled(firmware.other_command_ns.value),
             ack_ns: profile.buffer.ack_ns.value,
             ack_unit_ns: profile.buffer.ack_unit_ns.value,
-            throttle_percent: u64::from(profile.thermal.throttle_percent.value),
-            data_path_percent: 100,
+            data_path_percent: percent,
             skip_unmapped: profile.ftl.skip_unmapped.value,
             elide_zero: profile.ftl.elide_zero.value,
             command_nj: profile.power.command_nj.value,
             transfer_kib_nj: profile.power.transfer_kib_nj.value,
-        };
-        [costs, costs.throttled()]
+        }
     }
 
     /// Core time for `pages` NAND pages of a read of `len` bytes, in nanoseconds.
@@ -76,28 +79,8 @@ impl Costs {
     }
 
     pub(super) fn min_ns(&self) -> u64 {
-        self.read_command_ns
-            .min(self.write_command_ns)
-            .min(self.other_command_ns)
-    }
-
-    /// The costs while throttled: a lower clock rate for firmware and data path.
-    fn throttled(mut self) -> Costs {
-        for cost in [
-            &mut self.read_command_ns,
-            &mut self.read_partial_ns,
-            &mut self.read_split_ns,
-            &mut self.read_page_ns,
-            &mut self.read_kib_ns,
-            &mut self.path_setup_ns,
-            &mut self.write_command_ns,
-            &mut self.write_unit_ns,
-            &mut self.other_command_ns,
-        ] {
-            *cost = *cost * self.throttle_percent / 100;
-        }
-        self.data_path_percent = self.throttle_percent;
-        self
+        let writes_ns = self.write_command_ns.min(self.other_command_ns);
+        self.read_command_ns.min(writes_ns)
     }
 }
 

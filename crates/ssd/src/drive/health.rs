@@ -23,12 +23,13 @@ impl Drive {
             .stuck_sensors_celsius
             .iter()
             .flat_map(|list| &list.value);
+        let offsets = offsets.map(|offset| (celsius + offset) as i32);
+        let sensors = offsets
+            .chain(stuck.map(|&celsius| celsius as i32))
+            .collect();
         Telemetry {
             composite_celsius: celsius as i32,
-            sensors: offsets
-                .map(|offset| (celsius + offset) as i32)
-                .chain(stuck.map(|&c| c as i32))
-                .collect(),
+            sensors,
             throttled: self.thermal.level > 0,
             warning_time_s,
             critical_time_s,

@@ -11,9 +11,9 @@ use crate::sourced::value_or;
 impl Drive {
     /// Power fails at `now` and returns at once (a host restart is up to the caller).
     ///
-    /// Commands in flight end at `now` with [`Status::PowerLoss`]; they may have taken effect, not, or in part. With
-    /// [`crate::DriveOptions::keep_data`], acknowledged and unflushed units may revert (see [`crate::volatile`]) unless
-    /// the profile has power-loss protection. The drive restarts in power state 0 with no data read ahead.
+    /// Commands in flight end with [`Status::PowerLoss`]; they may have taken effect, not, or in part. Acknowledged and
+    /// unflushed units of kept data may revert ([`crate::volatile`]) unless the profile has power-loss protection. The
+    /// drive restarts in power state 0.
     pub fn power_loss(&mut self, now: Nanos) {
         let now_ns = self.catch_up(now);
         self.observe_power(now_ns);

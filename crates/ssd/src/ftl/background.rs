@@ -44,8 +44,7 @@ impl Ftl {
             || (self.gc.idle_after_ns).is_some_and(|after_ns| quiet_since_ns + after_ns < now_ns)
     }
 
-    /// Run the next background task due by `now_ns` after idling since `quiet_since_ns`. Returns the interval to
-    /// account its energy to, in nanoseconds, never before the one returned last; `None` when nothing more is due.
+    /// Run the next task due by `now_ns`. Returns the interval to account its energy to, never before the last one's.
     pub fn run_background(&mut self, quiet_since_ns: u64, now_ns: u64) -> Option<(u64, u64)> {
         if self.background.quiet_since_ns != quiet_since_ns {
             let after_ns = self.gc.idle_after_ns;

@@ -86,11 +86,6 @@ impl Superblocks {
         superblock >= self.multi
     }
 
-    #[inline]
-    pub(super) fn set_written(&mut self, superblock: u32, units: u32) {
-        self.written[superblock as usize] = units;
-    }
-
     pub(super) fn open(&mut self, superblock: u32, units: u32) {
         let index = superblock as usize;
         self.state[index] = SuperblockState::Open;
@@ -259,19 +254,14 @@ impl Superblocks {
     pub(super) fn victim(&self) -> Option<u32> {
         let cost = |(&valid, &ineligible): (&u32, &u32)| valid | ineligible;
         let multi = self.multi as usize;
-        let costs = || {
-            self.valid[..multi]
-                .iter()
-                .zip(&self.ineligible[..multi])
-                .map(cost)
-        };
+        let (valid, ineligible) = (&self.valid[..multi], &self.ineligible[..multi]);
+        let costs = || valid.iter().zip(ineligible).map(cost);
         let least = costs().fold(u32::MAX, u32::min);
         if least >= self.superblock_units {
             return None;
         }
-        costs()
-            .position(|cost| cost == least)
-            .map(|index| index as u32)
+        let index = costs().position(|cost| cost == least);
+        index.map(|index| index as u32)
     }
 
     /// As [`Superblocks::victim`], greatest `age * (1 - u) / (1 + u)`: `u` valid share, age counted in closings.
@@ -283,19 +273,17 @@ impl Superblocks {
             // Ages below 2^30 and units below 2^24 fit.
             age.min(1 << 30) * ((units - valid) << 8) / (units + valid)
         };
-        self.candidates()
-            .filter(|&index| self.valid[index] < self.superblock_units)
-            .max_by_key(|&index| (score(index), std::cmp::Reverse(index)))
-            .map(|index| index as u32)
+        let frees = |index: &usize| self.valid[*index] < self.superblock_units;
+        let candidates = self.candidates().filter(frees);
+        let best = candidates.max_by_key(|&index| (score(index), std::cmp::Reverse(index)));
+        best.map(|index| index as u32)
     }
 
     /// Closed multi-bit superblock with the least erases, first of equals, if `gap` or more below the most worn one.
     pub(super) fn least_worn(&self, gap: u32) -> Option<u32> {
         let most = self.erases[..self.multi as usize].iter().max()?;
-        self.candidates()
-            .min_by_key(|&index| self.erases[index])
-            .filter(|&index| most - self.erases[index] >= gap)
-            .map(|index| index as u32)
+        let least = self.candidates().min_by_key(|&index| self.erases[index])?;
+        (most - self.erases[least] >= gap).then_some(least as u32)
     }
 
     fn candidates(&self) -> impl Iterator<Item = usize> {
@@ -304,10 +292,8 @@ impl Superblocks {
 
     #[inline]
     pub(super) fn touch(&self, physical: u32) -> u64 {
-        self.stale
-            .get((physical >> 6) as usize)
-            .copied()
-            .unwrap_or(0)
+        let word = self.stale.get((physical >> 6) as usize);
+        word.copied().unwrap_or(0)
     }
 
     pub(super) fn resident_bytes(&self) -> u64 {

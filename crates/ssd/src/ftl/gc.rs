@@ -220,7 +220,7 @@ impl Ftl {
             holds = self.read_senses(from, end, budget, &mut found, &mut senses);
         }
         let units = &found[..holds];
-        std::hint::black_box(self.map.touch(units));
+        self.map.touch(units);
         // Dies are reserved sense by sense; map and validity are updated in one batch.
         let mut moving = Moving::default();
         let mut stuck = None;

@@ -7,29 +7,14 @@ use crate::map::UNMAPPED;
 const MAP_UPDATE_BATCH: u32 = 64;
 
 impl Ftl {
-    /// Track from now on which units are on flash ([`Ftl::durable_units`]).
-    pub fn track_durability(&mut self) {
-        self.buffer.track();
-    }
-
     /// Units of host data taken into the write buffer since power-on.
     #[inline]
     pub fn accepted_units(&self) -> u64 {
         self.buffer.accepted_units
     }
 
-    /// How many of them, from the first, are on flash at `now_ns`. In order of time, after [`Ftl::track_durability`].
-    pub fn durable_units(&mut self, now_ns: u64) -> u64 {
-        self.buffer.durable_units(now_ns)
-    }
-
-    /// Restart after a power loss: the open group is closed as it is.
-    pub fn restart(&mut self, now_ns: u64) {
-        self.pad(now_ns);
-    }
-
-    /// Write one unit of host data that arrives at `arrival_ns` and is complete at `ready_ns` (later after a
-    /// read-modify-write). Returns when it has a buffer slot, or `None` when no flash is left.
+    /// Write one unit that is complete at `ready_ns` (later than `arrival_ns` after a read-modify-write). Returns when
+    /// it has a buffer slot, or `None` when no flash is left.
     pub fn write(&mut self, now_ns: u64, unit: u32, arrival_ns: u64, ready_ns: u64) -> Option<u64> {
         let slot = match self.buffer.acquire(arrival_ns) {
             Some(slot) => slot,
@@ -168,7 +153,7 @@ impl Ftl {
         true
     }
 
-    pub(super) fn pad(&mut self, now_ns: u64) {
+    pub(crate) fn pad(&mut self, now_ns: u64) {
         self.apply_map_updates();
         let write_point = &mut self.write_points[HOST];
         let in_group = (write_point.superblock << self.shift)

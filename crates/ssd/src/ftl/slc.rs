@@ -126,10 +126,8 @@ impl SlcCache {
     }
 
     fn next_engine(&self) -> usize {
-        let engines = 0..self.engines.len();
-        engines
-            .min_by_key(|&engine| self.engines[engine])
-            .unwrap_or(0)
+        let first = (0..self.engines.len()).min_by_key(|&engine| self.engines[engine]);
+        first.unwrap_or(0)
     }
 
     fn folded_ns(&self) -> u64 {
@@ -169,11 +167,8 @@ impl Ftl {
         let mut left = budget;
         while left > 0 {
             let Some(slc) = &mut self.slc else { return 0 };
-            let Some((superblock, cursor)) = slc
-                .victim
-                .take()
-                .or_else(|| slc.full.pop_front().map(|superblock| (superblock, 0)))
-            else {
+            let oldest = || slc.full.pop_front().map(|superblock| (superblock, 0));
+            let Some((superblock, cursor)) = slc.victim.take().or_else(oldest) else {
                 break;
             };
             let mut found = std::mem::take(&mut slc.found);
@@ -183,12 +178,10 @@ impl Ftl {
             let physical = superblock << self.shift | cursor;
             self.blocks.valid_units(physical, stop - cursor, &mut found);
             // Consecutive entries share cache lines anyway.
-            if found
-                .first()
-                .zip(found.last())
-                .is_some_and(|(first, last)| last.wrapping_sub(*first) >= found.len() as u32)
-            {
-                std::hint::black_box(self.map.touch(&found));
+            let ends = found.first().zip(found.last());
+            let span = ends.map_or(0, |(first, last)| last.wrapping_sub(*first));
+            if span as usize >= found.len() {
+                self.map.touch(&found);
             }
             let moved = self.relocate(FOLD, at_ns, &found, at_ns);
             let stuck = moved < found.len();

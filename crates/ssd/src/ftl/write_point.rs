@@ -100,19 +100,13 @@ impl Ftl {
                 self.apply_map_updates();
             }
             self.blocks.close(full);
-            if self.blocks.is_slc(full)
-                && let Some(slc) = &mut self.slc
-            {
+            if let Some(slc) = self.slc.as_mut().filter(|_| full >= self.blocks.multi) {
                 slc.close(full);
             }
             self.write_points[which].superblock = NONE;
             self.write_points[which].group_start = UNMAPPED;
         }
-        let cached = if which == HOST && self.slc.is_some() {
-            self.next_slc(now_ns)
-        } else {
-            None
-        };
+        let cached = (which == HOST).then(|| self.next_slc(now_ns)).flatten();
         let opened = cached.or_else(|| {
             if which != GC {
                 self.gc_until_two_free(now_ns);
@@ -126,14 +120,13 @@ impl Ftl {
         let geometry = self.nand.geometry(superblock << self.shift);
         let (units, group_units) = (geometry.superblock_units, geometry.group_units.divisor);
         self.blocks.open(superblock, units);
-        let write_point = &mut self.write_points[which];
-        write_point.group_units = group_units;
-        write_point.superblock = superblock;
-        write_point.next = 0;
-        write_point.mapped = 0;
-        write_point.limit = units;
-        write_point.group_start = superblock << self.shift;
-        write_point.ready_ns = 0;
+        self.write_points[which] = WritePoint {
+            superblock,
+            limit: units,
+            group_start: superblock << self.shift,
+            slots: self.write_points[which].slots,
+            ..WritePoint::closed(group_units)
+        };
         true
     }
 
@@ -160,8 +153,7 @@ impl Ftl {
         write_point.group_start += write_point.group_units;
         write_point.ready_ns = 0;
         let slots = std::mem::take(&mut write_point.slots);
-        self.blocks
-            .set_written(write_point.superblock, write_point.next);
+        self.blocks.written[write_point.superblock as usize] = write_point.next;
         self.buffer.release(end_ns, slots);
         if which == FOLD || (which == HOST && !in_slc) {
             self.gc_in_step(self.write_points[which].group_units, now_ns, ready_ns);

@@ -23,8 +23,8 @@ pub enum VictimPolicy {
     /// Fewest valid units.
     #[default]
     Greedy,
-    /// Greatest `age * (1 - u) / (1 + u)`, `u` its valid share (A. Kawaguchi et al., "A flash-memory based file
-    /// system", USENIX 1995): cold data is collected before it is as empty as hot data.
+    /// Greatest `age * (1 - u) / (1 + u)`, `u` its valid share: cold data is collected before it is as empty as hot
+    /// data (A. Kawaguchi et al., "A flash-memory based file system", USENIX 1995).
     CostBenefit,
 }
 
@@ -55,7 +55,7 @@ pub struct GcProfile {
     pub unit_ns: Option<Sourced<u64>>,
     /// Idle time before background collection (up to `high_superblocks`), in nanoseconds. Absent: never.
     pub idle_after_ns: Option<Sourced<u64>>,
-    /// Static wear levelling: move the data of a superblock with this many erases less than the most worn one. Absent:
+    /// Static wear levelling: move a superblock's data when it has so many erases less than the most worn. Absent:
     /// never.
     pub wear_gap_erases: Option<Sourced<u32>>,
 }

@@ -4,7 +4,7 @@ use serde::Deserialize;
 
 use super::validate::{Validity, rules};
 use super::{MAP_UNIT_BYTES, NandProfile, Profile};
-use crate::sourced::{Provenance, Sourced};
+use crate::sourced::{Provenance, Sourced, value_or};
 
 /// Map page size of [`MapCacheProfile::of_size`]; Host Memory Buffers are lent in 4 KiB pages too.
 const DEFAULT_PAGE_BYTES: u64 = 4096;
@@ -27,8 +27,7 @@ pub enum MapLocation {
     /// Controller SRAM: a hit costs nothing.
     #[default]
     Controller,
-    /// Host Memory Buffer (NVM Express Base Specification 1.2, section 8.9; 2.0, section 8.14): each use crosses the
-    /// link.
+    /// Host Memory Buffer (NVM Express Base Specification 1.2, section 8.9): each use crosses the link.
     HostMemory,
 }
 
@@ -76,9 +75,7 @@ impl MapCacheProfile {
 
     /// Whether the cache is in host memory.
     pub fn is_in_host_memory(&self) -> bool {
-        self.place
-            .as_ref()
-            .is_some_and(|place| place.value == MapLocation::HostMemory)
+        value_or(&self.place, MapLocation::Controller) == MapLocation::HostMemory
     }
 }
 

@@ -277,10 +277,10 @@ fn a_run_equals_its_single_units() {
                 }
                 2 => {
                     runs.apply_map_updates();
-                    let physical = runs.locate(first);
+                    let physical = runs.map.get(first);
                     assert_eq!(runs.read(now, now, physical, 1), {
                         singles.apply_map_updates();
-                        singles.read(now, now, singles.locate(first), 1)
+                        singles.read(now, now, singles.map.get(first), 1)
                     });
                 }
                 _ => {}
@@ -291,7 +291,7 @@ fn a_run_equals_its_single_units() {
         check(&mut runs);
         check(&mut singles);
         for unit in 0..user_units {
-            assert_eq!(runs.locate(unit), singles.locate(unit));
+            assert_eq!(runs.map.get(unit), singles.map.get(unit));
         }
     }
 }
@@ -523,7 +523,7 @@ proptest::proptest! {
         proptest::prop_assert_eq!(once.nand.idle_ns(), pieced.nand.idle_ns());
         proptest::prop_assert_eq!(&once.free, &pieced.free);
         for unit in 0..user_units {
-            proptest::prop_assert_eq!(once.locate(unit), pieced.locate(unit));
+            proptest::prop_assert_eq!(once.map.get(unit), pieced.map.get(unit));
         }
         check(&mut pieced);
     }
@@ -567,7 +567,7 @@ fn purged(slc: bool, filled: bool, before: u32, after: u32, seed: u64) {
     assert!(wear_of(&ftl).1 <= wear.1 + 1 && wear_of(&ftl).1 >= wear.1);
     check(&mut ftl);
     for unit in 0..user_units {
-        assert_eq!(ftl.locate(unit), UNMAPPED);
+        assert_eq!(ftl.map.get(unit), UNMAPPED);
     }
     assert_eq!(ftl.free, fresh.free);
     assert_eq!(ftl.buffer.unprogrammed_units(), 0);

@@ -70,7 +70,7 @@ proptest! {
                     }
                     plain[b as usize].units.extend(units.into_iter().map(Some));
                     next += n;
-                    blocks.set_written(b, at + n);
+                    blocks.written[b as usize] = at + n;
                 }
                 Step::Close(b) if plain[b as usize].state == SuperblockState::Open => {
                     plain[b as usize].state = SuperblockState::Closed;
