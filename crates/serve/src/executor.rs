@@ -68,7 +68,8 @@ pub enum Reply {
 /// The drive and the requests in flight.
 #[derive(Debug)]
 pub struct CommandExecutor {
-    pacer: Pacer,
+    /// The drive.
+    pub pacer: Pacer,
     requests: Vec<ActiveRequest>,
     free: Vec<u32>,
     /// Completions not processed yet, the latest first.
@@ -105,16 +106,6 @@ impl CommandExecutor {
             free: Vec::new(),
             completed: Vec::new(),
         }
-    }
-
-    /// The pacer.
-    pub fn pacer(&self) -> &Pacer {
-        &self.pacer
-    }
-
-    /// Returns the pacer.
-    pub fn into_pacer(self) -> Pacer {
-        self.pacer
     }
 
     /// Starts a request that arrived at model time `now`. Returns the reply if it needs no command of the drive.

@@ -1,17 +1,12 @@
 //! Simulated drives as block devices and PCIe functions for other programs.
 //!
-//! # Purpose
 //! Exports a simulated drive to fio, qemu-img, a file system or a virtual machine, with the model's latencies on the wall clock and
 //! its faults.
 //!
 //! # Architecture
-//! - [`pacer`]: maps the model's time to the wall clock, for all protocols.
-//! - [`nbd`]: the NBD protocol, sans-IO: one [`nbd::NbdSession`] per connection.
-//! - [`executor`]: requests become drive commands, completions become replies.
-//! - [`server`]: NBD event loop, one thread with one epoll instance for the drive and all connections.
-//! - [`listen`]: addresses, remote-access check, socket files.
-//! - [`vfio`]: the drive as a PCIe function of a virtual machine over vfio-user, with the controller model of `assay_nvme_ctrl`.
-//! - [`round_trip`]: round-trip overhead of the server on this machine.
+//! [`pacer`] maps the model's time to the wall clock, for all protocols. [`nbd`] is the NBD protocol, sans-IO; [`executor`] turns its
+//! requests into drive commands and completions into replies; [`server`] is the event loop on the sockets of [`listen`]. [`vfio`] is the
+//! drive as a PCIe function of a virtual machine. [`round_trip`] measures the overhead of the server on this machine.
 //!
 //! # Bounds
 //! Clients are untrusted. Limits: [`server::MAX_CONNECTIONS`] connections; one received message per connection; requests in flight

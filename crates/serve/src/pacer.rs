@@ -6,8 +6,6 @@
 //!
 //! A client sees the model's latency and the server's round-trip overhead. The overhead of the host that measured the published figures
 //! (`assay_ssd::profile::BenchProfile`) is not added: a client's own host has one.
-//!
-//! One thread owns a pacer and decides how to wait ([`Pacer::wait`]).
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -116,8 +114,10 @@ impl Lateness {
 pub struct Pacer {
     events: EventLoop,
     clock: ModelClock,
-    in_flight: usize,
-    lateness: Lateness,
+    /// Commands whose completions have not been taken.
+    pub in_flight: usize,
+    /// How late completions were so far; 0 at [`Pace::Free`].
+    pub lateness: Lateness,
 }
 
 impl Pacer {
@@ -149,16 +149,6 @@ impl Pacer {
             Pace::Real => self.clock.now(),
             Pace::Free => self.events.now(),
         }
-    }
-
-    /// Commands whose completions have not been taken.
-    pub fn in_flight(&self) -> u64 {
-        self.in_flight as u64
-    }
-
-    /// How late completions were so far; 0 at [`Pace::Free`].
-    pub fn lateness(&self) -> Lateness {
-        self.lateness
     }
 
     /// Submit a command that arrived at [`Pacer::now`]. A write comes with its bytes.

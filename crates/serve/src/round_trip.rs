@@ -2,9 +2,8 @@
 //!
 //! A second drive of the same profile, without faults, is served over a socket pair to a client that reads random 4 KiB blocks of a
 //! filled drive at queue depth 1. The measurement covers the whole server (sleep, wake-up, polling, receive, decode, send) and the
-//! client's wake-up. The idle times are those of the served drive, because a processor that was idle for longer takes longer to
-//! wake. The overhead is the measured latency less the model's; the time that a client takes between a reply and its next request
-//! is not part of it.
+//! client's wake-up, not the time between a reply and the next request. The idle times are those of the served drive, because a
+//! processor that was idle for longer takes longer to wake.
 
 use std::convert::Infallible;
 use std::io::{self, Read, Write};
@@ -51,8 +50,8 @@ impl RoundTripOverhead {
         measured.sort_unstable();
         model.sort_unstable();
         let at = |times: &[Nanos], share: usize| {
-            let index = times.len() * share / 100;
-            times.get(index).copied().unwrap_or_default()
+            let value = times.get(times.len() * share / 100);
+            value.copied().unwrap_or_default()
         };
         let mean = |times: &[Nanos]| {
             let total_ns: u64 = times.iter().map(|time| time.0).sum();

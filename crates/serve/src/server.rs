@@ -1,13 +1,10 @@
 //! NBD server event loop: one thread, one epoll instance, one drive, many connections.
 //!
-//! One iteration waits for sockets or the drive, receives, decodes and submits, takes the completions due and sends replies.
-//!
 //! # Waiting
 //! Without requests in flight the thread sleeps until a socket is readable. While the model holds completions back it sleeps until
 //! [`SPIN`] before the next is due and then polls, because a wake-up takes tens of microseconds. After activity it polls for
-//! [`BUSY_POLL`] before it sleeps, since a reply is mostly followed by the next request. So a client that keeps requests in flight
-//! never waits for the server to wake, and the server uses a whole processor meanwhile. On a machine with one processor it does not
-//! poll after activity: the client needs the processor. The thread's timer slack is set to the minimum, so that sleeps end in time.
+//! [`BUSY_POLL`] before it sleeps, since a reply is mostly followed by the next request; on a machine with one processor it does not,
+//! because the client needs the processor. The thread's timer slack is set to the minimum, so that sleeps end in time.
 
 use std::io;
 use std::num::NonZeroU64;
@@ -130,20 +127,14 @@ impl NbdServer {
         })
     }
 
-    /// Accepts connections of a listener.
-    ///
-    /// # Errors
-    /// When epoll rejects the socket.
+    /// Accepts connections of a listener; fails when epoll rejects the socket.
     pub fn listen(&mut self, listener: Listener) -> Result<(), ServeError> {
         self.register(listener.as_fd(), LISTENER)?;
         self.listener = Some(listener);
         Ok(())
     }
 
-    /// Serves a connected socket.
-    ///
-    /// # Errors
-    /// When epoll rejects the socket.
+    /// Serves a connected socket; fails when epoll rejects it.
     pub fn adopt(&mut self, stream: UnixStream) -> Result<(), ServeError> {
         stream.set_nonblocking(true).map_err(failed("fcntl"))?;
         self.add_connection(stream.into())?;
@@ -151,19 +142,14 @@ impl NbdServer {
         Ok(())
     }
 
-    /// The export.
-    pub fn export(&self) -> &Export {
-        &self.export
-    }
-
     /// The drive.
     pub fn drive(&self) -> &Drive {
-        self.executor.pacer().drive()
+        self.executor.pacer.drive()
     }
 
     /// Returns the drive.
     pub fn into_drive(self) -> Drive {
-        self.executor.into_pacer().into_drive()
+        self.executor.pacer.into_drive()
     }
 
     /// Number of connections.
@@ -189,7 +175,7 @@ impl NbdServer {
         self.to_flush = (0..self.connections.len()).collect();
         self.flush();
         // `flush` closed the connections without outstanding replies.
-        while (self.executor.pacer().in_flight() > 0 || self.connected() > 0)
+        while (self.executor.pacer.in_flight > 0 || self.connected() > 0)
             && self.clock.now() < until
         {
             self.poll_until(Some(until))?;
@@ -198,14 +184,11 @@ impl NbdServer {
             self.close(slot);
         }
         self.stopping = false;
-        self.summary.lateness = self.executor.pacer().lateness();
+        self.summary.lateness = self.executor.pacer.lateness;
         Ok(self.summary)
     }
 
-    /// One iteration: waits for an event and processes it.
-    ///
-    /// # Errors
-    /// When waiting fails.
+    /// One iteration: waits for an event and processes it; fails when waiting fails.
     pub fn poll_once(&mut self) -> Result<(), ServeError> {
         self.poll_until(None)
     }
@@ -213,7 +196,7 @@ impl NbdServer {
     /// One iteration that waits until `until` at most.
     fn poll_until(&mut self, until: Option<Nanos>) -> Result<(), ServeError> {
         let mut timeout = Some(Timespec::default());
-        match self.executor.pacer().wait() {
+        match self.executor.pacer.wait() {
             Wait::Idle if self.clock.now() > self.busy_poll_until => match until {
                 None => timeout = None,
                 Some(until) => self.sleep(until - self.clock.now())?,
@@ -268,8 +251,8 @@ impl NbdServer {
     }
 
     fn register(&self, fd: BorrowedFd<'_>, data: u64) -> Result<(), ServeError> {
-        let added = epoll::add(&self.epoll, fd, EventData::new_u64(data), EventFlags::IN);
-        added.map_err(failed("epoll_ctl"))
+        let data = EventData::new_u64(data);
+        epoll::add(&self.epoll, fd, data, EventFlags::IN).map_err(failed("epoll_ctl"))
     }
 
     fn accept(&mut self) -> Result<(), ServeError> {
@@ -328,7 +311,7 @@ impl NbdServer {
 
     /// Decodes and starts the received requests, up to the limit of bytes in flight.
     fn process_received(&mut self, slot: usize) {
-        let now = self.executor.pacer().now();
+        let now = self.executor.pacer.now();
         let Some(Some(connection)) = self.connections.get_mut(slot) else {
             return;
         };

@@ -2,9 +2,8 @@
 //!
 //! # Architecture
 //! QEMU 10.1 or later (`-device vfio-user-pci`) connects to a socket, shares the guest's memory by file descriptors, and forwards each
-//! access of the guest to the function's registers. [`config_space`] is the PCI configuration space, [`guest_memory`] the guest's
-//! memory, [`backend`] the callbacks of the `vfio_user` crate, [`function`] the controller with its clock and interrupts,
-//! [`round_trip`] the round-trip overhead.
+//! access of the guest to the function's registers. [`backend`] has the callbacks of the `vfio_user` crate, [`function`] the controller
+//! with its clock and interrupts.
 //!
 //! Two threads share the function. The socket thread writes registers and lets the controller fetch commands. The completion thread
 //! sleeps until the model's next event ([`crate::pacer`]), polls for the last [`crate::server::SPIN`], and raises interrupts. A doorbell

@@ -8,6 +8,7 @@ use super::session::{NbdSession, u16_at, u32_at};
 
 /// Zeroes that end the reply to `NBD_OPT_EXPORT_NAME` unless the client declined them (proto, "Newstyle negotiation").
 const RESERVED: [u8; 124] = [0; 124];
+const MALFORMED: &[u8] = b"the data of this option is malformed";
 
 fn reply(out: &mut Vec<u8>, option: u32, kind: u32, data: &[&[u8]]) {
     let len: usize = data.iter().map(|part| part.len()).sum();
@@ -108,8 +109,7 @@ impl NbdSession {
             rest.len() >= 2 && rest.len() - 2 == 2 * usize::from(u16_at(rest, 0))
         });
         let Some((name, requests)) = parsed else {
-            let why = b"the data of this option is malformed";
-            return reply(out, number, option_reply::ERR_INVALID, &[why]);
+            return reply(out, number, option_reply::ERR_INVALID, &[MALFORMED]);
         };
         if !self.matches_export(name) {
             let why = format!("no such export; there is only {:?}", self.export.name);
@@ -165,8 +165,7 @@ impl NbdSession {
             queries.is_empty().then_some((name, found))
         });
         let Some((name, found)) = parsed else {
-            let why = b"the data of this option is malformed";
-            return rejected(out, option_reply::ERR_INVALID, why);
+            return rejected(out, option_reply::ERR_INVALID, MALFORMED);
         };
         if !self.matches_export(name) {
             return rejected(out, option_reply::ERR_UNKNOWN, b"no such export");

@@ -3,10 +3,8 @@
 //! A second drive of the same profile, without faults, is served over a socket of its own to an NVMe driver
 //! ([`assay_nvme_ctrl::driver`]) that reads random 4 KiB blocks at queue depth 1: it writes doorbells over the socket, as QEMU does for
 //! a guest, and waits for the eventfd of the interrupt. The overhead is the measured latency less that of the same reads on a
-//! controller in the driver's thread.
-//!
-//! Not included, because they are not observable outside the guest: the path from the guest's write to the socket in QEMU,
-//! interrupt injection, and the guest's driver.
+//! controller in the driver's thread. Not observable outside the guest, hence not included: QEMU's path from the guest's write to the
+//! socket, interrupt injection, the guest's driver.
 
 use std::fs::File;
 use std::io::{self, Read};
