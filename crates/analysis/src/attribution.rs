@@ -16,15 +16,10 @@
 //! | host-limited | no idle processor, or a worker thread that uses all of its own | `limits` |
 //!
 //! Drives that report only their temperature (most, through hwmon) are labelled by the shape of the rate, bytes and temperature;
-//! drives with counters by those first. Precision and recall are measured in `tests/scenarios.rs` on drives with known ground truth,
-//! and listed in docs/attribution.md.
+//! drives with counters by those first. Precision and recall (`tests/scenarios.rs`) are listed in docs/attribution.md.
 //!
 //! # Non-goals
-//! Single slow I/Os (latency tails); cells without a series. A span of time has one cause: of two at once, the one that sets the rate,
-//! or that can be proven.
-//!
-//! # Key constants
-//! Limits of each detector are constants in its module, with their source.
+//! Single slow I/Os (latency tails); cells without a series. Of two causes at once, the one that sets the rate or can be proven counts.
 
 use assay_store::series::IntervalSample;
 use serde::Serialize;
@@ -190,8 +185,14 @@ pub fn phases(observed: &ObservedCell) -> Vec<RatePhase> {
             evidence: span.evidence,
         })
     };
-    let spans = explain(observed, &rates(observed));
-    joined(spans).into_iter().filter_map(phase).collect()
+    let mut spans = explain(observed, &rates(observed));
+    // Neighbours with the same cause become one; the evidence of the first is kept.
+    spans.dedup_by(|span, before| {
+        let same = span.cause == before.cause;
+        before.to = if same { span.to } else { before.to };
+        same
+    });
+    spans.into_iter().filter_map(phase).collect()
 }
 
 /// A rate over time, summed.
@@ -230,53 +231,34 @@ fn rates(observed: &ObservedCell) -> Vec<f64> {
         observed.intervals.iter().map(|i| rate(&i.sample)).collect()
     };
     let bytes = of(IntervalSample::mib_per_s);
-    if bytes.iter().any(|&rate| rate > 0.0) {
-        return bytes;
+    match bytes.iter().any(|&rate| rate > 0.0) {
+        true => bytes,
+        false => of(IntervalSample::iops),
     }
-    of(IntervalSample::iops)
-}
-
-/// Neighbours with the same cause become one; the evidence of the first is kept.
-fn joined(spans: Vec<CauseSpan>) -> Vec<CauseSpan> {
-    let mut out: Vec<CauseSpan> = Vec::new();
-    for span in spans {
-        match out.last_mut() {
-            Some(last) if last.cause == span.cause => last.to = span.to,
-            _ => out.push(span),
-        }
-    }
-    out
 }
 
 /// Causes of all intervals, in order: throttling first, because it overlays every other cause; then external limits; then effects
 /// of writing.
 fn explain(observed: &ObservedCell, rates: &[f64]) -> Vec<CauseSpan> {
+    let unthrottled = |from, to| {
+        if from >= to {
+            return Vec::new();
+        }
+        let host = limits::host(observed, from, to).map(|evidence| (Cause::HostLimited, evidence));
+        match host.or_else(|| limits::power(observed, from, to)) {
+            Some((cause, evidence)) => vec![CauseSpan::new(from, to, cause, evidence)],
+            None => writes::explain(observed, rates, from, to),
+        }
+    };
     let mut out = Vec::new();
     let mut at = 0;
     for throttled in thermal::throttled_spans(observed, rates) {
-        explain_unthrottled(observed, rates, at, throttled.from, &mut out);
+        out.extend(unthrottled(at, throttled.from));
         at = throttled.to;
         out.push(throttled);
     }
-    explain_unthrottled(observed, rates, at, rates.len(), &mut out);
+    out.extend(unthrottled(at, rates.len()));
     out
-}
-
-fn explain_unthrottled(
-    observed: &ObservedCell,
-    rates: &[f64],
-    from: usize,
-    to: usize,
-    out: &mut Vec<CauseSpan>,
-) {
-    if from >= to {
-        return;
-    }
-    let host = limits::host(observed, from, to).map(|evidence| (Cause::HostLimited, evidence));
-    match host.or_else(|| limits::power(observed, from, to)) {
-        Some((cause, evidence)) => out.push(CauseSpan::new(from, to, cause, evidence)),
-        None => out.extend(writes::explain(observed, rates, from, to)),
-    }
 }
 
 impl Cause {

@@ -1,13 +1,12 @@
 //! Comparison of drives or runs, workload by workload.
 //!
 //! # Mechanism
-//! Drives of all runs are put into groups, one per drive: repeated runs of a drive stand on the same side. A real drive is identified by model and
-//! serial, a simulated one by its specification without the seed (another seed is another measurement of the same drive). Where all runs are of one
-//! drive, every run is a side of its own: before and after. The first group is the baseline, and every other is compared with it, workload by
-//! workload, by [`assay_stats::compare`].
+//! Runs are grouped by drive: a real one is identified by model and serial, a simulated one by its specification without the
+//! seed. Where all runs are of one drive, every run is a group: before and after. The first group is the baseline, and every
+//! other is compared with it, workload by workload, by [`assay_stats::compare`].
 //!
-//! Workloads match when step, variant, figures and what else makes an access (mixes, distribution, limits) are the same; areas may differ, because
-//! drives differ in size, but not the lengths of streams. Of cells in rounds the last window counts, strung together.
+//! Workloads match when step, variant, figures and access options are the same; areas may differ, because drives differ in size,
+//! but not the lengths of streams. Of cells in rounds the last window counts, as one series.
 //!
 //! # Non-goals
 //! An overall winner: the relevance of a workload depends on the use.

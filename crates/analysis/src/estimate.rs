@@ -48,10 +48,8 @@ pub fn of_several<'a>(drives: impl IntoIterator<Item = &'a CellDrive>) -> Estima
         let parts: Vec<(f64, f64)> = samples.iter().map(of).collect();
         confidence::ratio(&parts, LEVEL)
     };
-    let counted = samples
-        .iter()
-        .map(op)
-        .filter(|c| c.latencies >= P99_SAMPLES);
+    let enough = |counts: &&OpCounts| counts.latencies >= P99_SAMPLES;
+    let counted = samples.iter().map(op).filter(enough);
     let percentiles: Vec<f64> = counted.map(|counts| counts.p99_ns as f64).collect();
     let most = percentiles.len() * 2 > samples.len();
     Estimates {

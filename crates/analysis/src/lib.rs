@@ -18,7 +18,7 @@
 //! Access to drives, output, clocks.
 //!
 //! # Key constants
-//! None of its own: limits of statistics are in `stats`, limits of verdicts in policies.
+//! None: limits of statistics are in `stats`, limits of verdicts in policies.
 #![forbid(unsafe_code)]
 
 pub mod attribution;

@@ -1,10 +1,9 @@
 //! Rates of streams of chunks by length: peak, continuous, and the cliffs between them.
 //!
 //! # Mechanism
-//! Repetitions of a stream are averaged by their time, as in MLE NVMe Streamer's sweep, and the rate is that of the mean time; its interval comes from the
-//! repetitions, which idle time separates ([`confidence::independent`]). A *cliff* is a length from which on the rate stays at least a fifth
-//! ([`FALL_SHARE`]) below that of shorter streams: a cache that held the shorter ones was full. Its size lies between the last length
-//! before the fall and the first after it, less what was written out meanwhile.
+//! The rate is that of the mean time of the repetitions, as in MLE NVMe Streamer's sweep; idle time separates them, so its interval
+//! is that of independent values. A *cliff* is a length from which on the rate stays at least [`FALL_SHARE`] below that of shorter
+//! streams: a cache that held the shorter ones was full. Its size lies between the last length before the fall and the first after it.
 //!
 //! # Non-goals
 //! Causes of a fall within one stream ([`crate::attribution`]).

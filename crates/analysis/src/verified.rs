@@ -22,9 +22,8 @@ pub fn bad_blocks(summary: &VerifySummary) -> u64 {
 /// not summed.
 pub fn worst_pass<'a>(passes: impl Iterator<Item = &'a VerifySummary>) -> Option<WorstPass<'a>> {
     let all: Vec<&VerifySummary> = passes.collect();
-    let summary = all
-        .iter()
-        .max_by_key(|summary| (bad_blocks(summary), summary.blocks_checked))?;
+    let worst = |summary: &&&VerifySummary| (bad_blocks(summary), summary.blocks_checked);
+    let summary = all.iter().max_by_key(worst)?;
     Some(WorstPass {
         passes: all.len(),
         bad_blocks: bad_blocks(summary),

@@ -50,17 +50,15 @@ pub fn load(name: &str) -> Result<Suite, SuiteError> {
         return Suite::parse(name, text);
     }
     let path = Path::new(name);
-    if path.extension().is_some_and(|e| e == "toml") {
-        let text = std::fs::read_to_string(path).map_err(|source| SuiteError::File {
-            path: name.to_owned(),
-            source,
-        })?;
-        return Suite::parse(name, &text);
+    let name = name.to_owned();
+    if path.extension().is_none_or(|e| e != "toml") {
+        let known = names().join(", ");
+        return Err(SuiteError::Unknown { name, known });
     }
-    Err(SuiteError::Unknown {
-        name: name.to_owned(),
-        known: names().join(", "),
-    })
+    match std::fs::read_to_string(path) {
+        Ok(text) => Suite::parse(&name, &text),
+        Err(source) => Err(SuiteError::File { path: name, source }),
+    }
 }
 
 #[cfg(test)]

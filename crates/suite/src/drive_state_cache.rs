@@ -8,12 +8,7 @@
 //! never as valid.
 //!
 //! A file is replaced atomically (temporary file, fsync, rename), with a version and a checksum; a damaged file counts as absent.
-//!
-//! A writing cell is recorded before it starts ([`DriveStateCache::record_cell_start`]). If the process is killed, only the resumed
-//! run claims the cell's writes ([`DriveStateCache::claim_interrupted_writes`]), up to the bound that its journal gives (for a file, which counts no
-//! bytes: up to the latest possible end). A purge is recorded before it starts too ([`DriveStateCache::record_purge_start`]): an
-//! interrupted one invalidates everything.
-//!
+//! Writing cells and purges are recorded before they start (`in_progress`): after a kill, only the resumed run claims the writes.
 //! Discards by other programs are detected where the kernel counts them; it does not for zram.
 //!
 //! # Non-goals

@@ -5,6 +5,8 @@ use assay_store::StoreError;
 use assay_workload::plan::PlanError;
 use assay_workload::run::RunError;
 
+use crate::expand::MAX_CELLS;
+
 /// A suite that cannot be read, planned or run.
 #[derive(Debug, thiserror::Error)]
 pub enum SuiteError {
@@ -28,18 +30,12 @@ pub enum SuiteError {
         /// The system's error.
         source: std::io::Error,
     },
-    /// Invalid TOML.
-    #[error("suite {name}: {message}")]
-    Text {
-        /// The suite.
-        name: String,
-        /// Error and position.
-        message: String,
-    },
-    /// An invalid policy.
-    #[error("policy {name}: {message}")]
-    Policy {
-        /// The policy.
+    /// An invalid suite or policy, or parameter of one.
+    #[error("{what} {name}: {message}")]
+    Invalid {
+        /// `suite` or `policy`.
+        what: &'static str,
+        /// Its name.
         name: String,
         /// Error and position.
         message: String,
@@ -53,18 +49,6 @@ pub enum SuiteError {
         key: String,
         /// The existing ones.
         known: String,
-    },
-    /// A parameter's value cannot be used.
-    #[error("suite {suite}: parameter {key}={value}: {why}")]
-    BadParameter {
-        /// The suite.
-        suite: String,
-        /// The parameter.
-        key: String,
-        /// Its value.
-        value: String,
-        /// The error.
-        why: String,
     },
     /// The scale is out of range.
     #[error("--scale {0} is not between 0.001 and 100")]
@@ -87,15 +71,13 @@ pub enum SuiteError {
         /// The step.
         step: String,
     },
-    /// More than [`crate::expand::MAX_CELLS`] cells.
-    #[error("suite {suite} would make {cells} cells, more than {most}; shorten its lists")]
+    /// More than [`MAX_CELLS`] cells.
+    #[error("suite {suite} would make {cells} cells, more than {MAX_CELLS}; shorten its lists")]
     TooManyCells {
         /// The suite.
         suite: String,
         /// How many.
         cells: usize,
-        /// The most.
-        most: usize,
     },
     /// A drive cannot be opened or used.
     #[error(transparent)]
@@ -114,4 +96,14 @@ pub enum SuiteError {
         /// The difference.
         why: String,
     },
+}
+
+impl SuiteError {
+    pub(crate) fn invalid(what: &'static str, name: &str, message: String) -> SuiteError {
+        SuiteError::Invalid {
+            what,
+            name: name.to_owned(),
+            message,
+        }
+    }
 }

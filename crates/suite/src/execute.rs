@@ -225,14 +225,14 @@ impl Runner<'_> {
         match self.run_cell(cell, &state.results, &mut state.critical_warnings) {
             Ok(done) if self.stop.load(Ordering::Relaxed) && !done.complete => {
                 // Its intervals are kept; the cell stays unfinished for --resume.
-                self.record_partial_writes(cell, &done, &LostDrives::new());
+                self.record_partial_writes(&done, &LostDrives::new());
                 return Ok(CellExit::Interrupted);
             }
             Ok(done) => {
                 let errors = Self::count_failures(&done, state);
                 let lost = self.drives_lost_during(&done);
                 if !lost.is_empty() {
-                    self.record_partial_writes(cell, &done, &lost);
+                    self.record_partial_writes(&done, &lost);
                     self.give_up_drives(cell, lost, state)?;
                     return Ok(CellExit::DriveLost);
                 }

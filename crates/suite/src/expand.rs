@@ -184,12 +184,10 @@ pub fn expand(
         }
     }
     // Missing power states are reported now, not after hours of preconditioning.
-    for cell in &plan.cells {
-        let planned = cell.plan.skipped.is_none();
-        if let (true, Some(state)) = (planned, cell.plan.workload.power_state) {
-            for &drive in &cell.plan.drives {
-                drives[drive].check_power_state(state)?;
-            }
+    for cell in plan.cells.iter().filter(|c| c.plan.skipped.is_none()) {
+        if let Some(state) = cell.plan.workload.power_state {
+            let mut used = cell.plan.drives.iter();
+            used.try_for_each(|&drive| drives[drive].check_power_state(state))?;
         }
     }
     Ok(plan)
@@ -221,43 +219,38 @@ fn initial_contents(drive: &DriveSession) -> String {
 
 /// Why this step is skipped on this drive.
 fn skip_reason(step: &SuiteStep, drive: &DriveSession, drives: usize) -> Option<String> {
-    for need in &step.needs {
-        match need {
-            Requirement::Write if !drive.may_write() => return Some(needs_permission(drive)),
-            Requirement::File if drive.info().kind != DriveKind::File => {
-                let why = "reads through a file system: name a file on the drive to include it";
-                return Some(why.to_owned());
-            }
-            Requirement::SeveralDrives if drives < 2 => {
-                return Some("needs several drives: name them on one command line".to_owned());
-            }
-            Requirement::Write | Requirement::File | Requirement::SeveralDrives => {}
+    let info = drive.info();
+    let needs_permission = || {
+        let serial = &info.serial;
+        let why = format!("writes to the drive: add --destroy {serial} to include it");
+        (!drive.may_write()).then_some(why)
+    };
+    let unmet = |need: &Requirement| match need {
+        Requirement::Write => needs_permission(),
+        Requirement::File => (info.kind != DriveKind::File).then(|| {
+            "reads through a file system: name a file on the drive to include it".to_owned()
+        }),
+        Requirement::SeveralDrives => {
+            (drives < 2).then(|| "needs several drives: name them on one command line".to_owned())
         }
-    }
-    if step.kind == CellKind::Inspect {
-        match drive.holds() {
-            Holds::Modelled(state) => {
-                let state = match state {
-                    InitialState::Filled => "filled with incompressible data",
-                    InitialState::Fresh => "never written",
-                };
-                return Some(format!(
-                    "the contents of a simulated drive are known: it starts {state}"
-                ));
-            }
+    };
+    let nothing_to_inspect = || {
+        let state = match drive.holds() {
+            Holds::AsFound => return None,
             Holds::Nothing => return Some("the null target has no contents".to_owned()),
-            Holds::AsFound => {}
-        }
-    }
-    if step.writes() && !drive.may_write() {
-        return Some(needs_permission(drive));
-    }
-    None
-}
-
-fn needs_permission(drive: &DriveSession) -> String {
-    let serial = &drive.info().serial;
-    format!("writes to the drive: add --destroy {serial} to include it")
+            Holds::Modelled(InitialState::Filled) => "filled with incompressible data",
+            Holds::Modelled(InitialState::Fresh) => "never written",
+        };
+        Some(format!(
+            "the contents of a simulated drive are known: it starts {state}"
+        ))
+    };
+    let unmet = step.needs.iter().find_map(unmet);
+    unmet.or_else(|| match step.kind {
+        CellKind::Inspect => nothing_to_inspect(),
+        _ if step.writes() => needs_permission(),
+        _ => None,
+    })
 }
 
 /// A step's workloads in one line.
@@ -348,13 +341,11 @@ impl RunPlan {
         let all: Vec<usize> = (0..drives.len()).collect();
         let simulated = |drive: &DriveSession| drive.info().simulated;
         let mixed = drives.iter().any(simulated) && !drives.iter().all(simulated);
-        let skip = drives
-            .iter()
-            .find_map(|drive| skip_reason(step, drive, drives.len()));
-        let skip = skip.or_else(|| {
-            let why = "real and simulated drives have different clocks: run them in separate runs";
-            mixed.then(|| why.to_owned())
+        let mut skip = mixed.then(|| {
+            "real and simulated drives have different clocks: run them in separate runs".to_owned()
         });
+        let reason = |drive| skip_reason(step, drive, drives.len());
+        skip = drives.iter().find_map(reason).or(skip);
         for options in self.on(step, &drives[0]).combinations()? {
             let mut alone = BTreeMap::new();
             if drives.len() > 1 {
@@ -365,11 +356,8 @@ impl RunPlan {
                     self.push(cell)?;
                 }
             }
-            let holds = if contents.iter().all(|c| *c == contents[0]) {
-                &contents[0]
-            } else {
-                "various"
-            };
+            let same = contents.iter().all(|c| *c == contents[0]);
+            let holds = if same { &contents[0] } else { "various" };
             let mut cell = self.cell(step, &all, drives, &options, skip.clone(), holds)?;
             cell.alone = alone;
             self.push(cell)?;
@@ -383,7 +371,6 @@ impl RunPlan {
             return Err(SuiteError::TooManyCells {
                 suite: self.suite.name.clone(),
                 cells: self.cells.len(),
-                most: MAX_CELLS,
             });
         }
         Ok(())

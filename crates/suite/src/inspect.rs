@@ -2,11 +2,12 @@
 //! faster than incompressible data.
 
 use assay_device::open::open_drive;
-use assay_device::session::DriveSession;
+use assay_device::session::{DriveSession, SessionError};
 use assay_io::sync::SyncTarget;
 use assay_io::{Io, Nanos, Target};
 use assay_store::model::CellResult;
 use assay_units::{DataClass, Op, Rng};
+use assay_workload::run::RunError;
 
 use crate::SuiteError;
 
@@ -32,13 +33,9 @@ pub fn inspect(
     seed: u64,
 ) -> Result<CellResult, SuiteError> {
     let info = session.info();
-    let sample_bytes = SAMPLE_BYTES
-        .min(span_bytes as u32 / info.min_io_bytes * info.min_io_bytes)
-        .max(info.min_io_bytes);
-    let open = open_drive(info, info.direct_io, None)
-        .map_err(assay_device::session::SessionError::from)?;
-    let mut target = SyncTarget::new(open, 1, sample_bytes)
-        .map_err(assay_device::session::SessionError::from)?;
+    let sample_bytes = sample_bytes(span_bytes, info.min_io_bytes);
+    let open = open_drive(info, info.direct_io, None).map_err(SessionError::from)?;
+    let mut target = SyncTarget::new(open, 1, sample_bytes).map_err(SessionError::from)?;
     let mut rng = Rng::stream(seed, "inspect");
     let stripe = (span_bytes / u64::from(SAMPLES)).max(u64::from(sample_bytes));
     let start = target.now();
@@ -66,7 +63,7 @@ pub fn inspect(
         target
             .submit(&[io])
             .and_then(|()| target.reap(1, Nanos::MAX, &mut done))
-            .map_err(assay_workload::run::RunError::from)?;
+            .map_err(RunError::from)?;
         if let Some(bad) = done.iter().find(|c| !c.moved(sample_bytes)) {
             result.read.errors += 1;
             result.read.causes.count(bad.result);
@@ -82,16 +79,21 @@ pub fn inspect(
         zero += u64::from(bytes.iter().all(|&b| b == 0));
     }
     result.elapsed = target.now() - start;
-    result.values.insert("samples".to_owned(), taken as f64);
+    let mut insert = |name: &str, value: f64| result.values.insert(name.to_owned(), value);
+    insert("samples", taken as f64);
     if taken > 0 {
-        result.values.insert(
-            "zstd_ratio".to_owned(),
-            original as f64 / compressed.max(1) as f64,
-        );
-        result.values.insert(
-            "zero_share_pct".to_owned(),
-            zero as f64 / taken as f64 * 100.0,
-        );
+        insert("zstd_ratio", original as f64 / compressed.max(1) as f64);
+        insert("zero_share_pct", zero as f64 / taken as f64 * 100.0);
     }
     Ok(result)
 }
+
+/// Length of a sample, a multiple of the smallest I/O.
+fn sample_bytes(span_bytes: u64, min_io_bytes: u32) -> u32 {
+    let most = span_bytes.min(u64::from(SAMPLE_BYTES)) as u32;
+    (most / min_io_bytes * min_io_bytes).max(min_io_bytes)
+}
+
+#[cfg(test)]
+#[path = "../tests/unit/inspect.rs"]
+mod tests;

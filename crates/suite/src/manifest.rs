@@ -22,6 +22,11 @@ pub fn manifest(
     command_line: Vec<String>,
 ) -> Manifest {
     let created = wall_clock();
+    let record = |(session, label): (&DriveSession, &String)| model::DriveRecord {
+        probe: probe(session),
+        power_limits_mw: power_limits(session),
+        ..drive(session.info(), label)
+    };
     Manifest {
         schema: SCHEMA,
         run_id: run_id(&created, &plan.suite.name),
@@ -39,15 +44,7 @@ pub fn manifest(
         scale: plan.scale,
         seed: plan.seed,
         host: host(HostInfo::read()),
-        drives: drives
-            .iter()
-            .zip(&plan.labels)
-            .map(|(session, label)| model::DriveRecord {
-                probe: probe(session),
-                power_limits_mw: power_limits(session),
-                ..drive(session.info(), label)
-            })
-            .collect(),
+        drives: drives.iter().zip(&plan.labels).map(record).collect(),
         cells: plan.cells.iter().map(|cell| cell.plan.clone()).collect(),
     }
 }
@@ -83,11 +80,8 @@ fn probe(session: &DriveSession) -> Vec<model::ProbeProperty> {
     };
     let mut facts = Vec::new();
     display::facts(probe, &mut |group, name, value| {
-        facts.push(model::ProbeProperty {
-            group: group.to_owned(),
-            name,
-            value,
-        });
+        let group = group.to_owned();
+        facts.push(model::ProbeProperty { group, name, value });
     });
     facts
 }
@@ -122,9 +116,8 @@ pub fn drive(info: &DriveInfo, label: &str) -> model::DriveRecord {
         simulated: info.simulated,
         profile: info.profile.clone(),
         details: details(info),
-        probe: Vec::new(),
-        power_limits_mw: BTreeMap::new(),
         published: published(info),
+        ..model::DriveRecord::default()
     }
 }
 
@@ -135,16 +128,15 @@ fn published(info: &DriveInfo) -> Vec<Published> {
     let Some(profile) = info.profile.as_ref().filter(spec) else {
         return Vec::new();
     };
-    let bandwidths = published::read_bandwidths(profile)
-        .into_iter()
-        .map(|figure| {
-            let rw = if figure.random { "randread" } else { "read" };
-            let source = published::BANDWIDTH_SOURCE;
-            Published {
-                numjobs: figure.threads,
-                ..single_thread(source, rw, figure.block_bytes.into(), figure.mib_per_s)
-            }
-        });
+    let bandwidths = published::read_bandwidths(profile).into_iter();
+    let bandwidths = bandwidths.map(|figure| {
+        let rw = if figure.random { "randread" } else { "read" };
+        let source = published::BANDWIDTH_SOURCE;
+        Published {
+            numjobs: figure.threads,
+            ..single_thread(source, rw, figure.block_bytes.into(), figure.mib_per_s)
+        }
+    });
     let streams = published::stream_rates(profile).into_iter().map(|rate| {
         let rw = if rate.write { "write" } else { "read" };
         let source = published::STREAM_SOURCE;

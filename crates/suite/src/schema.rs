@@ -265,10 +265,7 @@ impl VerdictRules {
         };
         from_toml(text)
             .and_then(checked)
-            .map_err(|message| SuiteError::Policy {
-                name: name.to_owned(),
-                message,
-            })
+            .map_err(|message| SuiteError::invalid("policy", name, message))
     }
 }
 
@@ -280,10 +277,7 @@ impl Suite {
     pub fn parse(name: &str, text: &str) -> Result<Suite, SuiteError> {
         let checked = |suite: Suite| suite.check().map(|()| suite);
         let suite = from_toml(text).and_then(checked);
-        let suite = suite.map_err(|message| SuiteError::Text {
-            name: name.to_owned(),
-            message,
-        })?;
+        let suite = suite.map_err(|message| SuiteError::invalid("suite", name, message))?;
         Ok(Suite {
             text: text.to_owned(),
             ..suite

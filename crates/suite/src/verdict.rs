@@ -32,10 +32,9 @@ impl<'a> VerdictSubject<'a> {
         let mut subjects: Vec<VerdictSubject<'a>> = Vec::new();
         for run in runs {
             for (index, drive) in run.manifest.drives.iter().enumerate() {
-                let known = subjects
-                    .iter_mut()
-                    .find(|s| s.drive().is_some_and(|d| d.is_same(drive)));
-                match known {
+                let same =
+                    |s: &&mut VerdictSubject<'_>| s.drive().is_some_and(|d| d.is_same(drive));
+                match subjects.iter_mut().find(same) {
                     Some(subject) => subject.runs.push((run, index)),
                     None => subjects.push(VerdictSubject::of(run, index)),
                 }

@@ -5,9 +5,10 @@
 //! (a meter can measure what the drive does not count), the same workload in state 0 must have drawn more power and been faster, in the
 //! same run. A workload that was no faster in state 0 is not limited by its state.
 
-use assay_stats::change::{MAD_TO_SIGMA, median};
+use assay_stats::change::median;
 use assay_store::model::warning::limit::{BUSY_THREAD_PCT, IDLE_HOST_PCT};
 
+use super::writes::deviation;
 use super::{Cause, ObservedCell, ObservedInterval};
 
 /// Power this close to the cap is at the cap: a governor keeps the mean a little below (percent of the cap).
@@ -68,8 +69,7 @@ pub(super) fn power(observed: &ObservedCell, from: usize, to: usize) -> Option<(
         return Some((Cause::PowerLimited { state }, text));
     }
     let (free_mw, free_iops) = unlimited?;
-    let off: Vec<f64> = powers.iter().map(|mw| (mw - power_mw).abs()).collect();
-    let spread_pct = median(&off) * MAD_TO_SIGMA / power_mw.max(1.0) * 100.0;
+    let spread_pct = deviation(&powers, power_mw) / power_mw.max(1.0) * 100.0;
     let limited = spread_pct <= HELD_SPREAD_PCT
         && free_mw as f64 * 100.0 >= UNLIMITED_PCT * power_mw
         && free_iops * 100.0 >= UNLIMITED_PCT * rate;

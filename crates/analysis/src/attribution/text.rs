@@ -35,23 +35,12 @@ impl Cause {
                 period_s,
                 ..
             } => {
-                let mut parts = Vec::new();
-                if let Some(celsius) = onset_c {
-                    parts.push(format!("from {celsius:.0} C"));
-                }
-                parts.push(format!("{duty_pct:.0} % of the time"));
-                if let Some(seconds) = period_s {
-                    parts.push(format!("every {seconds:.0} s"));
-                }
-                Some(parts.join(", "))
+                let from = onset_c.map_or(String::new(), |c| format!("from {c:.0} C, "));
+                let every = period_s.map_or(String::new(), |s| format!(", every {s:.0} s"));
+                Some(format!("{from}{duty_pct:.0} % of the time{every}"))
             }
             Cause::PowerLimited { state } => Some(format!("power state {state}")),
-            Cause::Fresh
-            | Cause::GcOnset
-            | Cause::GcSteady { .. }
-            | Cause::HostLimited
-            | Cause::Steady
-            | Cause::Unexplained => None,
+            _ => None,
         }
     }
 }

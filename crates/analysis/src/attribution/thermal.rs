@@ -236,9 +236,8 @@ impl<'a> Series<'a> {
         }
         let levels: Vec<f64> = falls.iter().map(|&fall| self.level_at(fall)).collect();
         let level = median(&levels);
-        let alike = levels
-            .iter()
-            .filter(|c| (**c - level).abs() <= SAME_LEVEL_K);
+        let is_alike = |celsius: &&f64| (**celsius - level).abs() <= SAME_LEVEL_K;
+        let alike = levels.iter().filter(is_alike);
         // It cools down while slow and heats up again: hysteresis, which no other cause has.
         let recoveries = rises.iter().filter(|rise| **rise > first);
         let below: Vec<f64> = recoveries.map(|&rise| level - self.celsius[rise]).collect();
@@ -262,11 +261,9 @@ impl<'a> Series<'a> {
                 let recovers = level - median(&below);
                 let mut after = self.celsius[last..].iter();
                 let cold = after.any(|&c| c < recovers - SAME_LEVEL_K);
-                let back = rises
-                    .iter()
-                    .rev()
-                    .find(|&&rise| rise > first && rise < last);
-                back.filter(|_| cold).copied().unwrap_or(self.rates.len())
+                let between = |rise: &&usize| (first + 1..last).contains(*rise);
+                let back = rises.iter().rev().find(between).filter(|_| cold);
+                back.copied().unwrap_or(self.rates.len())
             }
         };
         let evidence = format!(

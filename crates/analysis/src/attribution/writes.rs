@@ -99,17 +99,13 @@ impl Span<'_> {
     /// Levels without evidence for a cause: the usual one is steady, others are unexplained.
     fn levels(&self, segments: &[Segment]) -> Vec<CauseSpan> {
         let usual = median(&self.rates[self.from..self.to]);
-        let near = |s: &&Segment| (s.level / usual.max(f64::MIN_POSITIVE) - 1.0).abs() <= PLATEAU;
-        if segments.len() == 1 || segments.iter().all(|s| near(&s)) {
-            return vec![CauseSpan::new(
-                self.from,
-                self.to,
-                Cause::Steady,
-                "no change of the rate",
-            )];
+        let near = |s: &Segment| is_near(s.level, usual);
+        if segments.len() == 1 || segments.iter().all(near) {
+            let text = "no change of the rate";
+            return vec![CauseSpan::new(self.from, self.to, Cause::Steady, text)];
         }
         let label = |s: &Segment| {
-            if near(&s) {
+            if near(s) {
                 return CauseSpan::new(s.from, s.to, Cause::Steady, "the usual rate");
             }
             let pct = s.level / usual.max(f64::MIN_POSITIVE) * 100.0;
@@ -139,9 +135,8 @@ impl Span<'_> {
     /// The first lasting fall among segments.
     fn fall(&self, segments: &[Segment], least: f64, lasting: usize) -> Option<Fall> {
         (1..segments.len()).find_map(|at| {
-            let highest = segments[..at]
-                .iter()
-                .max_by(|a, b| a.level.total_cmp(&b.level))?;
+            let by_level = |a: &&Segment, b: &&Segment| a.level.total_cmp(&b.level);
+            let highest = segments[..at].iter().max_by(by_level)?;
             let before = highest.level.max(0.0);
             let from = segments[at].from;
             let rest = &self.rates[from..self.to.min(from.saturating_add(lasting))];
@@ -243,9 +238,8 @@ impl Span<'_> {
             after / fall.before.max(f64::MIN_POSITIVE) * 100.0
         );
         // At its new level within a few intervals.
-        let soon = self.rates[fall.at..(fall.at + STEP_INTERVALS).min(end)]
-            .iter()
-            .any(|rate| (rate / after.max(f64::MIN_POSITIVE) - 1.0).abs() <= PLATEAU);
+        let mut next = self.rates[fall.at..(fall.at + STEP_INTERVALS).min(end)].iter();
+        let soon = next.any(|rate| is_near(*rate, after));
         // Later amplification is that of garbage collection: only the time right after the fall counts.
         let first = (fall.at + 1).min(end - 1);
         let amplification = self.amplification(first, (first + SOON_INTERVALS).min(end));
@@ -316,8 +310,7 @@ impl Span<'_> {
     fn garbage_collection(&self, fall: Fall, later: &[Segment]) -> Vec<CauseSpan> {
         let tail = (self.to - fall.at).div_ceil(3);
         let steady = median(&self.rates[self.to - tail..self.to]);
-        let near = |s: &Segment| (s.level / steady.max(f64::MIN_POSITIVE) - 1.0).abs() <= PLATEAU;
-        let off = later.iter().rposition(|s| !near(s));
+        let off = later.iter().rposition(|s| !is_near(s.level, steady));
         let from = off.map_or(fall.at, |at| later[at].to);
         let mut out = Vec::new();
         if from > fall.at {
@@ -365,6 +358,11 @@ impl Span<'_> {
     }
 }
 
+/// On one plateau?
+fn is_near(rate: f64, level: f64) -> bool {
+    (rate / level.max(f64::MIN_POSITIVE) - 1.0).abs() <= PLATEAU
+}
+
 /// Mean without the lowest and the highest: less noisy than the median for a few intervals with few I/Os each.
 fn usual(rates: &[f64]) -> f64 {
     let mut sorted = rates.to_vec();
@@ -378,7 +376,7 @@ fn usual(rates: &[f64]) -> f64 {
 
 /// Robust standard deviation: 1.4826 times the median absolute deviation (F. Hampel, "The influence curve and its role in robust
 /// estimation", 1974).
-fn deviation(rates: &[f64], middle: f64) -> f64 {
+pub(super) fn deviation(rates: &[f64], middle: f64) -> f64 {
     let deviations: Vec<f64> = rates.iter().map(|rate| (rate - middle).abs()).collect();
     MAD_TO_SIGMA * median(&deviations)
 }

@@ -1,5 +1,6 @@
 //! The run and the drive state cache: restores preconditioning of earlier runs, records purges, preconditioning and writes.
 
+use assay_device::identity::DriveInfo;
 use assay_store::model::CellKind;
 use assay_workload::access::Region;
 
@@ -8,7 +9,9 @@ use super::lost_drives::LostDrives;
 use super::preconditions::Preconditions;
 use super::{Resume, Runner};
 use crate::SuiteError;
-use crate::drive_state_cache::{PreconditioningRecord, StateCacheError, StateValidity};
+use crate::drive_state_cache::{
+    DriveStateCache, PreconditioningRecord, StateCacheError, StateValidity,
+};
 use crate::expand::{Cell, Preconditioning};
 use crate::warn;
 
@@ -32,14 +35,11 @@ impl Runner<'_> {
     /// Restore the states in which earlier runs left the drives.
     pub(super) fn restore_preconditions(&self, preconditions: &mut Preconditions) {
         for cell in &self.plan.cells {
-            let (Some(leaves), [drive]) = (&cell.leaves, cell.plan.drives.as_slice()) else {
-                continue;
-            };
-            if preconditions.is_restored(*drive) {
-                continue;
-            }
-            if let Some(since) = self.unchanged_since(cell, leaves, *drive) {
-                preconditions.restore(*drive, &leaves.name, &since);
+            if let (Some(leaves), &[drive]) = (&cell.leaves, cell.plan.drives.as_slice())
+                && !preconditions.is_restored(drive)
+                && let Some(since) = self.unchanged_since(cell, leaves, drive)
+            {
+                preconditions.restore(drive, &leaves.name, &since);
             }
         }
     }
@@ -53,12 +53,10 @@ impl Runner<'_> {
     ) -> Option<String> {
         let info = self.drives[drive].info();
         let area = area_of(cell);
+        let (states, key) = (&self.drive_states, state_key(leaves));
         let (validity, allowed_pct) = match cell.plan.kind {
-            CellKind::Purge => (self.drive_states.lookup_purge(info), 0.0),
-            _ => (
-                self.drive_states.lookup(info, &state_key(leaves), area),
-                MAX_WRITTEN_SINCE_PCT,
-            ),
+            CellKind::Purge => (states.lookup_purge(info), 0.0),
+            _ => (states.lookup(info, &key, area), MAX_WRITTEN_SINCE_PCT),
         };
         let StateValidity::Valid {
             since,
@@ -82,10 +80,8 @@ impl Runner<'_> {
         if info.simulated || cell.plan.kind == CellKind::Purge {
             return Ok(true);
         }
-        let state = self
-            .drive_states
-            .lookup(info, &state_key(leaves), area_of(cell));
-        let (valid, warning) = match state {
+        let (states, key) = (&self.drive_states, state_key(leaves));
+        let (valid, warning) = match states.lookup(info, &key, area_of(cell)) {
             StateValidity::Valid { .. } => return Ok(true),
             StateValidity::Stale(why) => (false, warn::preconditioned_again(&why)),
             StateValidity::Unknown(why) => (true, warn::state_in_doubt(&why)),
@@ -96,54 +92,41 @@ impl Runner<'_> {
 
     /// Attribute the writes of the interrupted cell to the run that is resumed.
     pub(super) fn claim_interrupted_writes(&mut self, resume: &Resume) {
+        let run = self.writer.run_id.clone();
         for drive in 0..self.drives.len() {
-            let (info, run) = (self.drives[drive].info(), &self.writer.run_id);
             let writes_of = |cell: &str| resume.writes_of(cell, drive);
-            let states = &self.drive_states;
-            self.report_cache_error(states.claim_interrupted_writes(info, run, writes_of));
+            self.record_state(drive, |states, info| {
+                states.claim_interrupted_writes(info, &run, writes_of)
+            });
         }
     }
 
     /// Record the start of a purge.
     pub(super) fn record_purge_start(&mut self, drive: usize) {
-        let info = self.drives[drive].info();
-        self.report_cache_error(self.drive_states.record_purge_start(info));
+        self.record_state(drive, DriveStateCache::record_purge_start);
     }
 
     /// Record the start of a writing cell, so that its writes can be attributed if it is interrupted.
     pub(super) fn record_cell_start(&mut self, cell: &Cell) {
+        let run = self.writer.run_id.clone();
         for &drive in cell.plan.drives.iter().filter(|_| cell.writes()) {
-            let (info, run) = (self.drives[drive].info(), &self.writer.run_id);
-            let recorded = self
-                .drive_states
-                .record_cell_start(info, run, &cell.plan.id);
-            self.report_cache_error(recorded);
+            self.record_state(drive, |states, info| {
+                states.record_cell_start(info, &run, &cell.plan.id)
+            });
         }
     }
 
     /// Record the writes of an interrupted cell. Those of a lost drive are claimed by the resumed run, when the drive is back.
-    pub(super) fn record_partial_writes(
-        &mut self,
-        cell: &Cell,
-        done: &CellOutcome,
-        lost: &LostDrives,
-    ) {
-        for &drive in &cell.plan.drives {
-            let written = done.written_bytes.get(&drive).copied().unwrap_or(0);
-            if written > 0 && !lost.iter().any(|(gone, _)| *gone == drive) {
-                let info = self.drives[drive].info();
-                self.report_cache_error(self.drive_states.record_writes(info, written));
+    pub(super) fn record_partial_writes(&mut self, done: &CellOutcome, lost: &LostDrives) {
+        let is_lost = |drive: usize| lost.iter().any(|(gone, _)| *gone == drive);
+        for (&drive, &written) in &done.written_bytes {
+            if written > 0 && !is_lost(drive) {
+                self.record_state(drive, |states, info| states.record_writes(info, written));
             }
         }
     }
 
-    fn report_cache_error(&mut self, recorded: Result<(), StateCacheError>) {
-        if let Err(error) = recorded {
-            self.progress.problem(&error.to_string());
-        }
-    }
-
-    /// Record what a cell did to its drives. An error is reported and does not end the run: the next run repeats the preconditioning.
+    /// Record what a cell did to its drives.
     pub(super) fn record_drive_state(
         &mut self,
         cell: &Cell,
@@ -151,28 +134,39 @@ impl Runner<'_> {
         preconditioned: bool,
     ) {
         for &drive in &cell.plan.drives {
-            let info = self.drives[drive].info();
-            if info.simulated {
-                continue;
-            }
-            let written = done.written_bytes.get(&drive).copied().unwrap_or(0);
-            let recorded = match (&cell.leaves, cell.plan.kind) {
-                (_, CellKind::Purge) => self.drive_states.record_purge(info, "by a suite", false),
-                (Some(leaves), _) if preconditioned => {
-                    let area = area_of(cell);
+            let bytes = done.written_bytes.get(&drive).copied().unwrap_or(0);
+            let leaves = cell.leaves.as_ref().filter(|_| preconditioned);
+            let Region {
+                offset_bytes,
+                size_bytes,
+            } = area_of(cell);
+            self.record_state(drive, |states, info| match (leaves, cell.plan.kind) {
+                _ if info.simulated => Ok(()),
+                (_, CellKind::Purge) => states.record_purge(info, "by a suite", false),
+                (Some(leaves), _) => {
                     let record = PreconditioningRecord {
                         name: state_key(leaves),
-                        offset_bytes: area.offset_bytes,
-                        size_bytes: area.size_bytes,
+                        offset_bytes,
+                        size_bytes,
                         block_sizes: cell.plan.workload.bs_bytes.to_string(),
-                        bytes: written,
+                        bytes,
                     };
-                    self.drive_states.record_preconditioning(info, record)
+                    states.record_preconditioning(info, record)
                 }
-                _ if written > 0 => self.drive_states.record_writes(info, written),
+                _ if bytes > 0 => states.record_writes(info, bytes),
                 _ => Ok(()),
-            };
-            self.report_cache_error(recorded);
+            });
+        }
+    }
+
+    /// Update the record of a drive. An error is reported and does not end the run: the next run repeats the preconditioning.
+    fn record_state(
+        &mut self,
+        drive: usize,
+        record: impl FnOnce(&DriveStateCache, &DriveInfo) -> Result<(), StateCacheError>,
+    ) {
+        if let Err(error) = record(&self.drive_states, self.drives[drive].info()) {
+            self.progress.problem(&error.to_string());
         }
     }
 }

@@ -168,9 +168,10 @@ impl<'a> Journal<'a> {
         if let Some(error) = self.failure {
             return Err(error);
         }
+        let is_measured = |index| self.measured_from.is_some_and(|from| index >= from);
         let host = self.host.into_iter();
-        let measured = host.filter(|(index, _)| self.measured_from.is_some_and(|m| *index >= m));
-        Ok((self.telemetry, measured.map(|(_, load)| load).collect()))
+        let measured = host.filter_map(|(index, load)| is_measured(index).then_some(load));
+        Ok((self.telemetry, measured.collect()))
     }
 
     fn append(&mut self, entry: &Entry) {
@@ -188,32 +189,25 @@ impl<'a> Journal<'a> {
 impl RunObserver for Journal<'_> {
     fn interval(&mut self, drive: usize, interval: &Interval) {
         let bytes = self.bytes.entry(drive).or_default();
-        *bytes += interval
-            .ops
-            .iter()
-            .map(|(_, counts)| counts.bytes)
-            .sum::<u64>();
-        let writes = interval.ops.iter().filter(|(op, _)| *op == Op::Write);
-        let written: u64 = writes.map(|(_, counts)| counts.bytes).sum();
-        *self.telemetry.written_bytes.entry(drive).or_default() += written;
+        let written = self.telemetry.written_bytes.entry(drive).or_default();
+        for (op, counts) in &interval.ops {
+            *bytes += counts.bytes;
+            *written += if *op == Op::Write { counts.bytes } else { 0 };
+        }
         if !interval.ramp {
             let first = self.measured_from.unwrap_or(interval.index);
             self.measured_from = Some(first.min(interval.index));
         }
-        self.progress
-            .interval(drive, interval.end, *bytes, interval);
-        self.append(&Entry::Interval(IntervalRecord::new(
-            self.cell,
-            drive,
-            interval.clone(),
-        )));
+        let end = interval.end;
+        self.progress.interval(drive, end, *bytes, interval);
+        let record = IntervalRecord::new(self.cell, drive, interval.clone());
+        self.append(&Entry::Interval(record));
     }
 
     fn telemetry(&mut self, drive: usize, at: Nanos, telemetry: Telemetry) {
         self.telemetry.add(drive, at, at <= self.ramp, &telemetry);
-        let raised = self
-            .critical_warnings
-            .take_new(drive, &telemetry.critical_warnings);
+        let set = &telemetry.critical_warnings;
+        let raised = self.critical_warnings.take_new(drive, set);
         self.append(&Entry::Telemetry(TelemetryRecord {
             cell: self.cell.to_owned(),
             drive,

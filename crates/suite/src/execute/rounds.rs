@@ -64,21 +64,20 @@ impl RoundTracker {
                 && other_group == group_of
                 && round.tracked
             {
-                let result = results.get(&other.plan.id);
-                let result = result.and_then(|all| all.iter().find(|r| r.drive == drive));
+                let mut results = results.get(&other.plan.id).into_iter().flatten();
+                let result = results.find(|r| r.drive == drive);
                 let value = result.map(|r| figure(rounds.figure, r));
-                series
-                    .entry(other.group.clone())
-                    .or_default()
-                    .push((number, value));
+                let of_group = series.entry(other.group.clone()).or_default();
+                of_group.push((number, value));
             }
         }
-        let evaluated: Vec<SteadyRecord> = series
-            .into_iter()
-            .map(|(name, values_by_round)| {
-                evaluate(rounds, drive, &cell.plan.step, name, &values_by_round)
-            })
-            .collect();
+        let evaluate = |(group, values)| SteadyRecord {
+            drive,
+            step: cell.plan.step.clone(),
+            group,
+            ..evaluate(rounds, values)
+        };
+        let evaluated: Vec<SteadyRecord> = series.into_iter().map(evaluate).collect();
         if !evaluated.is_empty() && evaluated.iter().all(|steady| steady.achieved) {
             self.steady_in.insert(group_of, number);
         }
@@ -86,37 +85,20 @@ impl RoundTracker {
     }
 }
 
-fn evaluate(
-    rounds: &RoundCriterion,
-    drive: usize,
-    step: &str,
-    group: String,
-    values_by_round: &[(u32, Option<f64>)],
-) -> SteadyRecord {
+/// Evaluates (round, value) pairs, in order.
+fn evaluate(rounds: &RoundCriterion, by_round: Vec<(u32, Option<f64>)>) -> SteadyRecord {
     // Only rounds after the last failed one count.
-    let gap = values_by_round
-        .iter()
-        .rposition(|(_, value)| value.is_none());
+    let gap = by_round.iter().rposition(|(_, value)| value.is_none());
     let after = gap.map_or(0, |at| at + 1);
-    let values: Vec<f64> = values_by_round[after..]
-        .iter()
-        .filter_map(|(_, value)| *value)
-        .collect();
-    let evaluation = rounds
-        .rule
-        .evaluate_with_dwell(&values, rounds.dwell as usize);
+    let values: Vec<f64> = by_round[after..].iter().filter_map(|v| v.1).collect();
+    let (rule, dwell) = (&rounds.rule, rounds.dwell as usize);
+    let evaluation = rule.evaluate_with_dwell(&values, dwell);
     let shift = after as u32;
     SteadyRecord {
-        drive,
-        step: step.to_owned(),
-        group,
         rule: rounds.text(),
         figure: rounds.figure.text().to_owned(),
         achieved: evaluation.achieved,
-        values: values_by_round
-            .iter()
-            .map(|(_, value)| value.unwrap_or(0.0))
-            .collect(),
+        values: by_round.iter().map(|v| v.1.unwrap_or(0.0)).collect(),
         window: (evaluation.window.0 + shift, evaluation.window.1 + shift),
         mean: evaluation.mean,
         range_pct: evaluation.range_pct,
@@ -124,12 +106,13 @@ fn evaluate(
         slope_per_round: evaluation.slope_per_step,
         band: rounds.rule.half_band(evaluation.mean),
         why: evaluation.why.map(|why| match gap {
-            Some(at) => format!(
-                "{why} (counted from after round {}, which failed)",
-                values_by_round[at].0
-            ),
+            Some(at) => {
+                let failed = by_round[at].0;
+                format!("{why} (counted from after round {failed}, which failed)")
+            }
             None => why,
         }),
+        ..SteadyRecord::default()
     }
 }
 

@@ -190,9 +190,7 @@ fn unsupported_mixes(cells: &[Cell]) -> Vec<(&str, usize, UnsupportedBlockSize)>
     for cell in cells {
         let step = cell.plan.step.as_str();
         if let Some((unsupported, &drive)) = cell.unsupported_block.zip(cell.plan.drives.first())
-            && !found
-                .iter()
-                .any(|known| (known.0, known.1) == (step, drive))
+            && !found.iter().any(|f| (f.0, f.1) == (step, drive))
         {
             found.push((step, drive, unsupported));
         }

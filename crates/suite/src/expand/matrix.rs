@@ -189,10 +189,8 @@ impl StepOnDrive<'_> {
     }
 
     pub(super) fn failed(&self, message: &str) -> SuiteError {
-        SuiteError::Text {
-            name: self.plan.suite.name.clone(),
-            message: format!("step {:?}: {message}", self.step.id),
-        }
+        let message = format!("step {:?}: {message}", self.step.id);
+        SuiteError::invalid("suite", &self.plan.suite.name, message)
     }
 
     /// Repetitions of all cells of the step.

@@ -12,9 +12,8 @@ pub(super) fn parameters(
     suite: &Suite,
     set: &[(String, String)],
 ) -> Result<BTreeMap<String, String>, SuiteError> {
-    let mut values: BTreeMap<String, String> = suite
-        .parameters
-        .iter()
+    let defaults = suite.parameters.iter();
+    let mut values: BTreeMap<String, String> = defaults
         .map(|(key, parameter)| (key.clone(), parameter.default.clone()))
         .collect();
     for (key, value) in set {
@@ -23,30 +22,25 @@ pub(super) fn parameters(
             return Err(SuiteError::UnknownParameter {
                 suite: suite.name.clone(),
                 key: key.clone(),
-                known: if known.is_empty() {
-                    "none".to_owned()
-                } else {
-                    known.join(", ")
+                known: match known.as_slice() {
+                    [] => "none".to_owned(),
+                    known => known.join(", "),
                 },
             });
         };
         slot.clone_from(value);
     }
     for (key, value) in &values {
-        let why = match suite.parameters[key].kind {
+        let invalid = match suite.parameters[key].kind {
             ParameterKind::Size => parse_size(value).err().map(|e| e.to_string()),
             ParameterKind::Duration => parse_duration(value).err().map(|e| e.to_string()),
             ParameterKind::List | ParameterKind::Text => {
                 value.trim().is_empty().then(|| "is empty".to_owned())
             }
         };
-        if let Some(why) = why {
-            return Err(SuiteError::BadParameter {
-                suite: suite.name.clone(),
-                key: key.clone(),
-                value: value.clone(),
-                why,
-            });
+        if let Some(why) = invalid {
+            let message = format!("parameter {key}={value}: {why}");
+            return Err(SuiteError::invalid("suite", &suite.name, message));
         }
     }
     Ok(values)
@@ -62,18 +56,17 @@ pub(super) fn toml_text(value: &toml::Value) -> String {
 
 /// Text from a parameter, converted to the type of its option.
 pub(super) fn typed_option(key: &str, value: &toml::Value) -> Result<toml::Value, String> {
-    let toml::Value::String(text) = value else {
-        return Ok(value.clone());
+    let kind = JobOption::find(key).map(|option| option.kind);
+    let (typed, what) = match (value, kind) {
+        (toml::Value::String(text), Some(OptionKind::Number)) => {
+            let number = text.trim().parse().ok();
+            (number.map(toml::Value::Integer), "a whole number")
+        }
+        (toml::Value::String(text), Some(OptionKind::Bool | OptionKind::Flag)) => {
+            let flag = parse_bool(text).ok();
+            (flag.map(toml::Value::Boolean), "true or false")
+        }
+        _ => return Ok(value.clone()),
     };
-    match JobOption::find(key).map(|option| option.kind) {
-        Some(OptionKind::Number) => text
-            .trim()
-            .parse()
-            .map(toml::Value::Integer)
-            .map_err(|_| format!("{key} = {text:?} is not a whole number")),
-        Some(OptionKind::Bool | OptionKind::Flag) => parse_bool(text)
-            .map(toml::Value::Boolean)
-            .map_err(|_| format!("{key} = {text:?} is not true or false")),
-        Some(OptionKind::Text) | None => Ok(value.clone()),
-    }
+    typed.ok_or_else(|| format!("{key} = {:?} is not {what}", toml_text(value)))
 }

@@ -233,9 +233,8 @@ impl<'a> RuleInput<'a> {
                     Some(_) => self.cells().map(|(_, d)| d).collect(),
                     None => self.all_cells().collect(),
                 };
-                let passes = parts
-                    .iter()
-                    .filter_map(|d| d.result.as_ref()?.verify.as_ref());
+                let verified = |d: &&'a CellDrive| d.result.as_ref()?.verify.as_ref();
+                let passes = parts.iter().filter_map(verified);
                 let worst = worst_pass(passes.filter(|v| v.blocks_checked > 0))?;
                 let (bad, checked) = (worst.bad_blocks, worst.summary.blocks_checked);
                 let which = match worst.passes {
