@@ -57,7 +57,6 @@ pub mod endpoint;
 pub mod index;
 mod pacing;
 pub mod pattern_stream;
-mod placement;
 pub mod queue;
 pub mod range;
 pub mod record;

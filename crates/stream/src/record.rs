@@ -17,9 +17,8 @@ use assay_io::{Nanos, Op};
 
 use crate::buffer_table::BufferTable;
 use crate::checkpoint::Checkpoints;
-use crate::index::{ChunkEntry, IndexOptions, IndexWriter};
+use crate::index::{ChunkEntry, IndexLayout, IndexOptions, IndexWriter};
 use crate::pacing::{ChunkTimes, StallAccounting};
-use crate::placement::{ChunkPlacement, indexed};
 use crate::queue::{EndedIo, POLL_INTERVAL, StreamQueue, busy_queue, check_queues, latest};
 use crate::range::StreamRange;
 use crate::registers::{ControlBits, Registers, StatusBits};
@@ -80,7 +79,8 @@ pub fn record(
 struct Recorder<'a, 't> {
     queues: &'a mut [StreamQueue<'t>],
     range: StreamRange,
-    placement: ChunkPlacement,
+    /// The range without the index.
+    data: StreamRange,
     options: &'a RecordOptions,
     registers: &'a Registers,
     chunk_bytes: u64,
@@ -114,16 +114,16 @@ impl<'a, 't> Recorder<'a, 't> {
         let every = options.checkpoint_bytes.or(indexed_by_default);
         let mut every_chunks = every.map(|bytes| (bytes / chunk_bytes).max(1));
         let slots: u64 = queues.iter().map(|queue| queue.slots() as u64).sum();
-        let (mut placement, mut writers) = (ChunkPlacement::Plain(*range), Vec::new());
+        let (mut data, mut writers) = (*range, Vec::new());
         let mut window = u64::MAX;
         if let Some(index) = &options.index {
-            let layout = indexed(range, options.ring, queues[0].name())?;
+            let layout = IndexLayout::in_range(range, options.ring, queues[0].name())?;
             // How far the stream may run ahead of the index: the checkpoint in progress, the next one, and the slots.
             let mut every = every_chunks.unwrap_or(1);
             window = 2 * every + slots;
             if options.ring {
                 // A crash must leave at least half of a ring.
-                let half = (layout.chunks * u64::from(range.drives) / 2).max(1);
+                let half = (layout.data(range.drives).chunks() / 2).max(1);
                 every = every.min(half.div_ceil(2));
                 window = (2 * every + slots).min(half);
             }
@@ -133,7 +133,7 @@ impl<'a, 't> Recorder<'a, 't> {
                 IndexWriter::new(index, layout, drive, options.ring, window)
             };
             writers = (0..range.drives).map(writer).collect();
-            placement = ChunkPlacement::Indexed(layout, range.drives);
+            data = layout.data(range.drives);
         }
         registers.begin();
         let mut checkpoints = Checkpoints::new(writers, every_chunks, window, options.ring);
@@ -144,7 +144,7 @@ impl<'a, 't> Recorder<'a, 't> {
         Ok(Recorder {
             queues,
             range: *range,
-            placement,
+            data,
             options,
             registers,
             chunk_bytes,
@@ -264,7 +264,7 @@ impl<'a, 't> Recorder<'a, 't> {
             };
             self.checkpoints.add_entry(queue, entry);
         }
-        let (_, address) = self.placement.locate(self.next);
+        let (_, address) = self.data.locate(self.next);
         let len_bytes = len_bytes as u32;
         self.queues[queue].submit(slot, Some(self.next), Op::Write, address, len_bytes)?;
         if early {
@@ -278,7 +278,7 @@ impl<'a, 't> Recorder<'a, 't> {
     /// A free slot on the next chunk's drive, once the chunk is delivered; `None` when the registers must be checked
     /// first.
     fn wait_for_slot(&mut self) -> Result<Option<(usize, u32)>, StreamError> {
-        let (queue, _) = self.placement.locate(self.next);
+        let (queue, _) = self.data.locate(self.next);
         let due = self.pacing.due(self.next);
         let now = self.now();
         if let Some(due) = due.filter(|&due| due > now) {
@@ -300,7 +300,7 @@ impl<'a, 't> Recorder<'a, 't> {
             let blocked = self.checkpoints.blocks_stream(self.next);
             // One slot is reserved for the index, which must progress when the stream cannot.
             let spare = usize::from(self.checkpoints.is_indexed());
-            let address_free = !self.is_in_flight(self.next.checked_sub(self.placement.chunks()));
+            let address_free = !self.is_in_flight(self.next.checked_sub(self.data.chunks()));
             // First: after a failure nothing more is written.
             if self.failure.is_some() || (waited && self.registers.stop_requested()) {
                 return Ok(None);
@@ -393,7 +393,7 @@ impl<'a, 't> Recorder<'a, 't> {
             buffer_table.taken(now, chunks * self.chunk_bytes);
         }
         if self.contiguous_chunks > before {
-            let (_, address) = self.placement.locate(self.contiguous_chunks - 1);
+            let (_, address) = self.data.locate(self.contiguous_chunks - 1);
             self.registers
                 .progress(address, self.bytes_of(self.contiguous_chunks));
         }
@@ -412,7 +412,7 @@ impl<'a, 't> Recorder<'a, 't> {
     }
 
     fn is_full(&self) -> bool {
-        self.next >= self.placement.chunks()
+        self.next >= self.data.chunks()
     }
 
     /// Bytes of the stream in its first `chunks` chunks.

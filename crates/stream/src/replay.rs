@@ -146,10 +146,10 @@ impl<'a, 't, 'r> Replayer<'a, 't, 'r> {
             }
             ReplaySource::Recording(recording) => {
                 status.chunk_bytes = 1;
-                if let Some(layout) = recording.header().map(|h| h.layout) {
-                    status.first_address = layout.data_first;
-                    status.last_address = layout.chunk_address(layout.chunks - 1);
-                    status.chunk_bytes = layout.chunk_bytes;
+                if let Some(header) = recording.header() {
+                    let data = header.layout.data(header.drives);
+                    (status.first_address, status.last_address) = (data.first, data.last);
+                    status.chunk_bytes = data.chunk_bytes;
                 }
                 // The index holds the length of each chunk.
                 (recording.from, recording.to, u64::from(status.chunk_bytes))

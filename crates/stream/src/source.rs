@@ -86,25 +86,27 @@ fn poll_once(fd: &File, flags: PollFlags, span: Nanos) -> io::Result<bool> {
 /// Pipe capacity requested, bytes: fewer wake-ups per chunk.
 const PIPE_BYTES: usize = 1 << 20;
 
-/// A pipe, socket, file or terminal.
+/// A pipe, socket, file or terminal. As a sink: one copy, from the ring into the kernel.
 #[derive(Debug)]
-struct EndpointFd {
+pub struct Descriptor {
     name: String,
     file: File,
     /// False for regular files, which never block.
     waits: bool,
 }
 
-impl EndpointFd {
-    fn new(name: impl Into<String>, fd: impl AsFd) -> io::Result<EndpointFd> {
+impl Descriptor {
+    /// A duplicate of a descriptor, with a name for messages.
+    ///
+    /// # Errors
+    /// When it cannot be duplicated.
+    pub fn new(name: impl Into<String>, fd: impl AsFd) -> io::Result<Descriptor> {
         let file = File::from(fd.as_fd().try_clone_to_owned()?);
         // Fails for files and sockets and at the system's limit, without consequence.
         let _ = rustix::pipe::fcntl_setpipe_size(&file, PIPE_BYTES);
-        let is_regular =
-            |stat: rustix::fs::Stat| rustix::fs::FileType::from_raw_mode(stat.st_mode).is_file();
-        Ok(EndpointFd {
+        Ok(Descriptor {
             name: name.into(),
-            waits: !rustix::fs::fstat(&file).is_ok_and(is_regular),
+            waits: !file.metadata().is_ok_and(|metadata| metadata.is_file()),
             file,
         })
     }
@@ -113,7 +115,7 @@ impl EndpointFd {
 /// A descriptor to read from: one copy, from the kernel into the ring.
 #[derive(Debug)]
 pub struct ReadSource {
-    end: EndpointFd,
+    end: Descriptor,
     clock: Clock,
     ahead: Option<u8>,
     /// Error of a call that had already read bytes; reported by the next call.
@@ -127,7 +129,7 @@ impl ReadSource {
     /// When it cannot be duplicated.
     pub fn new(name: impl Into<String>, fd: impl AsFd) -> io::Result<ReadSource> {
         Ok(ReadSource {
-            end: EndpointFd::new(name, fd)?,
+            end: Descriptor::new(name, fd)?,
             clock: Clock::monotonic(),
             ahead: None,
             failed: None,
@@ -220,43 +222,25 @@ impl StreamSource for ReadSource {
     }
 }
 
-/// A descriptor to write to: one copy, from the ring into the kernel.
-#[derive(Debug)]
-pub struct WriteSink {
-    end: EndpointFd,
-}
-
-impl WriteSink {
-    /// Write to a descriptor.
-    ///
-    /// # Errors
-    /// When it cannot be duplicated.
-    pub fn new(name: impl Into<String>, fd: impl AsFd) -> io::Result<WriteSink> {
-        Ok(WriteSink {
-            end: EndpointFd::new(name, fd)?,
-        })
-    }
-}
-
 /// Longest blocking write to a pipe: it cannot be interrupted by the registers.
 const PIECE_BYTES: usize = 64 << 10;
 
-impl StreamSink for WriteSink {
+impl StreamSink for Descriptor {
     fn name(&self) -> String {
-        self.end.name.clone()
+        self.name.clone()
     }
 
     fn put(&mut self, mut bytes: &[u8], registers: &Registers) -> io::Result<()> {
         while !bytes.is_empty() {
-            let piece = if self.end.waits {
-                if !ready(&self.end.file, PollFlags::OUT, registers)? {
+            let piece = if self.waits {
+                if !ready(&self.file, PollFlags::OUT, registers)? {
                     return Err(io::ErrorKind::Interrupted.into());
                 }
                 &bytes[..bytes.len().min(PIECE_BYTES)]
             } else {
                 bytes
             };
-            match unless_transient(self.end.file.write(piece))? {
+            match unless_transient(self.file.write(piece))? {
                 Some(0) => return Err(io::ErrorKind::WriteZero.into()),
                 Some(written) => bytes = &bytes[written..],
                 None => {}

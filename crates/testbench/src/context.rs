@@ -15,7 +15,7 @@ use assay_stream::range::StreamRange;
 use assay_stream::record::{RecordOptions, record};
 use assay_stream::registers::{BEAT_BYTES, ControlBits, Registers, StatusBits};
 use assay_stream::replay::{ReplayOptions, ReplaySource, replay};
-use assay_stream::source::{FillResult, SizedSource, StreamSink, StreamSource};
+use assay_stream::source::{DiscardSink, FillResult, SizedSource, StreamSink, StreamSource};
 use assay_stream::status::{StreamError, StreamStatus};
 
 /// Mismatched chunks that are diagnosed.
@@ -277,24 +277,22 @@ impl TestContext<'_> {
         layout: &ExpectedLayout,
         found: &StreamFindings,
     ) -> Result<String, TestError> {
-        let mut again = None;
-        if let Some(first) = found.chunks.first() {
-            let chunk = first.at_byte / u64::from(range.chunk_bytes);
-            let (queue, address) = range.locate(chunk);
-            let one = StreamRange {
-                first: address,
-                last: address,
-                drives: 1,
-                ..*range
-            };
-            let part = layout.part(self.chunks(chunk), self.chunks(1));
-            again = match self.look(&mut queues[queue..=queue], &one, &part) {
-                Ok((found, _)) => Some(found.chunks.is_empty()),
-                Err(TestError::Failed(_)) => None,
-                Err(other) => return Err(other),
-            };
-        }
-        Ok(sentence(&self.log, found, range, again))
+        let first = found.chunks.first().expect("a mismatch is explained");
+        let chunk = first.at_byte / u64::from(range.chunk_bytes);
+        let (queue, address) = range.locate(chunk);
+        let one = StreamRange {
+            first: address,
+            last: address,
+            drives: 1,
+            ..*range
+        };
+        let part = layout.part(self.chunks(chunk), self.chunks(1));
+        let again = match self.look(&mut queues[queue..=queue], &one, &part) {
+            Ok((found, _)) => Some(found.chunks.is_empty()),
+            Err(TestError::Failed(_)) => None,
+            Err(other) => return Err(other),
+        };
+        Ok(sentence(&self.log, first, found, range, again))
     }
 }
 
@@ -361,24 +359,23 @@ impl StreamSource for CommandedSource<'_, '_> {
     }
 }
 
-/// Issues a register command after a number of chunks.
-pub(super) struct CommandAfter<'a> {
+/// Discards the stream, and issues a register command after a number of chunks.
+pub(super) struct CommandAfter {
     pub left: u64,
     pub control: ControlBits,
-    pub sink: &'a mut dyn StreamSink,
 }
 
-impl StreamSink for CommandAfter<'_> {
+impl StreamSink for CommandAfter {
     fn name(&self) -> String {
-        self.sink.name()
+        DiscardSink.name()
     }
 
-    fn put(&mut self, bytes: &[u8], registers: &Registers) -> io::Result<()> {
+    fn put(&mut self, _: &[u8], registers: &Registers) -> io::Result<()> {
         // Stays 0, so that the command is repeated until the stream ends.
         self.left = self.left.saturating_sub(1);
         if self.left == 0 {
             registers.command(self.control);
         }
-        self.sink.put(bytes, registers)
+        Ok(())
     }
 }

@@ -5,7 +5,6 @@ use assay_integrity::pattern::{Diagnosis, ExpectedData, ExpectedLayout, Pattern}
 use assay_stream::queue::StreamQueue;
 use assay_stream::range::StreamRange;
 use assay_stream::registers::{BEAT_BYTES, ControlBits, StatusBits};
-use assay_stream::source::DiscardSink;
 use assay_stream::status::StreamStatus;
 
 /// A stream end inside a chunk: five beats and seven bytes.
@@ -23,7 +22,6 @@ pub(super) fn left_over(bench: &mut BenchRun<'_>) -> Result<String, TestError> {
         let mut sink = CommandAfter {
             left: few,
             control: ControlBits::STOP,
-            sink: &mut DiscardSink,
         };
         let cut = read(queues, &window, window.bytes(), context.min_io_bytes, &mut sink)?;
         context.progress.check(&cut)?;

@@ -121,16 +121,15 @@ fn after_colon(diagnosis: &Diagnosis) -> String {
     }
 }
 
-/// The text of a comparison. `again`: whether a second read of the first wrong chunk was right; `None` without one.
+/// The text of a comparison with a mismatch. `again`: whether a second read of the first wrong chunk was right; `None`
+/// without one.
 pub(super) fn sentence(
     log: &StreamLog,
+    first: &MismatchedChunk,
     found: &StreamFindings,
     range: &StreamRange,
     again: Option<bool>,
 ) -> String {
-    let Some(first) = found.chunks.first() else {
-        return "nothing is wrong".to_owned();
-    };
     let chunk = first.at_byte / u64::from(range.chunk_bytes);
     let (_, address) = range.locate(chunk);
     let (mut word, text) = describe(log, first, range);
@@ -145,16 +144,13 @@ pub(super) fn sentence(
     if (word == "misplaced" || word == "lost write") && found.chunks.iter().any(is_astray) {
         word = "misdirected write";
     }
+    let (at, beat) = (format!("chunk {chunk} (address {address})"), first.beat);
     let mut out = if again == Some(true) {
         format!(
-            "wrong read: chunk {chunk} (address {address}) was read wrong once, from beat {} on: {text}; read again it is right",
-            first.beat
+            "wrong read: {at} was read wrong once, from beat {beat} on: {text}; read again it is right"
         )
     } else {
-        format!(
-            "{word}: chunk {chunk} (address {address}) is wrong from beat {} on: {text}",
-            first.beat
-        )
+        format!("{word}: {at} is wrong from beat {beat} on: {text}")
     };
     for wrong in found.chunks.iter().skip(1).take(2) {
         let chunk = wrong.at_byte / u64::from(range.chunk_bytes);

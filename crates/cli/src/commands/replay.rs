@@ -8,7 +8,7 @@ use assay_stream::endpoint::Endpoint;
 use assay_stream::index::{IndexError, Recording};
 use assay_stream::pattern_stream::PatternSink;
 use assay_stream::replay::{ReplayOptions, ReplayOutcome, ReplaySource, replay};
-use assay_stream::source::WriteSink;
+use assay_stream::source::Descriptor;
 use assay_units::text::group_digits;
 use serde_json::{Value, json};
 
@@ -66,7 +66,7 @@ pub fn run(arguments: &ReplayArguments, output: Output) -> anyhow::Result<Comman
             // While waiting for a connection, the first signal ends the program.
             let opened = endpoint.open_sink()?;
             let registers = stream::listen()?;
-            let sink = WriteSink::new(endpoint.name(true), opened);
+            let sink = Descriptor::new(endpoint.name(true), opened);
             let mut sink = sink.context("cannot write the stream")?;
             let replayed = replay(&mut queues, what, &mut sink, options, &registers)?;
             (replayed, None)

@@ -47,7 +47,7 @@ pub(super) fn pattern_code(pattern: DataPattern) -> u32 {
     match pattern {
         DataPattern::Incompressible => 0,
         DataPattern::Zero => 1,
-        DataPattern::Compressible { ratio } => ratio.permille(),
+        DataPattern::Compressible { ratio } => ratio.into(),
     }
 }
 

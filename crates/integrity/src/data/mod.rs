@@ -77,11 +77,6 @@ impl Ratio {
     pub fn as_f64(self) -> f64 {
         f64::from(self.permille) / 1000.0
     }
-
-    /// In thousandths: 2500 for 2.5.
-    pub fn permille(self) -> u32 {
-        self.permille
-    }
 }
 
 impl TryFrom<u32> for Ratio {
@@ -91,6 +86,7 @@ impl TryFrom<u32> for Ratio {
     }
 }
 
+/// In thousandths: 2500 for 2.5.
 impl From<Ratio> for u32 {
     fn from(ratio: Ratio) -> u32 {
         ratio.permille

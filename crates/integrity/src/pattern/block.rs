@@ -39,9 +39,18 @@ pub type Block = [u8; BLOCK_BYTES];
 pub fn from(register: u128) -> Block {
     let mut block = [0; BLOCK_BYTES];
     let mut beat = register;
-    for slot in block.as_chunks_mut::<BEAT_BYTES>().0 {
+    let (beats, _) = block.as_chunks_mut::<BEAT_BYTES>();
+    for slot in beats.iter_mut().take(128) {
         *slot = beat.to_le_bytes();
         beat = field::next_beat(beat);
+    }
+    // The relation before squaring: beat[n + 128] = beat[n + 7] ^ beat[n + 2] ^ beat[n + 1] ^ beat[n].
+    for n in 128 * BEAT_BYTES..BLOCK_BYTES {
+        let from = n - 128 * BEAT_BYTES;
+        block[n] = block[from]
+            ^ block[from + BEAT_BYTES]
+            ^ block[from + 2 * BEAT_BYTES]
+            ^ block[from + 7 * BEAT_BYTES];
     }
     block
 }

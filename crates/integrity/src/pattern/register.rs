@@ -22,8 +22,6 @@ pub struct Mismatch {
 pub struct WrongBeats {
     /// Beats with any wrong bit.
     pub beats: u64,
-    /// Wrong bits.
-    pub bits: u64,
     /// The first wrong beat.
     pub first: Option<Mismatch>,
 }
@@ -143,11 +141,9 @@ impl PatternRegister {
             let expected = &self.block[self.used_bytes..];
             let compared = expected.len().min(bytes.len() - done);
             let found = bytes[done..][..compared].chunks(BEAT_BYTES);
-            for (expected, found) in expected.chunks(BEAT_BYTES).zip(found) {
-                let bits = (word(expected, found.len()) ^ word(found, found.len())).count_ones();
-                counted.bits += u64::from(bits);
-                counted.beats += u64::from(bits > 0);
-            }
+            let pairs = expected.chunks(BEAT_BYTES).zip(found);
+            let wrong = pairs.filter(|(expected, found)| expected[..found.len()] != **found);
+            counted.beats += wrong.count() as u64;
             done += compared;
             let beats = done.div_ceil(BEAT_BYTES) as u64;
             self.seek(begin.wrapping_add(beats));

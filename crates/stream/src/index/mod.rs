@@ -55,6 +55,8 @@ pub use recording::Recording;
 pub(crate) use writer::BlockWrite;
 pub use writer::{IndexOptions, IndexWriter};
 
+use crate::range::StreamRange;
+
 /// Maximum number of drives of a recording.
 pub const MAX_DRIVES: u32 = 256;
 /// Bytes of a block of the index.
@@ -97,6 +99,34 @@ impl IndexLayout {
             chunk_bytes,
             index_blocks: index_blocks(chunks, ring),
         })
+    }
+
+    /// Partition a range into index and stream; `drive` is for messages.
+    pub(crate) fn in_range(
+        range: &StreamRange,
+        ring: bool,
+        drive: &str,
+    ) -> Result<IndexLayout, IndexError> {
+        let (chunks, chunk_bytes) = (range.chunks_per_drive(), range.chunk_bytes);
+        if u64::from(chunk_bytes) < BLOCK_BYTES {
+            return Err(IndexError::SmallChunks { chunk_bytes });
+        }
+        let layout = IndexLayout::new(range.first, chunks, chunk_bytes, ring);
+        layout.ok_or_else(|| IndexError::NoRoom {
+            drive: drive.to_owned(),
+            chunks,
+            chunk_bytes,
+        })
+    }
+
+    /// Chunks of the stream on this many drives.
+    pub(crate) fn data(&self, drives: u32) -> StreamRange {
+        StreamRange {
+            first: self.data_first,
+            last: self.chunk_address(self.chunks - 1),
+            chunk_bytes: self.chunk_bytes,
+            drives,
+        }
     }
 
     /// Whether there is a spare index block.

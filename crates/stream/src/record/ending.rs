@@ -50,7 +50,7 @@ impl Recorder<'_, '_> {
         let end = self.now();
         let bytes = self.bytes_of(self.contiguous_chunks);
         let last_chunk = self.contiguous_chunks.checked_sub(1);
-        let last = last_chunk.map(|chunk| self.placement.locate(chunk).1);
+        let last = last_chunk.map(|chunk| self.data.locate(chunk).1);
         let status = status.with_if(last.is_some(), StatusBits::LAST_VALID);
         self.registers.set_status(status);
         let slots: u64 = self.queues.iter().map(|queue| queue.slots() as u64).sum();
