@@ -9,13 +9,15 @@ use assay_stats::Histogram;
 use assay_units::{DataClass, GIB, Nanos, Op, Rng};
 
 use crate::CalibrateError;
-use crate::measurement::{AccessPattern, PriorState, ReferenceWorkload};
+use crate::measurement::{AccessPattern, CHUNK_BYTES, PriorState, ReferenceWorkload};
 
 /// The area that the DragonFly tests use, in bytes.
 pub const AREA_BYTES: u64 = 16 * GIB;
 
 /// Queue depth of the random overwrites that precede the measurement of a [`PriorState::Overwritten`] drive.
 const OVERWRITE_DEPTH: u32 = 32;
+/// Chunk commands of a stream in flight. The brief of the MLE NVMe Streamer states only "several".
+const STREAM_DEPTH: u32 = 8;
 const STALLED: &str =
     "the model has I/Os in flight and nothing that would complete them: a defect of the model";
 
@@ -225,30 +227,28 @@ impl DriveUnderTest {
         self.now = self.host.events().now();
     }
 
-    /// One stream: `chunks` I/Os of `chunk_bytes` from `first_bytes` on, `queue_depth` in flight; returns the time from the first
-    /// submission to the last completion. The MLE NVMe Streamer has no processor in its data path: no host overhead is added.
+    /// One stream: so many chunks from `first_bytes` on, several in flight; returns the time from the first submission to the last
+    /// completion. The MLE NVMe Streamer has no processor in its data path: no host overhead is added.
     pub fn stream(
         &mut self,
         op: Op,
         first_bytes: u64,
         chunks: u64,
-        chunk_bytes: u32,
-        queue_depth: u32,
     ) -> Result<Nanos, CalibrateError> {
         let (mut submitted, mut failed) = (0, None);
         let next = || {
             let number = submitted;
             submitted += 1;
             (number < chunks).then(|| Command {
-                tag: (number % u64::from(queue_depth)) as u32,
+                tag: (number % u64::from(STREAM_DEPTH)) as u32,
                 queue: 0,
                 op,
-                offset_bytes: first_bytes + number * u64::from(chunk_bytes),
-                len_bytes: chunk_bytes,
+                offset_bytes: first_bytes + number * u64::from(CHUNK_BYTES),
+                len_bytes: CHUNK_BYTES,
                 data: DataClass::Incompressible,
             })
         };
-        let time = self.host.stream(queue_depth, next, |completion| {
+        let time = self.host.stream(STREAM_DEPTH, next, |completion| {
             if !completion.status.is_ok() {
                 failed = Some(completion.status.name());
             }

@@ -32,7 +32,7 @@ impl Measurement {
 
     /// Its procedure and statistic for display.
     pub fn title(&self, separator: &str) -> String {
-        match self.metric.quantile() {
+        match self.metric.row().3 {
             "" => self.procedure.title(),
             quantile => format!("{}{separator}{quantile}", self.procedure.title()),
         }
@@ -200,18 +200,12 @@ impl ReferenceMetric {
         self.row().2
     }
 
-    /// Which statistic of a latency distribution it is, for display; empty for other metrics.
-    pub fn quantile(self) -> &'static str {
-        self.row().3
-    }
-
     /// Parts per million of its percentile.
-    pub fn per_million(self) -> Option<u32> {
+    pub(crate) fn per_million(self) -> Option<u32> {
         Some(self.row().4).filter(|&share| share > 0)
     }
 
-    /// I/Os without which the figure would be chance.
-    pub fn samples(self) -> u64 {
+    pub(crate) fn least_samples(self) -> u64 {
         self.row().5
     }
 }

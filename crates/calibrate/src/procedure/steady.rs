@@ -30,7 +30,7 @@ fn ios(job: &ReferenceWorkload, metrics: &[ReferenceMetric], factor: u64) -> u64
     let fewer = u64::from(job.block_bytes / 8192).clamp(1, 8);
     let slots = u64::from(job.threads) * u64::from(job.queue_depth);
     let steady = (IOS / fewer).max(slots * 10) * factor;
-    let samples = metrics.iter().map(|m| m.samples()).max().unwrap_or(0);
+    let samples = metrics.iter().map(|m| m.least_samples()).max().unwrap_or(0);
     steady.max(samples)
 }
 

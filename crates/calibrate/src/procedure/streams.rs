@@ -16,8 +16,6 @@ use crate::CalibrateError;
 use crate::drive_under_test::DriveUnderTest;
 use crate::measurement::{AccessPattern, CHUNK_BYTES, ReferenceWorkload, chunk_bytes};
 
-/// Chunk commands in flight. The brief states only "several".
-const QUEUE_DEPTH: u32 = 8;
 /// Idle time before a sweep: longer than any profile's before a non-operational power state.
 const PAUSE: Nanos = Nanos::from_secs(120);
 /// Idle time between streams: shorter than that, but long enough to flush a write cache.
@@ -47,7 +45,7 @@ pub fn sweep(profile: &Profile, sizes: &BTreeSet<u32>) -> Result<ChunkTimes, Cal
         }
         let fitting = bytes.min(capacity) / u64::from(CHUNK_BYTES);
         for op in [Op::Write, Op::Read] {
-            let time = drive.stream(op, first, fitting, CHUNK_BYTES, QUEUE_DEPTH)?;
+            let time = drive.stream(op, first, fitting)?;
             times.insert((op, chunks), time);
             drive.idle(GAP);
         }
@@ -80,7 +78,7 @@ pub fn full_stream(
     while done < chunks {
         let now = SAMPLE_CHUNKS.min(chunks - done);
         let first = done * u64::from(CHUNK_BYTES);
-        let time = drive.stream(op, first, now, CHUNK_BYTES, QUEUE_DEPTH)?;
+        let time = drive.stream(op, first, now)?;
         done += now;
         samples.push(time.as_secs_f64());
         let steady_s = steady_mean(&samples, STEADY_SAMPLES, STEADY_SHARE);

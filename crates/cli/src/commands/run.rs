@@ -22,34 +22,25 @@ use crate::terminal::Output;
 /// Default parent of run folders.
 const DEFAULT_FOLDER: &str = "assay-runs";
 
-/// Suite, drives and settings: from the command line, or from the resumed run.
-struct Request {
-    suite: Suite,
-    drives: Vec<String>,
-    settings: RunSettings,
-    destroy: Vec<String>,
-}
+/// Suite, drives and settings.
+type Request = (Suite, Vec<String>, RunSettings);
 
 pub fn run(arguments: RunArguments, output: Output) -> anyhow::Result<CommandOutcome> {
-    let resumed = arguments.resume.clone();
-    let out = arguments.out.clone();
-    let meter = arguments.power_meter.clone();
-    let request = match &resumed {
-        Some(path) => resumed_request(path, arguments.destroy)?,
-        None => new_request(arguments)?,
+    let (suite, names, settings) = match &arguments.resume {
+        Some(path) => resumed_request(path)?,
+        None => new_request(&arguments)?,
     };
-    let steps = &request.suite.steps;
     let options = SessionOptions {
-        destroy: request.destroy,
+        destroy: arguments.destroy,
         will_write: false,
-        keep_data: steps.iter().any(|s| s.job.contains_key("verify")),
-        power_meter: super::power_meter(meter.as_deref(), request.drives.len())?,
+        keep_data: suite.steps.iter().any(|s| s.job.contains_key("verify")),
+        power_meter: super::power_meter(arguments.power_meter.as_deref(), names.len())?,
         generator: Some(Arc::new(VerifyBlocks)),
     };
-    let mut drives = super::open_drives(&request.drives, &options)?;
-    let plan = expand(&request.suite, &request.settings, &drives)?;
+    let mut drives = super::open_drives(&names, &options)?;
+    let plan = expand(&suite, &settings, &drives)?;
     let stop = super::stop_flag()?;
-    let (writer, resume) = match &resumed {
+    let (writer, resume) = match &arguments.resume {
         Some(path) => {
             let (writer, run) = RunWriter::resume(path)?;
             same_drives(&run, &drives)?;
@@ -58,7 +49,7 @@ pub fn run(arguments: RunArguments, output: Output) -> anyhow::Result<CommandOut
         None => {
             let manifest = manifest(&plan, &drives, super::tool(), super::command_line());
             let default = || Destination::Under(DEFAULT_FOLDER.into());
-            let destination = out.map_or_else(default, Destination::At);
+            let destination = arguments.out.map_or_else(default, Destination::At);
             (
                 RunWriter::create(&destination, &manifest)?,
                 Resume::default(),
@@ -82,8 +73,8 @@ pub fn run(arguments: RunArguments, output: Output) -> anyhow::Result<CommandOut
     Ok(super::outcome_of(&summary))
 }
 
-fn new_request(arguments: RunArguments) -> anyhow::Result<Request> {
-    let suite = catalogue::load(&arguments.suite.unwrap_or_default())?;
+fn new_request(arguments: &RunArguments) -> anyhow::Result<Request> {
+    let suite = catalogue::load(arguments.suite.as_deref().unwrap_or_default())?;
     let mut set = Vec::new();
     for text in &arguments.set {
         let Some((key, value)) = text.split_once('=') else {
@@ -91,20 +82,16 @@ fn new_request(arguments: RunArguments) -> anyhow::Result<Request> {
         };
         set.push((key.trim().to_owned(), value.trim().to_owned()));
     }
-    Ok(Request {
-        suite,
-        drives: arguments.drives,
-        settings: RunSettings {
-            set,
-            scale: arguments.scale,
-            seed: arguments.seed,
-        },
-        destroy: arguments.destroy,
-    })
+    let settings = RunSettings {
+        set,
+        scale: arguments.scale,
+        seed: arguments.seed,
+    };
+    Ok((suite, arguments.drives.clone(), settings))
 }
 
 /// Suite text, parameters, drives and seed of the interrupted run; only `--destroy` is given again.
-fn resumed_request(path: &Path, destroy: Vec<String>) -> anyhow::Result<Request> {
+fn resumed_request(path: &Path) -> anyhow::Result<Request> {
     let manifest = Manifest::load(path)?;
     if manifest.suite.text.is_empty() {
         let path = path.display();
@@ -112,16 +99,14 @@ fn resumed_request(path: &Path, destroy: Vec<String>) -> anyhow::Result<Request>
             "{path} is the run of a single job, which cannot be resumed; run the job again"
         );
     }
-    Ok(Request {
-        suite: Suite::parse(&manifest.suite.name, &manifest.suite.text)?,
-        drives: manifest.drives.iter().map(resumed_spec).collect(),
-        settings: RunSettings {
-            set: manifest.parameters.into_iter().collect(),
-            scale: manifest.scale,
-            seed: manifest.seed,
-        },
-        destroy,
-    })
+    let suite = Suite::parse(&manifest.suite.name, &manifest.suite.text)?;
+    let drives = manifest.drives.iter().map(resumed_spec).collect();
+    let settings = RunSettings {
+        set: manifest.parameters.into_iter().collect(),
+        scale: manifest.scale,
+        seed: manifest.seed,
+    };
+    Ok((suite, drives, settings))
 }
 
 /// The absolute path of a real drive: its name may be relative to the directory of the first attempt.

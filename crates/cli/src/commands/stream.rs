@@ -42,7 +42,9 @@ pub fn open(arguments: &StreamArguments, session: &SessionOptions) -> anyhow::Re
         ..session.clone()
     };
     let probed = super::open_drives(&arguments.drives, &read_only)?;
-    let range = range_on(arguments, &probed)?;
+    let request = range_request(arguments.first, arguments.last, arguments.chunk);
+    let media: Vec<_> = probed.iter().map(|s| media(s.info())).collect();
+    let range = StreamRange::new(&request, &media).map_err(|e| UsageError(e.to_string()))?;
     let sessions = if writes {
         drop(probed);
         super::open_drives(&arguments.drives, session)?
@@ -68,15 +70,13 @@ pub fn open(arguments: &StreamArguments, session: &SessionOptions) -> anyhow::Re
     })
 }
 
-fn range_on(arguments: &StreamArguments, sessions: &[DriveSession]) -> anyhow::Result<StreamRange> {
-    let chunk_bytes = u32::try_from(arguments.chunk).unwrap_or(u32::MAX);
-    let request = RangeRequest {
-        first: arguments.first,
-        last: arguments.last,
-        chunk_bytes,
-    };
-    let media: Vec<_> = sessions.iter().map(|s| media(s.info())).collect();
-    StreamRange::new(&request, &media).map_err(|error| UsageError(error.to_string()).into())
+/// A chunk beyond 32 bits is refused with the range.
+pub fn range_request(first: Option<u64>, last: Option<u64>, chunk: u64) -> RangeRequest {
+    RangeRequest {
+        first,
+        last,
+        chunk_bytes: u32::try_from(chunk).unwrap_or(u32::MAX),
+    }
 }
 
 /// SIGINT and SIGHUP abort, SIGTERM stops, SIGUSR1 flushes; a second ending signal terminates the program.

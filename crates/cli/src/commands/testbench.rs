@@ -7,12 +7,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use assay_device::session::SessionOptions;
 use assay_integrity::pattern::PatternPages;
 use assay_stream::drives::media;
-use assay_stream::range::{RangeRequest, StreamRange};
+use assay_stream::range::StreamRange;
 use assay_testbench::{self as testbench, BenchError, BenchObserver, BenchOptions, TestResult};
 use assay_workload::plan::DEFAULT_SEED;
 use indicatif::ProgressBar;
 use serde_json::json;
 
+use super::stream::range_request;
 use crate::args::testbench::TestbenchArguments;
 use crate::exit::CommandOutcome;
 use crate::progress::bar;
@@ -21,11 +22,7 @@ use crate::terminal::{Output, simulated_mark};
 /// Run the tests and print the log; after Ctrl-C, of the tests completed.
 pub fn run(arguments: TestbenchArguments, output: Output) -> anyhow::Result<CommandOutcome> {
     let pages = Arc::new(PatternPages::new());
-    let request = RangeRequest {
-        first: arguments.first,
-        last: arguments.last,
-        chunk_bytes: u32::try_from(arguments.chunk).unwrap_or(u32::MAX),
-    };
+    let request = range_request(arguments.first, arguments.last, arguments.chunk);
     let read_only = SessionOptions {
         keep_data: true,
         generator: Some(pages.clone()),
