@@ -77,7 +77,7 @@ impl PolledDriver {
         ] {
             driver.write_register(offset, size, value);
         }
-        driver.advance_to(START.scale(1, 2));
+        driver.advance_to(Nanos(START.0 / 2));
         let mut cq = CreateCompletionQueue::new();
         cq.set_qid(1)
             .set_size((ENTRIES - 1) as u16)

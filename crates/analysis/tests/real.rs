@@ -65,7 +65,7 @@ fn watch(path: &str, serial: Option<&str>, rw: &str, bs: &str, iodepth: u32) -> 
         ..JobOptions::default()
     };
     let workload = Workload::plan(&job, &session.target_properties()).unwrap();
-    let mut target = session.acquire(workload.writes(), workload.direct).unwrap();
+    let mut target = session.acquire(workload.open_mode()).unwrap();
     let mut seen = Seen::default();
     let mut parts = [DriveJob {
         drive: 0,

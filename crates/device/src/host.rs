@@ -1,24 +1,22 @@
 //! The measuring host: description, processor times, wall clock.
 //!
 //! # Architecture
-//! Reading (`read`) and parsing (`parse`) are separate, so that parsing is tested on fixed texts.
 //! - [`HostInfo`]: stored once per run, in its manifest; without host name, because reports get published.
-//! - [`CpuTimes`] / [`CpuShare`]: how the processors spent an interval, from `/proc/stat`.
+//! - `CpuTimes`: processor times from `/proc/stat`, in ticks whose length cancels out of every share.
 //! - [`ProcessUsage`]: processor time and context switches of this process, from getrusage(2).
 //! - [`wall_clock`]: the only reader of the date; never used for timing.
-//!
-//! # Key constants
-//! None; `/proc/stat` counts in ticks whose length cancels out of every share.
 
 use serde::{Deserialize, Serialize};
 
 use crate::identity::SystemRoot;
+use crate::identity::root::read_attribute;
 
 mod cpu;
 mod rapl;
 
-pub use cpu::{CpuShare, CpuTimes, ProcessUsage};
-pub use rapl::PackageEnergy;
+pub(crate) use cpu::CpuTimes;
+pub use cpu::ProcessUsage;
+pub(crate) use rapl::PackageEnergy;
 
 /// Properties of the measuring host that affect results.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -47,11 +45,7 @@ impl HostInfo {
 
     /// [`HostInfo::read`] with sysfs and procfs of `root`.
     pub fn read_at(root: &SystemRoot) -> Self {
-        let text = |path: std::path::PathBuf| {
-            let text = std::fs::read_to_string(path).ok()?;
-            let text = text.trim();
-            (!text.is_empty()).then(|| text.to_owned())
-        };
+        let text = |path: std::path::PathBuf| read_attribute(&path);
         let cpuinfo = text(root.proc("cpuinfo")).unwrap_or_default();
         Self {
             kernel: text(root.proc("sys/kernel/osrelease")),

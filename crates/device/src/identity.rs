@@ -27,10 +27,10 @@ pub(crate) mod root;
 mod temperature;
 mod write_trace;
 
+pub use file::{identify_at, list_drives_at};
 pub use root::SystemRoot;
-pub use temperature::{
-    power_milliwatts, power_milliwatts_at, temperature_celsius, temperature_celsius_at,
-};
+pub(crate) use temperature::power_milliwatts_at;
+pub use temperature::{temperature_celsius, temperature_celsius_at};
 pub use write_trace::{NoWriteTrace, WriteTrace, write_trace, write_trace_at};
 
 pub(crate) use block::{BlockNode, block_node};
@@ -38,7 +38,7 @@ pub(crate) use file::split_device_number;
 pub(crate) use mounts::{FileLock, Mount, parse_locks, parse_mountinfo, parse_mounts, parse_swaps};
 
 /// Kind of a drive.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum DriveKind {
     /// A block device: whole drive or partition.
@@ -46,6 +46,7 @@ pub enum DriveKind {
     /// A regular file on a filesystem.
     File,
     /// The null target.
+    #[default]
     Null,
     /// A simulated drive.
     Simulated,
@@ -95,7 +96,7 @@ pub struct Filesystem {
 }
 
 /// Identity and I/O limits of a drive.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct DriveInfo {
     /// The text of the command line: a path, `null:...` or `sim:...`.
     pub spec: String,
@@ -187,36 +188,16 @@ impl DriveInfo {
         Self {
             spec: spec.into(),
             kind,
-            path: None,
             serial: name.clone(),
             name,
-            model: None,
-            firmware: None,
-            transport: None,
             capacity_bytes,
             logical_block_bytes: 512,
             physical_block_bytes: 512,
             min_io_bytes: 512,
             memory_align_bytes: 512,
             direct_io: true,
-            max_io_bytes: None,
-            rotational: None,
-            read_only: false,
-            scheduler: None,
-            hardware_queues: None,
-            nr_requests: None,
-            io_poll: None,
-            write_cache: None,
-            numa_node: None,
-            pcie: None,
-            partition_of: None,
-            filesystem: None,
-            device: None,
-            inode: None,
             simulated: kind == DriveKind::Simulated,
-            nvme: None,
-            queue_pairs: None,
-            profile: None,
+            ..Self::default()
         }
     }
 }
@@ -226,18 +207,12 @@ impl DriveInfo {
 pub enum IdentityError {
     /// Not found.
     #[error(
-        "{path}: no such file or device; `assay list` shows the drives here, and a file must exist before it is measured (e.g. `fallocate -l 1G FILE`)"
+        "{0}: no such file or device; `assay list` shows the drives here, and a file must exist before it is measured (e.g. `fallocate -l 1G FILE`)"
     )]
-    Missing {
-        /// Path.
-        path: PathBuf,
-    },
+    Missing(PathBuf),
     /// A directory.
-    #[error("{path} is a directory; name a file in it or the block device under it")]
-    Directory {
-        /// Path.
-        path: PathBuf,
-    },
+    #[error("{0} is a directory; name a file in it or the block device under it")]
+    Directory(PathBuf),
     /// An NVMe generic character device without its block device.
     #[error(
         "{path} is the NVMe generic device of {block}, which does not exist; check that the namespace is attached and has a format that the kernel supports"
@@ -268,12 +243,9 @@ pub enum IdentityError {
     },
     /// Permission denied.
     #[error(
-        "{path}: permission denied; run as root, or add yourself to the group that owns the device (often `disk`)"
+        "{0}: permission denied; run as root, or add yourself to the group that owns the device (often `disk`)"
     )]
-    PermissionDenied {
-        /// Path.
-        path: PathBuf,
-    },
+    PermissionDenied(PathBuf),
     /// A block device that is missing in sysfs.
     #[error(
         "{path} is block device {device}, but {sysfs} does not exist; check that /sys is mounted and the device still attached"
@@ -306,21 +278,8 @@ pub fn identify(path: &Path) -> Result<DriveInfo, IdentityError> {
     identify_at(&SystemRoot::host(), path)
 }
 
-/// [`identify`] with sysfs and procfs of `root`; `path` itself is always resolved on the running system.
-///
-/// # Errors
-/// As [`identify`].
-pub fn identify_at(root: &SystemRoot, path: &Path) -> Result<DriveInfo, IdentityError> {
-    file::identify_at(root, path)
-}
-
 /// The drives of this machine: whole drives (no partitions) of non-zero size, without RAM disks. Drives that cannot be identified
 /// are left out.
 pub fn list_drives() -> Vec<DriveInfo> {
     list_drives_at(&SystemRoot::host())
-}
-
-/// [`list_drives`] from another sysfs.
-pub fn list_drives_at(root: &SystemRoot) -> Vec<DriveInfo> {
-    file::list_drives_at(root)
 }

@@ -12,7 +12,7 @@
 //! No workload, no statistics, no files written, nothing printed.
 //!
 //! # Key constants
-//! [`signature::WINDOW_BYTES`]; the timeouts of [`nvme::commands`].
+//! [`signature::WINDOW_BYTES`]; the timeouts in `nvme::commands`.
 #![forbid(unsafe_code)]
 
 pub mod host;

@@ -7,24 +7,6 @@ use rustix::thread::ClockId;
 use crate::host::{CpuTimes, PackageEnergy, ProcessUsage};
 use assay_io::clock::Clock;
 
-/// Processor time of this process so far.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct CpuTime {
-    /// User.
-    pub user: Nanos,
-    /// System.
-    pub system: Nanos,
-}
-
-/// Processor time of this process so far, all threads.
-pub fn process_cpu_time() -> CpuTime {
-    let usage = ProcessUsage::read();
-    CpuTime {
-        user: Nanos(usage.user_ns),
-        system: Nanos(usage.system_ns),
-    }
-}
-
 /// Processor time of the calling thread so far.
 pub fn thread_cpu_time() -> Nanos {
     let time = rustix::time::clock_gettime(ClockId::ThreadCPUTime);
@@ -48,7 +30,7 @@ impl HostSampler {
         HostSampler {
             clock,
             at: clock.now(),
-            cpu: CpuTimes::read().ok(),
+            cpu: CpuTimes::read(),
             process: ProcessUsage::read(),
             energy: PackageEnergy::start(),
         }
@@ -56,23 +38,14 @@ impl HostSampler {
 
     /// The load since the last sample (or the start); `None` where `/proc/stat` cannot be read or no tick has passed.
     pub fn sample(&mut self) -> Option<HostLoad> {
-        let (at, cpu, process) = (
-            self.clock.now(),
-            CpuTimes::read().ok()?,
-            ProcessUsage::read(),
-        );
-        let share = cpu.since(self.cpu.as_ref()?)?;
-        let used = process.since(&self.process);
-        let switches = used.voluntary_switches + used.involuntary_switches;
+        let (at, cpu, process) = (self.clock.now(), CpuTimes::read()?, ProcessUsage::read());
+        // A kernel counter that decreases counts as unchanged.
+        let switches = process.context_switches;
+        let switches = switches.saturating_sub(self.process.context_switches);
         let load = HostLoad {
-            user_pct: share.user_pct,
-            system_pct: share.system_pct,
-            irq_pct: share.irq_pct,
-            iowait_pct: share.iowait_pct,
-            idle_pct: share.idle_pct,
-            steal_pct: share.steal_pct,
             context_switches_per_s: assay_units::rate::per_second(switches, at - self.at),
             package_w: self.energy.mean_w(at - self.at),
+            ..cpu.since(self.cpu.as_ref()?)?
         };
         (self.at, self.cpu, self.process) = (at, Some(cpu), process);
         Some(load)

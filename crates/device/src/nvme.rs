@@ -1,28 +1,29 @@
 //! NVMe admin commands: identification, health, power states, erasure.
 //!
 //! # Architecture
-//! [`AdminPort`] sends an admin command with its data. [`device::ControllerDevice`] implements it for a controller of this machine by the
-//! kernel's `ioctl` (include/uapi/linux/nvme_ioctl.h); the session implements it for simulated controllers. Written against the trait: [`commands`] (Identify, log pages, features, Format, Sanitize), [`probe`] (all of it as one record),
-//! [`health`] (SMART and telemetry), [`power`] (setting and restoring a power state), [`purge`](mod@purge). [`location`] finds the controller
-//! and namespace of a drive in sysfs; [`registers`] reads the controller registers, which no command returns; [`display`] formats a probe.
+//! [`AdminPort`] sends an admin command with its data. `device` implements it by the kernel's `ioctl`, the session for simulated
+//! controllers. Written against the trait: `commands` (Identify, log pages, features, Format, Sanitize), [`probe`] (all of it as
+//! one record), [`health`] (SMART and telemetry), `power` (setting and restoring a power state), [`purge`](mod@purge). [`location`]
+//! finds controller and namespace in sysfs; `registers` reads the controller registers; [`display`] formats a probe.
 //!
 //! # Non-goals
 //! No fabrics-specific commands, no firmware, no namespace management.
 
-pub mod commands;
-pub mod device;
+pub(crate) mod commands;
+pub(crate) mod device;
 pub mod display;
 pub mod health;
 pub mod location;
-pub mod power;
+pub(crate) mod power;
 pub mod probe;
 pub mod purge;
-pub mod registers;
+pub(crate) mod registers;
 
 #[cfg(test)]
 #[path = "../tests/unit/nvme.rs"]
 mod tests;
 
+use assay_nvme_spec::opcode::AdminOpcode;
 use assay_nvme_spec::{StatusCode, SubmissionEntry};
 
 /// Sends admin commands to a controller.
@@ -97,9 +98,18 @@ pub enum CommandError {
     },
 }
 
+/// Name of an admin command, for messages.
+pub(crate) fn command_name(command: &SubmissionEntry) -> String {
+    let opcode = AdminOpcode(command.opcode());
+    match opcode.name() {
+        Some(name) => name.to_owned(),
+        None => format!("admin command {:#x}", opcode.0),
+    }
+}
+
 impl CommandError {
     /// Whether the controller rejected the command (as opposed to a system error).
-    pub fn refused(&self) -> bool {
+    pub(crate) fn refused(&self) -> bool {
         matches!(self, CommandError::Status { .. })
     }
 }

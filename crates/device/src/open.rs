@@ -1,6 +1,6 @@
 //! Opening drives: for writing only with a permit of the interlock.
 
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
@@ -30,18 +30,14 @@ pub enum OpenError {
     #[error(transparent)]
     Permit(#[from] PermitError),
     /// Not a file or block device.
-    #[error("{drive} is not a file or block device")]
-    NoFile {
-        /// The drive.
-        drive: String,
-    },
+    #[error("{0} is not a file or block device")]
+    NoFile(String),
 }
 
 /// Opens a drive for reading, and for writing when a permit is given. `direct` bypasses the page cache (O_DIRECT).
 ///
 /// The permit itself holds a block device's exclusive claim (O_EXCL) until it is dropped, so that nothing can be mounted from it meanwhile;
-/// here the opened descriptor is checked to be that device or file. The generic character device of an NVMe namespace is opened beside
-/// it, with the same rights and only if it is the same namespace.
+/// here the opened descriptor is checked to be that device or file.
 ///
 /// # Errors
 /// When the system refuses, or the permit is for another drive.
@@ -55,17 +51,9 @@ pub fn open_drive(
     permit: Option<&WritePermit>,
 ) -> Result<DriveHandle, OpenError> {
     let path = match (&info.path, info.kind) {
-        (Some(path), DriveKind::Block | DriveKind::File) => path.clone(),
-        _ => {
-            return Err(OpenError::NoFile {
-                drive: info.spec.clone(),
-            });
-        }
+        (Some(path), DriveKind::Block | DriveKind::File) => path,
+        _ => return Err(OpenError::NoFile(info.spec.clone())),
     };
-    let mut flags = libc::O_CLOEXEC;
-    if direct {
-        flags |= libc::O_DIRECT;
-    }
     let failed = |source: io::Error| OpenError::System {
         drive: info.spec.clone(),
         how: match (permit.is_some(), direct) {
@@ -77,29 +65,32 @@ pub fn open_drive(
         advice: advice(&source, direct),
         source,
     };
-    let file = open_file(&path, permit.is_some(), flags).map_err(failed)?;
+    let flags = if direct { libc::O_DIRECT } else { 0 };
+    let file = open_file(path, permit.is_some(), flags).map_err(failed)?;
     if let Some(permit) = permit {
         permit.check(&file)?;
     }
-    // A partition is not a whole namespace: its addresses are others.
-    let namespace = info.nvme.as_ref().filter(|_| info.partition_of.is_none());
-    let generic = namespace.and_then(|nvme| Some((nvme, nvme.generic.as_ref()?)));
-    let node = generic.map(|(nvme, path)| {
-        let node = open_file(path, permit.is_some(), libc::O_CLOEXEC)?;
-        check_same_namespace(&SystemRoot::host(), &file, &node, nvme.nsid)?;
+    DriveHandle::new(&info.spec, file, info.logical_block_bytes.max(1)).map_err(failed)
+}
+
+/// Adds the generic character device of an NVMe namespace to its open drive, with the same rights and only if it is the same namespace.
+/// No effect on a drive without one, nor on a partition, which is not a whole namespace: its addresses are others.
+pub fn with_passthru(info: &DriveInfo, drive: DriveHandle) -> DriveHandle {
+    let nvme = info.nvme.as_ref().filter(|_| info.partition_of.is_none());
+    let Some((nvme, path)) = nvme.and_then(|nvme| Some((nvme, nvme.generic.as_ref()?))) else {
+        return drive;
+    };
+    let open = || {
+        let file = open_file(path, drive.is_writable(), 0)?;
+        check_same_namespace(&SystemRoot::host(), drive.file(), &file, nvme.nsid)?;
         Ok(PassthruNode {
-            path: path.clone(),
-            file: node,
+            file,
             nsid: nvme.nsid,
             max_command_bytes: nvme.max_command_bytes,
         })
-    });
-    let handle =
-        DriveHandle::new(&info.spec, file, info.logical_block_bytes.max(1)).map_err(failed)?;
-    Ok(match node {
-        Some(node) => handle.with_passthru(node),
-        None => handle,
-    })
+    };
+    let node = open();
+    drive.with_passthru(node)
 }
 
 /// Checks that a generic character device is the namespace of a block device: same controller or subsystem in sysfs, same name but for
@@ -156,12 +147,11 @@ fn renumbered(what: String) -> io::Error {
     ))
 }
 
-fn open_file(path: &Path, write: bool, flags: i32) -> io::Result<File> {
-    OpenOptions::new()
-        .read(true)
-        .write(write)
-        .custom_flags(flags)
-        .open(path)
+/// Opens a device or file for reading, or for reading and writing, with further `open(2)` flags.
+pub(crate) fn open_file(path: &Path, write: bool, flags: i32) -> io::Result<File> {
+    let mut options = File::options();
+    options.read(true).write(write).custom_flags(flags);
+    options.open(path)
 }
 
 fn advice(error: &io::Error, direct: bool) -> &'static str {

@@ -81,15 +81,15 @@ pub enum SessionError {
     /// It cannot be purged.
     #[error(transparent)]
     Purge(#[from] PurgeError),
-    /// It has no power states.
-    #[error(
-        "{drive}: power state {state} cannot be set: only NVMe drives have power states; leave power_states out, or measure an NVMe or a simulated drive"
-    )]
+    /// It has no power states, or they cannot be read.
+    #[error("{drive}: power state {state} cannot be set: {why}")]
     NoPowerControl {
         /// As named.
         drive: String,
         /// Requested state.
         state: u8,
+        /// Reason.
+        why: String,
     },
     /// No such power state.
     #[error(
@@ -102,16 +102,6 @@ pub enum SessionError {
         state: u8,
         /// Existing states, as text.
         states: String,
-    },
-    /// Its power states cannot be read.
-    #[error("{drive}: power state {state} cannot be set: {why}")]
-    PowerStatesUnknown {
-        /// As named.
-        drive: String,
-        /// Requested state.
-        state: u8,
-        /// Reason.
-        why: String,
     },
     /// An admin command failed.
     #[error(transparent)]
@@ -137,7 +127,7 @@ pub enum SessionError {
         /// As named.
         drive: String,
         /// Reason.
-        why: String,
+        why: &'static str,
     },
     /// More would be erased than was named.
     #[error("{drive}: this would also erase {others}, which is not named; {advice}")]
@@ -189,6 +179,17 @@ pub enum OpenTarget {
     Sim(Box<SimTarget>, InitialState),
 }
 
+/// What a job needs of a drive beside reading.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct OpenMode {
+    /// Writing.
+    pub writes: bool,
+    /// Bypassing the page cache (O_DIRECT).
+    pub direct: bool,
+    /// NVMe commands through the generic character device.
+    pub passthru: bool,
+}
+
 enum Kind {
     Null,
     Real(Box<RealDrive>),
@@ -228,39 +229,34 @@ impl DriveSession {
     /// # Errors
     /// When it does not exist, is not a drive, or may not be written.
     pub fn open(spec: &DriveSpec, options: &SessionOptions) -> Result<DriveSession, SessionError> {
-        match spec.kind() {
+        let (info, kind) = match spec.kind() {
             SpecKind::Null { size_bytes } => {
                 let info = DriveInfo::new(DriveKind::Null, spec.text(), "null", *size_bytes);
-                Ok(DriveSession {
-                    info,
-                    kind: Kind::Null,
-                    own_power_state: 0,
-                    simulated_probe: None,
-                })
+                (info, Kind::Null)
             }
             SpecKind::Sim {
                 profile,
                 options: pairs,
-            } => simulated(spec.text(), profile, pairs, options),
+            } => return simulated(spec.text(), profile, pairs, options),
             SpecKind::Path(path) | SpecKind::NvmeGeneric(path) => {
                 // A generic device is identified through the block device of its namespace.
                 let generic = matches!(spec.kind(), SpecKind::NvmeGeneric(_));
                 let beside = generic.then(|| location::block_beside(path)).flatten();
                 let mut info = identity::identify(beside.as_deref().unwrap_or(path))?;
                 info.spec = spec.text().to_owned();
-                let permit = write_permit(&info, options)?;
-                Ok(DriveSession {
-                    info,
-                    kind: Kind::Real(Box::new(RealDrive::new(
-                        permit,
-                        options.power_meter.clone(),
-                        options.destroy.clone(),
-                    ))),
-                    own_power_state: 0,
-                    simulated_probe: None,
-                })
+                let mut drive = Box::<RealDrive>::default();
+                drive.permit = write_permit(&info, options)?;
+                drive.destroy.clone_from(&options.destroy);
+                drive.meter.clone_from(&options.power_meter);
+                (info, Kind::Real(drive))
             }
-        }
+        };
+        Ok(DriveSession {
+            info,
+            kind,
+            own_power_state: 0,
+            simulated_probe: None,
+        })
     }
 
     /// Apply `options` to a drive opened without write permission, as [`DriveSession::open`] does.
@@ -269,7 +265,8 @@ impl DriveSession {
     /// When the drive may not be written as requested.
     pub fn authorise(&mut self, options: &SessionOptions) -> Result<(), SessionError> {
         if let Kind::Real(drive) = &mut self.kind {
-            drive.authorise(write_permit(&self.info, options)?, options.destroy.clone());
+            drive.permit = write_permit(&self.info, options)?;
+            drive.destroy.clone_from(&options.destroy);
         }
         Ok(())
     }
@@ -282,7 +279,7 @@ impl DriveSession {
     /// Whether it may be written; simulated and null drives always.
     pub fn may_write(&self) -> bool {
         match &self.kind {
-            Kind::Real(drive) => drive.may_write(),
+            Kind::Real(drive) => drive.permit.is_some(),
             Kind::Null | Kind::Sim(..) => true,
         }
     }
@@ -316,12 +313,8 @@ impl DriveSession {
 
     fn passthru(&self) -> PassthruSupport {
         let generic = self.info.nvme.as_ref().and_then(|p| p.generic.as_ref());
-        let named = matches!(
-            DriveSpec::parse(&self.info.spec)
-                .as_ref()
-                .map(DriveSpec::kind),
-            Ok(SpecKind::NvmeGeneric(_))
-        );
+        let spec = DriveSpec::parse(&self.info.spec);
+        let named = spec.is_ok_and(|spec| matches!(spec.kind(), SpecKind::NvmeGeneric(_)));
         match generic {
             Some(_) if named => PassthruSupport::Named,
             Some(_) if self.info.partition_of.is_none() => PassthruSupport::Possible,
@@ -329,17 +322,16 @@ impl DriveSession {
         }
     }
 
-    /// Prepares the drive for one job: opened for writing only if the job writes, with O_DIRECT if `direct`. To be released with
-    /// [`DriveSession::release`]: a simulated drive keeps its state from job to job.
+    /// Opens the drive for one job. To be released with [`DriveSession::release`]: a simulated drive keeps its state from job to job.
     ///
     /// # Errors
     /// When it cannot be opened, or would be written without a permit.
-    pub fn acquire(&mut self, writes: bool, direct: bool) -> Result<OpenTarget, SessionError> {
+    pub fn acquire(&mut self, mode: OpenMode) -> Result<OpenTarget, SessionError> {
         match std::mem::replace(&mut self.kind, Kind::Null) {
             Kind::Null => Ok(OpenTarget::Null),
             Kind::Sim(target, state) => Ok(OpenTarget::Sim(target, state)),
             Kind::Real(mut drive) => {
-                let opened = drive.open(&self.info, writes, direct);
+                let opened = drive.open(&self.info, mode);
                 self.kind = Kind::Real(drive);
                 opened
             }
@@ -376,13 +368,11 @@ impl DriveSession {
 
     /// Power-cycles a simulated drive; `false` for others.
     pub fn lose_power(&mut self) -> bool {
-        match &mut self.kind {
-            Kind::Sim(target, _) => {
-                target.lose_power();
-                true
-            }
-            Kind::Null | Kind::Real(_) => false,
-        }
+        let Kind::Sim(target, _) = &mut self.kind else {
+            return false;
+        };
+        target.lose_power();
+        true
     }
 
     /// Current PCIe link, where there is one.
@@ -426,20 +416,19 @@ fn simulated(
     pairs: &[(String, String)],
     session: &SessionOptions,
 ) -> Result<DriveSession, SessionError> {
-    let (_, profile) =
-        profile_file::load(profile_name).map_err(|source| SessionError::Profile {
-            spec: spec.to_owned(),
-            source,
-        })?;
+    let unknown = |source| SessionError::Profile {
+        spec: spec.to_owned(),
+        source,
+    };
+    let (_, profile) = profile_file::load(profile_name).map_err(unknown)?;
     let name = profile.name.clone();
     let mut options = DriveOptions::default();
     for (key, value) in pairs {
-        options
-            .set(key, value)
-            .map_err(|source| SessionError::Option {
-                spec: spec.to_owned(),
-                source,
-            })?;
+        let unknown = |source| SessionError::Option {
+            spec: spec.to_owned(),
+            source,
+        };
+        options.set(key, value).map_err(unknown)?;
     }
     if session.keep_data && !options.keep_data {
         // Verified data is regenerated instead of stored.
@@ -454,19 +443,22 @@ fn simulated(
         target.set_generator(Arc::clone(generator));
     }
     let identity = target.identity();
-    let mut info = DriveInfo::new(DriveKind::Simulated, spec, &name, identity.capacity_bytes);
-    info.model = Some(identity.model.clone());
-    info.serial = identity.serial.clone();
-    info.firmware = Some(identity.firmware.clone());
-    info.transport = Some("simulated".to_owned());
-    info.logical_block_bytes = identity.logical_block_bytes as u32;
-    info.physical_block_bytes = identity.logical_block_bytes as u32;
-    info.min_io_bytes = identity.logical_block_bytes as u32;
-    info.max_io_bytes = Some(identity.max_transfer_bytes);
-    info.rotational = Some(false);
-    info.queue_pairs = Some(identity.queue_pairs);
-    info.profile = Some(name);
-    info.pcie = simulated::pcie_link(target.link());
+    let block_bytes = identity.logical_block_bytes as u32;
+    let info = DriveInfo {
+        model: Some(identity.model.clone()),
+        serial: identity.serial.clone(),
+        firmware: Some(identity.firmware.clone()),
+        transport: Some("simulated".to_owned()),
+        logical_block_bytes: block_bytes,
+        physical_block_bytes: block_bytes,
+        min_io_bytes: block_bytes,
+        max_io_bytes: Some(identity.max_transfer_bytes),
+        rotational: Some(false),
+        queue_pairs: Some(identity.queue_pairs),
+        profile: Some(name.clone()),
+        pcie: simulated::pcie_link(target.link()),
+        ..DriveInfo::new(DriveKind::Simulated, spec, name, identity.capacity_bytes)
+    };
     Ok(DriveSession {
         info,
         kind: Kind::Sim(Box::new(target), state),

@@ -4,12 +4,12 @@
 //! an NVMe drive ([`crate::nvme::health`]), else the temperature sensor of the kernel
 //! ([`crate::identity::temperature_celsius`]); for power an external meter ([`power_meter`]), else the drive's power sensor.
 
-use std::sync::mpsc::{self, Receiver, SyncSender, TrySendError};
+use std::sync::mpsc::{self, Receiver, SyncSender};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use crate::identity::{DriveInfo, SystemRoot, power_milliwatts_at, temperature_celsius_at};
-use crate::nvme::health::{Health, Monitor};
+use crate::nvme::health::{self, Health};
 use assay_io::Telemetry;
 
 pub mod power_meter;
@@ -40,9 +40,9 @@ impl TelemetryMonitor {
         let info = info.clone();
         let work = move || {
             // Opened in this thread: opening may hang on a removed drive.
-            let mut monitor = Monitor::open(&info);
+            let mut device = health::open(&info);
             while requests.recv().is_ok() {
-                let health = monitor.as_mut().and_then(|monitor| monitor.read().ok());
+                let health = device.as_mut().and_then(|port| health::read(port).ok());
                 let _ = reply.try_send(reading(&SystemRoot::host(), &info, health));
             }
         };
@@ -64,11 +64,8 @@ impl TelemetryMonitor {
         while channel.replies.try_recv().is_ok() {}
         let reply = match channel.request.try_send(()) {
             // Timeout, or the thread has ended.
-            Ok(()) => channel
-                .replies
-                .recv_timeout(READING_TIMEOUT)
-                .unwrap_or_default(),
-            Err(TrySendError::Full(()) | TrySendError::Disconnected(())) => None,
+            Ok(()) => channel.replies.recv_timeout(READING_TIMEOUT).ok().flatten(),
+            Err(_) => None,
         };
         match self.meter.as_ref().and_then(|meter| meter.mean_mw()) {
             Some(power_mw) => Some(Telemetry {

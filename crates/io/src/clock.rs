@@ -70,17 +70,14 @@ fn kernel_uses_tsc() -> bool {
 
 /// Reads the counter and the kernel's clock together: the attempt with the smallest gap of several.
 fn read_both() -> (u64, Instant) {
-    let mut best: Option<(Duration, u64, Instant)> = None;
-    for _ in 0..8 {
+    let attempts = (0..8).map(|_| {
         let before = kernel_now();
         let ticks = read_tsc();
-        let after = kernel_now();
-        let gap = after - before;
-        if best.is_none_or(|(least, _, _)| gap < least) {
-            best = Some((gap, ticks, before + gap / 2));
-        }
-    }
-    best.map_or_else(|| (read_tsc(), kernel_now()), |(_, ticks, at)| (ticks, at))
+        (kernel_now() - before, ticks, before)
+    });
+    let best = attempts.min_by_key(|(gap, _, _)| *gap);
+    let (gap, ticks, before) = best.expect("there are eight attempts");
+    (ticks, before + gap / 2)
 }
 
 fn calibrate() -> Clock {
@@ -94,12 +91,10 @@ fn calibrate() -> Clock {
     }
     // Sleeping instead of spinning: a short command should not cost 40 ms of processor time. A sleep that a signal ended is
     // continued.
-    loop {
-        let left = CALIBRATION.saturating_sub(kernel_now() - first_at);
-        if left.is_zero() {
-            break;
-        }
-        sleep(Nanos(u64::try_from(left.as_nanos()).unwrap_or(u64::MAX)));
+    let mut left = CALIBRATION;
+    while !left.is_zero() {
+        sleep(Nanos(left.as_nanos() as u64));
+        left = CALIBRATION.saturating_sub(kernel_now() - first_at);
     }
     let (last_ticks, last_at) = read_both();
     let ticks = last_ticks.wrapping_sub(first_ticks);

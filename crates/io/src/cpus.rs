@@ -16,12 +16,9 @@ pub struct CpuList(Vec<u32>);
 pub enum CpuListError {
     /// Not a list.
     #[error(
-        "{given:?} is not a list of processors; write numbers and ranges with commas between, e.g. 0-3,8"
+        "{0:?} is not a list of processors; write numbers and ranges with commas between, e.g. 0-3,8"
     )]
-    Text {
-        /// Given.
-        given: String,
-    },
+    Text(String),
     /// A number beyond what Linux masks hold.
     #[error("processor {cpu} does not exist; the greatest number possible is {greatest}")]
     Number {
@@ -44,12 +41,8 @@ impl CpuList {
     /// The affinity mask of this process.
     pub fn allowed() -> CpuList {
         let mask = sched_getaffinity(None).unwrap_or_default();
-        CpuList(
-            (0..CpuSet::MAX_CPU)
-                .filter(|cpu| mask.is_set(*cpu))
-                .map(|cpu| cpu as u32)
-                .collect(),
-        )
+        let cpus = (0..CpuSet::MAX_CPU).filter(|cpu| mask.is_set(*cpu));
+        CpuList(cpus.map(|cpu| cpu as u32).collect())
     }
 
     /// Checks that all are in the affinity mask of this process.
@@ -87,9 +80,7 @@ impl FromStr for CpuList {
     type Err = CpuListError;
 
     fn from_str(text: &str) -> Result<CpuList, CpuListError> {
-        let wrong = || CpuListError::Text {
-            given: text.to_owned(),
-        };
+        let wrong = || CpuListError::Text(text.to_owned());
         let number = |word: &str| -> Result<u32, CpuListError> {
             let cpu: u32 = word.trim().parse().map_err(|_| wrong())?;
             if cpu as usize >= CpuSet::MAX_CPU {

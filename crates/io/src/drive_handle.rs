@@ -2,7 +2,6 @@
 
 use std::fs::File;
 use std::io;
-use std::path::PathBuf;
 use std::sync::Arc;
 
 /// A block device or file, open. Clones share the descriptor.
@@ -12,7 +11,6 @@ use std::sync::Arc;
 pub struct DriveHandle {
     name: String,
     file: Arc<File>,
-    direct: bool,
     writable: bool,
     block_device: bool,
     block_bytes: u32,
@@ -22,8 +20,6 @@ pub struct DriveHandle {
 /// The open NVMe generic character device (`/dev/ngXnY`) of the same namespace.
 #[derive(Debug)]
 pub struct PassthruNode {
-    /// Its path, for messages.
-    pub path: PathBuf,
     /// The open device; writable if the drive is.
     pub file: File,
     /// Namespace identifier.
@@ -43,7 +39,6 @@ impl DriveHandle {
         let mode = rustix::fs::fstat(&file)?.st_mode;
         Ok(DriveHandle {
             name: name.to_owned(),
-            direct: flags.contains(OFlags::DIRECT),
             writable: flags.intersects(OFlags::RDWR | OFlags::WRONLY),
             block_device: FileType::from_raw_mode(mode) == FileType::BlockDevice,
             file: Arc::new(file),
@@ -69,19 +64,9 @@ impl DriveHandle {
         &self.file
     }
 
-    /// Open with O_DIRECT.
-    pub fn is_direct(&self) -> bool {
-        self.direct
-    }
-
     /// Open for writing.
     pub fn is_writable(&self) -> bool {
         self.writable
-    }
-
-    /// A block device (not a file).
-    pub fn is_block_device(&self) -> bool {
-        self.block_device
     }
 
     /// Logical block size, bytes.
@@ -107,11 +92,8 @@ impl DriveHandle {
     /// Sets `O_NONBLOCK` on the shared descriptor: io_uring then attempts every I/O inline, even where the file system does not
     /// announce `RWF_NOWAIT`.
     pub(crate) fn mark_nonblocking(&self) -> io::Result<()> {
-        let flags = rustix::fs::fcntl_getfl(&*self.file)?;
-        Ok(rustix::fs::fcntl_setfl(
-            &*self.file,
-            flags | rustix::fs::OFlags::NONBLOCK,
-        )?)
+        let flags = rustix::fs::fcntl_getfl(&*self.file)? | rustix::fs::OFlags::NONBLOCK;
+        Ok(rustix::fs::fcntl_setfl(&*self.file, flags)?)
     }
 
     /// Drops the file's pages from the page cache, so that a buffered read measures the drive. Best effort: `true` when the kernel took

@@ -53,37 +53,10 @@ impl KernelCommand {
 
     /// In memory layout, padded to the command area of a 128-byte io_uring submission entry.
     pub fn bytes(&self) -> [u8; 80] {
+        // SAFETY: the structure is plain numbers without padding, of this size (asserted above).
+        let raw: [u8; BYTES] = unsafe { std::mem::transmute(*self) };
         let mut bytes = [0; 80];
-        let head: [u32; 4] = [
-            u32::from_ne_bytes({
-                let [low, high] = self.reserved.to_ne_bytes();
-                [self.opcode, self.flags, low, high]
-            }),
-            self.nsid,
-            self.cdw2,
-            self.cdw3,
-        ];
-        let tail: [u32; 10] = [
-            self.metadata_len,
-            self.data_len,
-            self.cdw10,
-            self.cdw11,
-            self.cdw12,
-            self.cdw13,
-            self.cdw14,
-            self.cdw15,
-            self.timeout_ms,
-            self.result,
-        ];
-        let words = head.iter().map(|w| w.to_ne_bytes());
-        for (place, word) in bytes.chunks_exact_mut(4).zip(words) {
-            place.copy_from_slice(&word);
-        }
-        bytes[16..24].copy_from_slice(&self.metadata.to_ne_bytes());
-        bytes[24..32].copy_from_slice(&self.address.to_ne_bytes());
-        for (place, word) in bytes[32..].chunks_exact_mut(4).zip(tail) {
-            place.copy_from_slice(&word.to_ne_bytes());
-        }
+        bytes[..BYTES].copy_from_slice(&raw);
         bytes
     }
 }

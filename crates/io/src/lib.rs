@@ -6,8 +6,7 @@
 //! - Implementations: [`uring::UringTarget`] (io_uring), [`passthru::PassthruTarget`] (NVMe commands by io_uring),
 //!   [`sync::SyncTarget`] (one blocking call at a time), [`null::NullTarget`] (completes at once: measures the engine itself).
 //! - [`drive_handle::DriveHandle`] is the open file that real targets share. The crate `device` decides whether a drive may be written.
-//! - [`clock`] is the one clock; [`buffers`] holds the I/O memory; [`cpus`] sets processor affinity; [`system_calls`] wraps the system
-//!   calls that no crate wraps.
+//! - [`system_calls`] wraps the system calls that no crate wraps.
 //!
 //! # Non-goals
 //! No workload, no statistics, no discovery, no permissions.

@@ -5,37 +5,58 @@ use assay_units::Nanos;
 use crate::clock::Clock;
 use crate::{Completion, Io, Target, TargetError};
 
+/// I/Os that complete inside [`Target::submit`], until they are reaped.
+#[derive(Debug)]
+pub(crate) struct Completed {
+    pub clock: Clock,
+    pub done: Vec<Completion>,
+}
+
+impl Completed {
+    pub fn new(slots: u32) -> Completed {
+        Completed {
+            clock: Clock::monotonic(),
+            done: Vec::with_capacity(slots as usize),
+        }
+    }
+
+    /// [`Target::reap`]: all of them; with none, it waits until `until`.
+    #[inline]
+    pub fn reap(&mut self, until: Nanos, out: &mut Vec<Completion>) {
+        if self.done.is_empty() {
+            self.clock.wait_until(until);
+        }
+        if out.is_empty() {
+            std::mem::swap(out, &mut self.done);
+        } else {
+            out.append(&mut self.done);
+        }
+    }
+}
+
 /// Completes every I/O with success in the next [`Target::reap`].
 #[derive(Debug)]
-pub struct NullTarget {
-    clock: Clock,
-    done: Vec<Completion>,
-}
+pub struct NullTarget(Completed);
 
 impl NullTarget {
     /// A null target for up to `slots` I/Os in flight.
     pub fn new(slots: u32) -> NullTarget {
-        NullTarget {
-            clock: Clock::monotonic(),
-            done: Vec::with_capacity(slots as usize),
-        }
+        NullTarget(Completed::new(slots))
     }
 }
 
 impl Target for NullTarget {
     #[inline]
     fn now(&mut self) -> Nanos {
-        self.clock.now()
+        self.0.clock.now()
     }
 
     #[inline]
     fn submit(&mut self, batch: &[Io]) -> Result<(), TargetError> {
-        for io in batch {
-            self.done.push(Completion {
-                slot: io.slot,
-                result: io.len_bytes as i32,
-            });
-        }
+        self.0.done.extend(batch.iter().map(|io| Completion {
+            slot: io.slot,
+            result: io.len_bytes as i32,
+        }));
         Ok(())
     }
 
@@ -46,14 +67,7 @@ impl Target for NullTarget {
         until: Nanos,
         out: &mut Vec<Completion>,
     ) -> Result<(), TargetError> {
-        if self.done.is_empty() {
-            self.clock.wait_until(until);
-        }
-        if out.is_empty() {
-            std::mem::swap(out, &mut self.done);
-        } else {
-            out.append(&mut self.done);
-        }
+        self.0.reap(until, out);
         Ok(())
     }
 

@@ -55,25 +55,21 @@ impl PassthruTarget {
             what: "passthrough",
             source: io::Error::new(kind, what),
         };
-        let Some(opened) = drive.passthru() else {
-            return Err(invalid(
-                io::ErrorKind::Unsupported,
-                "it has no NVMe generic device (/dev/ngXnY); use --engine uring".to_owned(),
-            ));
+        let no_device = || {
+            let what = "it has no NVMe generic device (/dev/ngXnY); use --engine uring";
+            invalid(io::ErrorKind::Unsupported, what.to_owned())
         };
-        let node = match opened.as_ref() {
-            Ok(node) => node,
-            Err(error) => return Err(invalid(error.kind(), error.to_string())),
-        };
-        if let Some(most) = node.max_command_bytes
-            && u64::from(slot_bytes) > most
+        let opened = drive.passthru().ok_or_else(no_device)?;
+        let node = opened.as_ref().as_ref();
+        let node = node.map_err(|error| invalid(error.kind(), error.to_string()))?;
+        if let Some(most) = node
+            .max_command_bytes
+            .filter(|&most| u64::from(slot_bytes) > most)
         {
-            return Err(invalid(
-                io::ErrorKind::InvalidInput,
-                format!(
-                    "one command transfers at most {most} bytes here, and passthrough commands are not split; lower --bs or use --engine uring"
-                ),
-            ));
+            let what = format!(
+                "one command transfers at most {most} bytes here, and passthrough commands are not split; lower --bs or use --engine uring"
+            );
+            return Err(invalid(io::ErrorKind::InvalidInput, what));
         }
         let file = node.file.as_raw_fd();
         let ring = Ring::new(name, file, slots, slot_bytes, options)?;

@@ -150,9 +150,8 @@ impl<S: squeue::EntryMarker, C: cqueue::EntryMarker> Ring<S, C> {
         options: UringOptions,
     ) -> Result<Ring<S, C>, TargetError> {
         if slots > MAX_SLOTS {
-            return Err(TargetError::TooDeep {
-                slots: u64::from(slots),
-            });
+            let slots = u64::from(slots);
+            return Err(TargetError::TooDeep { slots });
         }
         let failed = |what: &'static str, source: io::Error| TargetError::Ring {
             drive: drive.to_owned(),
@@ -164,12 +163,11 @@ impl<S: squeue::EntryMarker, C: cqueue::EntryMarker> Ring<S, C> {
         ring.submitter()
             .register_files(&[file])
             .map_err(|e| failed("registering the file", e))?;
-        let iovecs: Vec<libc::iovec> = (0..slots)
-            .map(|slot| libc::iovec {
-                iov_base: buffers.pointer(slot).cast(),
-                iov_len: buffers.slot_bytes(),
-            })
-            .collect();
+        let iovec = |slot| libc::iovec {
+            iov_base: buffers.pointer(slot).cast(),
+            iov_len: buffers.slot_bytes(),
+        };
+        let iovecs: Vec<libc::iovec> = (0..slots).map(iovec).collect();
         // Registering pins the memory, which a small RLIMIT_MEMLOCK can forbid: then every I/O pins its own, correct but slower.
         // SAFETY: every iovec lies inside `buffers`, which the ring keeps mapped until after it is gone itself.
         let fixed_buffers = unsafe { ring.submitter().register_buffers(&iovecs) }.is_ok();
@@ -328,28 +326,24 @@ fn build<S: squeue::EntryMarker, C: cqueue::EntryMarker>(
     options: UringOptions,
 ) -> io::Result<IoUring<S, C>> {
     let entries = slots.max(1).next_power_of_two();
-    let mut builder = IoUring::<S, C>::builder();
-    builder.setup_clamp();
-    if options.iopoll {
-        builder.setup_iopoll();
-    }
-    if options.sqpoll {
-        // The kernel thread sleeps after this many idle milliseconds.
-        builder.setup_sqpoll(50);
-    } else {
-        builder.setup_single_issuer().setup_defer_taskrun();
-    }
-    match builder.build(entries) {
-        Err(error) if error.raw_os_error() == Some(libc::EINVAL) && !options.sqpoll => {
-            // Kernels before 6.1 support neither flag.
-            let mut plain = IoUring::<S, C>::builder();
-            plain.setup_clamp();
-            if options.iopoll {
-                plain.setup_iopoll();
-            }
-            plain.build(entries)
+    let build = |single_issuer: bool| {
+        let mut builder = IoUring::<S, C>::builder();
+        builder.setup_clamp();
+        if options.iopoll {
+            builder.setup_iopoll();
         }
-        answer => answer,
+        if options.sqpoll {
+            // The kernel thread sleeps after this many idle milliseconds.
+            builder.setup_sqpoll(50);
+        } else if single_issuer {
+            builder.setup_single_issuer().setup_defer_taskrun();
+        }
+        builder.build(entries)
+    };
+    match build(true) {
+        // Kernels before 6.1 support neither flag.
+        Err(error) if error.raw_os_error() == Some(libc::EINVAL) && !options.sqpoll => build(false),
+        ring => ring,
     }
 }
 

@@ -42,10 +42,8 @@ impl SharedMemory {
         let fits = end.is_some_and(|end| file.metadata().is_ok_and(|there| end <= there.len()));
         let len = usize::try_from(len_bytes).unwrap_or(0);
         if !fits || len == 0 {
-            return Err(io::Error::new(
-                io::ErrorKind::InvalidInput,
-                "the file is shorter than the requested mapping",
-            ));
+            let why = "the file is shorter than the requested mapping";
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, why));
         }
         let mut protection = ProtFlags::READ;
         protection.set(ProtFlags::WRITE, writable);

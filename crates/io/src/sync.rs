@@ -6,8 +6,8 @@ use assay_units::{Nanos, Op};
 use rustix::fs::FallocateFlags;
 
 use crate::buffers::Buffers;
-use crate::clock::Clock;
 use crate::drive_handle::DriveHandle;
+use crate::null::Completed;
 use crate::{Completion, Io, Target, TargetError};
 
 /// Runs each I/O inside [`Target::submit`].
@@ -15,8 +15,7 @@ use crate::{Completion, Io, Target, TargetError};
 pub struct SyncTarget {
     drive: DriveHandle,
     buffers: Buffers,
-    clock: Clock,
-    done: Vec<Completion>,
+    completed: Completed,
 }
 
 impl SyncTarget {
@@ -28,8 +27,7 @@ impl SyncTarget {
         Ok(SyncTarget {
             buffers: Buffers::new(slots, slot_bytes)?,
             drive,
-            clock: Clock::monotonic(),
-            done: Vec::with_capacity(slots as usize),
+            completed: Completed::new(slots),
         })
     }
 
@@ -43,7 +41,11 @@ impl SyncTarget {
             Op::Read => file.read_at(&mut self.buffers.slot(io.slot)[..length], io.offset_bytes),
             Op::Write => file.write_at(&self.buffers.slot(io.slot)[..length], io.offset_bytes),
             Op::Flush => file.sync_data().map(|()| length),
-            Op::Discard | Op::WriteZeroes => fallocate_range(&self.drive, io).map(|()| length),
+            Op::Discard | Op::WriteZeroes => {
+                rustix::fs::fallocate(file, fallocate_mode(io.op), io.offset_bytes, length as u64)
+                    .map(|()| length)
+                    .map_err(Into::into)
+            }
         };
         match result {
             Ok(bytes) => bytes as i32,
@@ -60,27 +62,17 @@ pub(crate) fn fallocate_mode(op: Op) -> FallocateFlags {
     }
 }
 
-fn fallocate_range(drive: &DriveHandle, io: &Io) -> std::io::Result<()> {
-    rustix::fs::fallocate(
-        drive.file(),
-        fallocate_mode(io.op),
-        io.offset_bytes,
-        u64::from(io.len_bytes),
-    )
-    .map_err(Into::into)
-}
-
 impl Target for SyncTarget {
     #[inline]
     fn now(&mut self) -> Nanos {
-        self.clock.now()
+        self.completed.clock.now()
     }
 
     #[inline]
     fn submit(&mut self, batch: &[Io]) -> Result<(), TargetError> {
         for io in batch {
             let result = self.run(io);
-            self.done.push(Completion {
+            self.completed.done.push(Completion {
                 slot: io.slot,
                 result,
             });
@@ -95,14 +87,7 @@ impl Target for SyncTarget {
         until: Nanos,
         out: &mut Vec<Completion>,
     ) -> Result<(), TargetError> {
-        if self.done.is_empty() {
-            self.clock.wait_until(until);
-        }
-        if out.is_empty() {
-            std::mem::swap(out, &mut self.done);
-        } else {
-            out.append(&mut self.done);
-        }
+        self.completed.reap(until, out);
         Ok(())
     }
 

@@ -40,10 +40,9 @@ pub fn nvme_admin_command(
 ) -> Result<u32, AdminCommandError> {
     let data_len = u32::try_from(data.len())
         .map_err(|_| AdminCommandError::System(io::ErrorKind::InvalidInput.into()))?;
-    let address = if data.is_empty() {
-        0
-    } else {
-        data.as_mut_ptr() as u64
+    let address = match data.is_empty() {
+        true => 0,
+        false => data.as_mut_ptr() as u64,
     };
     let mut raw = KernelCommand::of(command, address, data_len);
     raw.timeout_ms = timeout_ms;
@@ -79,50 +78,28 @@ pub fn block_discard(file: &File, len_bytes: u64) -> rustix::io::Result<()> {
     }
 }
 
-/// `struct loop_info64` of include/uapi/linux/loop.h.
+/// `struct loop_info64` of include/uapi/linux/loop.h: the inode that a loop device is backed by, as `stat` numbers.
 #[repr(C)]
 #[derive(Clone, Copy)]
-struct LoopInfo64 {
-    device: u64,
-    inode: u64,
-    rdevice: u64,
-    _offset: u64,
-    _size_limit: u64,
-    _number: u32,
-    _encrypt_type: u32,
-    _encrypt_key_size: u32,
-    _flags: u32,
-    _file_name: [u8; 64],
-    _crypt_name: [u8; 64],
-    _encrypt_key: [u8; 32],
-    _init: [u64; 2],
-}
-
-const _: () = assert!(size_of::<LoopInfo64>() == 232);
-
-/// The inode that a loop device is backed by, as `stat` numbers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct LoopBacking {
+pub struct LoopInfo64 {
     /// Device of the file system that holds the inode.
     pub device: u64,
     /// Inode number.
     pub inode: u64,
     /// Device number, where the inode is a block device; else 0.
     pub rdevice: u64,
+    _others: [u64; 26],
 }
 
+const _: () = assert!(size_of::<LoopInfo64>() == 232);
+
 /// What an open loop device is backed by; `None` for other devices and for unbound loop devices.
-pub fn loop_backing(file: &File) -> Option<LoopBacking> {
+pub fn loop_backing(file: &File) -> Option<LoopInfo64> {
     // SAFETY: LOOP_GET_STATUS64 fills exactly one `struct loop_info64` (size asserted above), for which any bytes are valid.
-    let info: LoopInfo64 = unsafe {
+    unsafe {
         let getter = rustix::ioctl::Getter::<LOOP_GET_STATUS64, LoopInfo64>::new();
         rustix::ioctl::ioctl(file, getter).ok()
-    }?;
-    Some(LoopBacking {
-        device: info.device,
-        inode: info.inode,
-        rdevice: info.rdevice,
-    })
+    }
 }
 
 /// Resource usage of this process, all threads (getrusage(2), `RUSAGE_SELF`).

@@ -43,13 +43,12 @@ impl UringTarget {
     ) -> Result<UringTarget, TargetError> {
         if drive.is_in_memory() && !drive.is_writable() {
             // For writes it stays as it is: a nonblocking one may fail instead of waiting for a lock.
-            drive
-                .mark_nonblocking()
-                .map_err(|source| TargetError::Ring {
-                    drive: drive.name().to_owned(),
-                    what: "O_NONBLOCK",
-                    source,
-                })?;
+            let failed = |source| TargetError::Ring {
+                drive: drive.name().to_owned(),
+                what: "O_NONBLOCK",
+                source,
+            };
+            drive.mark_nonblocking().map_err(failed)?;
         }
         let file = drive.file().as_raw_fd();
         let ring = Ring::new(drive.name(), file, slots, slot_bytes, options)?;
@@ -89,11 +88,9 @@ unsafe impl Encode for FileCalls {
             }
         };
         // For operations that complete with 0, the length is returned with the slot in the user data.
-        let completes_with_zero = !matches!(io.op, Op::Read | Op::Write);
-        let length = if completes_with_zero {
-            u64::from(io.len_bytes)
-        } else {
-            0
+        let length = match io.op {
+            Op::Read | Op::Write => 0,
+            Op::Flush | Op::Discard | Op::WriteZeroes => u64::from(io.len_bytes),
         };
         entry.user_data(u64::from(io.slot) | length << 32)
     }

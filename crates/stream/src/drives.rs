@@ -1,7 +1,7 @@
 //! Opening the drives of a stream.
 
 use assay_device::identity::DriveInfo;
-use assay_device::session::{DriveSession, OpenTarget, SessionError};
+use assay_device::session::{DriveSession, OpenMode, OpenTarget, SessionError};
 use assay_io::Target;
 use assay_io::null::NullTarget;
 use assay_io::sync::SyncTarget;
@@ -80,7 +80,12 @@ impl<'s> Drives<'s> {
             options,
         };
         for at in 0..drives.sessions.len() {
-            let target = drives.sessions[at].acquire(options.writes, options.direct)?;
+            let mode = OpenMode {
+                writes: options.writes,
+                direct: options.direct,
+                passthru: false,
+            };
+            let target = drives.sessions[at].acquire(mode)?;
             drives.targets.push(target);
         }
         Ok(drives)

@@ -27,11 +27,8 @@ pub enum ParseError {
         expected: &'static str,
     },
     /// Does not fit into 64 bits.
-    #[error("{text:?} is too large")]
-    TooLarge {
-        /// Given.
-        text: String,
-    },
+    #[error("{0:?} is too large")]
+    TooLarge(String),
 }
 
 const SIZE_FORMS: &str = "a size such as 512, 4k, 128KiB or 16GiB";
@@ -54,23 +51,24 @@ fn number_and_unit<'a>(
     Ok((number, trimmed[end..].trim()))
 }
 
+fn unknown_unit(text: &str, unit: &str, expected: &'static str) -> ParseError {
+    ParseError::UnknownUnit {
+        text: text.to_owned(),
+        unit: unit.to_owned(),
+        expected,
+    }
+}
+
 fn scaled(text: &str, number: f64, factor: u64) -> Result<u64, ParseError> {
     let value = number * factor as f64;
-    // 2^64 as f64; anything at or above it does not fit.
-    if value >= 18_446_744_073_709_551_616.0 {
-        return Err(ParseError::TooLarge {
-            text: text.to_owned(),
-        });
-    }
-    // A whole number keeps all its digits, which a float of over 2^53 would lose.
-    if number.fract() == 0.0 && number < 9e15 {
-        return (number as u64)
-            .checked_mul(factor)
-            .ok_or_else(|| ParseError::TooLarge {
-                text: text.to_owned(),
-            });
-    }
-    Ok(value.round() as u64)
+    let scaled = match number {
+        // 2^64; anything at or above it does not fit.
+        _ if value >= 18_446_744_073_709_551_616.0 => None,
+        // A whole number keeps all its digits, which a float of over 2^53 would lose.
+        whole if whole.fract() == 0.0 && whole < 9e15 => (whole as u64).checked_mul(factor),
+        _ => Some(value.round() as u64),
+    };
+    scaled.ok_or_else(|| ParseError::TooLarge(text.to_owned()))
 }
 
 /// Bytes from `512`, `4k`, `128KiB`, `1.5GiB`. Powers of 1024, as fio reads them.
@@ -87,13 +85,7 @@ pub fn parse_size(text: &str) -> Result<u64, ParseError> {
         "g" => 1 << 30,
         "t" => 1 << 40,
         "p" => 1 << 50,
-        _ => {
-            return Err(ParseError::UnknownUnit {
-                text: text.to_owned(),
-                unit: unit.to_owned(),
-                expected: SIZE_FORMS,
-            });
-        }
+        _ => return Err(unknown_unit(text, unit, SIZE_FORMS)),
     };
     scaled(text, number, factor)
 }
@@ -130,13 +122,7 @@ pub fn parse_duration(text: &str) -> Result<Nanos, ParseError> {
         "m" | "min" => 60_000_000_000,
         "h" => 3_600_000_000_000,
         "d" => 86_400_000_000_000,
-        _ => {
-            return Err(ParseError::UnknownUnit {
-                text: text.to_owned(),
-                unit: unit.to_owned(),
-                expected: DURATION_FORMS,
-            });
-        }
+        _ => return Err(unknown_unit(text, unit, DURATION_FORMS)),
     };
     scaled(text, number, factor).map(Nanos)
 }
@@ -150,13 +136,12 @@ pub fn format_size(bytes: u64) -> String {
         value /= 1024.0;
         unit += 1;
     }
-    if value.fract() == 0.0 || value >= 100.0 {
-        format!("{value:.0} {}", UNITS[unit])
-    } else if value >= 10.0 {
-        format!("{value:.1} {}", UNITS[unit])
-    } else {
-        format!("{value:.2} {}", UNITS[unit])
-    }
+    let decimals = match value {
+        value if value.fract() == 0.0 || value >= 100.0 => 0,
+        10.0.. => 1,
+        _ => 2,
+    };
+    format!("{value:.decimals$} {}", UNITS[unit])
 }
 
 /// A size in fio's compact spelling, for cell names: `512`, `4k`, `128k`, `1m`, `16g`.

@@ -41,21 +41,9 @@ impl Nanos {
         Nanos(micros.saturating_mul(1_000))
     }
 
-    /// From seconds with a fraction; negative and not-a-number read as zero.
-    pub fn from_secs_f64(seconds: f64) -> Nanos {
-        Nanos((seconds.max(0.0) * 1e9) as u64)
-    }
-
     /// As seconds with a fraction (for display and rates, never for model arithmetic).
     pub fn as_secs_f64(self) -> f64 {
         self.0 as f64 / 1e9
-    }
-
-    /// `self * numerator / denominator` without overflow in between.
-    pub fn scale(self, numerator: u64, denominator: u64) -> Nanos {
-        assert!(denominator > 0, "scaled by a ratio with denominator 0");
-        let scaled = u128::from(self.0) * u128::from(numerator) / u128::from(denominator);
-        Nanos(u64::try_from(scaled).unwrap_or(u64::MAX))
     }
 }
 
@@ -97,12 +85,10 @@ impl fmt::Display for Nanos {
             ns if ns < 1_000_000_000 => (ns as f64 / 1e6, "ms"),
             ns => (ns as f64 / 1e9, "s"),
         };
-        let decimals = if value < 10.0 {
-            2
-        } else if value < 100.0 {
-            1
-        } else {
-            0
+        let decimals = match value {
+            ..10.0 => 2,
+            ..100.0 => 1,
+            _ => 0,
         };
         f.pad(&format!("{value:.decimals$} {unit}"))
     }

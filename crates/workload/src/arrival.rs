@@ -60,11 +60,6 @@ impl Rate {
             seconds: whole(seconds),
         }
     }
-
-    /// I/Os per second.
-    pub fn per_second(self) -> f64 {
-        self.ios.get() as f64 / self.seconds.get() as f64
-    }
 }
 
 fn greatest_common_divisor(mut a: u128, mut b: u128) -> u128 {
@@ -76,9 +71,7 @@ fn greatest_common_divisor(mut a: u128, mut b: u128) -> u128 {
 
 /// The arrivals of one worker.
 #[derive(Clone, Debug)]
-pub struct Arrivals {
-    process: Process,
-}
+pub struct Arrivals(Process);
 
 #[derive(Clone, Debug)]
 enum Process {
@@ -109,9 +102,7 @@ struct Poisson {
 impl Arrivals {
     /// Closed loop: the next I/O is always due.
     pub fn closed() -> Arrivals {
-        Arrivals {
-            process: Process::Closed,
-        }
+        Arrivals(Process::Closed)
     }
 
     /// Worker `worker` of `workers` of a job that issues I/Os at equal distances, so many per second.
@@ -127,15 +118,13 @@ impl Arrivals {
         };
         let (due_ns, remainder) = at(worker);
         let (step_ns, step_remainder) = at(workers.get());
-        Arrivals {
-            process: Process::Constant(Constant {
-                due_ns,
-                remainder,
-                step_ns,
-                step_remainder,
-                rate,
-            }),
-        }
+        Arrivals(Process::Constant(Constant {
+            due_ns,
+            remainder,
+            step_ns,
+            step_remainder,
+            rate,
+        }))
     }
 
     /// One of `workers` equal shares of a Poisson process of `rate_iops`. Give every worker its own `rng`
@@ -151,21 +140,19 @@ impl Arrivals {
         };
         // The first arrival comes after a gap too: a process that starts with one at 0 is not Poisson.
         poisson.advance();
-        Arrivals {
-            process: Process::Poisson(poisson),
-        }
+        Arrivals(Process::Poisson(poisson))
     }
 
     /// I/Os have due times.
     #[inline]
     pub fn is_paced(&self) -> bool {
-        !matches!(self.process, Process::Closed)
+        !matches!(self.0, Process::Closed)
     }
 
     /// When the next I/O is due, since the job's start; zero in a closed loop.
     #[inline]
     pub fn next_due(&self) -> Nanos {
-        match &self.process {
+        match &self.0 {
             Process::Closed => Nanos::ZERO,
             Process::Constant(constant) => Nanos(constant.due_ns),
             Process::Poisson(poisson) => Nanos(poisson.due_ns),
@@ -175,7 +162,7 @@ impl Arrivals {
     /// Go on to the I/O after the next.
     #[inline]
     pub fn advance(&mut self) {
-        match &mut self.process {
+        match &mut self.0 {
             Process::Closed => {}
             Process::Constant(constant) => constant.advance(),
             Process::Poisson(poisson) => poisson.advance(),

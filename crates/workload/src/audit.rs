@@ -60,13 +60,8 @@ pub fn audit() -> Result<HostAudit, AuditError> {
     let workload = Workload::plan(&options, &facts)?;
     let mut target = NullTarget::new(1);
     let start = target.now();
-    let mut workers = [Worker::new(
-        &workload,
-        0,
-        0,
-        start,
-        &LearnedSeed::default(),
-    )?];
+    let learned = LearnedSeed::default();
+    let mut workers = [Worker::new(&workload, 0, 0, start, &learned)?];
     let mut recorder = Recorder::new(start, Nanos::SECOND, Nanos::ZERO, false);
     let mut sink = AuditSink(JobTotals::new());
     run_io_loop(

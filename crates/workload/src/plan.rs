@@ -2,23 +2,20 @@
 
 use std::num::{NonZeroU32, NonZeroU64};
 
-use assay_device::session::TargetProperties;
+use assay_device::session::{OpenMode, TargetProperties};
 use assay_integrity::data::DataPattern;
 use assay_io::cpus::CpuList;
 use assay_io::{MAX_IO_BYTES, MAX_SLOTS};
 use assay_units::{Nanos, SECTOR_BYTES};
 
-use crate::access::{AccessConfig, AccessError, BlockSizes, Region};
+use crate::access::{AccessConfig, AccessError, AddressGenerator, BlockSizes, Region};
 use crate::arrival::Rate;
 use crate::options::JobOptions;
 
 mod checks;
 mod error;
 
-use checks::{
-    align, aligned, area, cpus, direction, duration, engine, pacing, pattern, size_or_passes,
-    verify, within, zones,
-};
+use checks::*;
 pub use error::PlanError;
 
 /// Most threads of one job.
@@ -146,24 +143,20 @@ impl Workload {
             None => BlockSizes::single(DEFAULT_BLOCK_BYTES.max(target.min_io_bytes))?,
         };
         let direct = options.direct.unwrap_or(true);
-        let unit = if direct {
-            target.min_io_bytes
-        } else {
-            SECTOR_BYTES as u32
+        let unit = match direct {
+            true => target.min_io_bytes,
+            false => SECTOR_BYTES as u32,
         };
         for (bytes, _) in sizes.entries() {
             aligned(target, "bs", u64::from(bytes), unit)?;
         }
         if sizes.max_bytes() > MAX_IO_BYTES {
-            return Err(AccessError::BadBlockSize {
-                size_bytes: u64::from(sizes.max_bytes()),
-            }
-            .into());
+            return Err(AccessError::BadBlockSize(u64::from(sizes.max_bytes())).into());
         }
         let numjobs = within("numjobs", options.numjobs.unwrap_or(1), 1..=MAX_JOBS)?;
         let iodepth = within("iodepth", options.iodepth.unwrap_or(1), 1..=MAX_SLOTS)?;
         if u64::from(numjobs) * u64::from(iodepth) > MAX_IN_FLIGHT {
-            return Err(PlanError::Conflict(format!(
+            return Err(conflict(format!(
                 "--numjobs {numjobs} times --iodepth {iodepth} is more than {MAX_IN_FLIGHT} I/Os in flight; lower one of them"
             )));
         }
@@ -176,10 +169,9 @@ impl Workload {
             return Err(PlanError::BlockTooLarge {
                 drive: target.name.clone(),
                 block_bytes: sizes.max_bytes(),
-                area: if split {
-                    "each thread's part of the area"
-                } else {
-                    "the area"
+                area: match split {
+                    true => "each thread's part of the area",
+                    false => "the area",
                 },
                 area_bytes: part,
             });
@@ -193,36 +185,14 @@ impl Workload {
         let pacing = pacing(options, &access.block_sizes, numjobs)?;
         let (engine, iopoll) = engine(options, target, iodepth, direct)?;
         let verify_bytes = verify(options, target, &access, offset_increment_bytes, area)?;
-        let data: DataPattern = match &options.data {
-            Some(text) => text.parse()?,
-            None => DataPattern::Incompressible,
-        };
-        let runtime = options
-            .runtime
-            .as_deref()
-            .map(|t| duration("runtime", t))
-            .transpose()?;
+        let runtime = duration("runtime", &options.runtime)?;
         if runtime == Some(Nanos::ZERO) {
-            return Err(PlanError::Range {
-                option: "runtime",
-                given: "0".to_owned(),
-                range: "longer than nothing; leave it out to go over the area once".to_owned(),
-            });
+            let range = "longer than nothing; leave it out to go over the area once";
+            return Err(out_of_range("runtime", 0, range));
         }
-        let ramp = options
-            .ramp_time
-            .as_deref()
-            .map_or(Ok(Nanos::ZERO), |t| duration("ramp_time", t))?;
-        let interval = options
-            .interval
-            .as_deref()
-            .map_or(Ok(Nanos::SECOND), |t| duration("interval", t))?;
+        let interval = duration("interval", &options.interval)?.unwrap_or(Nanos::SECOND);
         if interval < Nanos::MILLISECOND {
-            return Err(PlanError::Range {
-                option: "interval",
-                given: interval.to_string(),
-                range: "at least 1ms".to_owned(),
-            });
+            return Err(out_of_range("interval", interval, "at least 1ms"));
         }
         let io_bytes = match (&options.io_size, runtime) {
             (Some(text), _) => Some(size_or_passes(text, part)?.max(1)),
@@ -248,9 +218,12 @@ impl Workload {
             numjobs,
             pacing,
             runtime,
-            ramp,
+            ramp: duration("ramp_time", &options.ramp_time)?.unwrap_or_default(),
             io_bytes,
-            data,
+            data: match &options.data {
+                Some(text) => text.parse()?,
+                None => DataPattern::Incompressible,
+            },
             verify_bytes,
             reads_back: options.do_verify.unwrap_or(true),
             verify_seed: options.verify_seed,
@@ -264,12 +237,7 @@ impl Workload {
         };
         // Zones, order and region are checked together by the generator.
         for worker in [0, numjobs - 1] {
-            crate::access::AddressGenerator::new(
-                &workload.access,
-                workload.region(worker),
-                workload.seed,
-                worker,
-            )?;
+            AddressGenerator::new(&workload.access, workload.region(worker), seed, worker)?;
         }
         Ok(workload)
     }
@@ -279,19 +247,26 @@ impl Workload {
         self.read_percent < 100
     }
 
+    /// What its drive is opened for.
+    pub fn open_mode(&self) -> OpenMode {
+        OpenMode {
+            writes: self.writes(),
+            direct: self.direct,
+            passthru: self.engine == Engine::Passthru,
+        }
+    }
+
     /// The area of one thread.
     pub fn region(&self, worker: u32) -> Region {
-        if self.split {
-            let unit = u64::from(self.access.block_sizes.min_bytes());
-            let part = part_bytes(self.area, self.numjobs, true, unit);
-            return Region {
-                offset_bytes: self.area.offset_bytes + u64::from(worker) * part,
-                size_bytes: part,
-            };
-        }
+        let unit = u64::from(self.access.block_sizes.min_bytes());
+        let size_bytes = part_bytes(self.area, self.numjobs, self.split, unit);
+        let step_bytes = match self.split {
+            true => size_bytes,
+            false => self.offset_increment_bytes,
+        };
         Region {
-            offset_bytes: self.area.offset_bytes + u64::from(worker) * self.offset_increment_bytes,
-            size_bytes: self.area.size_bytes,
+            offset_bytes: self.area.offset_bytes + u64::from(worker) * step_bytes,
+            size_bytes,
         }
     }
 
@@ -307,9 +282,9 @@ impl Workload {
 
     /// All bytes it will move, if it ends by bytes.
     pub fn planned_bytes(&self) -> Option<u64> {
-        self.io_bytes
-            // Saturates: for progress only.
-            .map(|bytes| bytes.saturating_mul(u64::from(self.numjobs)))
+        // Saturates: for progress only.
+        let all = |bytes: u64| bytes.saturating_mul(u64::from(self.numjobs));
+        self.io_bytes.map(all)
     }
 }
 

@@ -4,7 +4,7 @@ mod threads;
 
 use std::sync::atomic::AtomicBool;
 
-use assay_device::load;
+use assay_device::host::ProcessUsage;
 use assay_device::session::OpenTarget;
 use assay_integrity::checker::LearnedSeed;
 use assay_integrity::finding::VerifyReport;
@@ -104,7 +104,7 @@ pub fn run_jobs(
     observer: &mut dyn RunObserver,
 ) -> Result<RunOutcome, RunError> {
     let clock = Clock::monotonic();
-    let cpu_before = load::process_cpu_time();
+    let cpu_before = ProcessUsage::read();
     let started = clock.now();
     let mut outcomes: Vec<DriveOutcome> =
         jobs.iter().map(|job| DriveOutcome::of(job.drive)).collect();
@@ -132,7 +132,7 @@ pub fn run_jobs(
         run_simulated(workload, target, outcome, stop, observer)?;
     }
     let elapsed = (clock.now() - started).as_secs_f64().max(1e-9);
-    let cpu = load::process_cpu_time();
+    let cpu = ProcessUsage::read();
     let share = |after: Nanos, before: Nanos| (after - before).as_secs_f64() / elapsed * 100.0;
     Ok(RunOutcome {
         drives: outcomes,

@@ -52,7 +52,7 @@ fn job(session: &mut DriveSession, words: &str) -> (DriveOutcome, Seen) {
         .collect();
     let options: JobOptions = toml::from_str(&text).unwrap();
     let workload = Workload::plan(&options, &session.target_properties()).unwrap();
-    let mut target = session.acquire(workload.writes(), workload.direct).unwrap();
+    let mut target = session.acquire(workload.open_mode()).unwrap();
     let mut seen = Seen::default();
     let mut parts = [DriveJob {
         drive: 7,

@@ -34,7 +34,7 @@ fn verify(session: &mut DriveSession, options: JobOptions) -> VerifyReport {
         ..options
     };
     let workload = Workload::plan(&options, &session.target_properties()).unwrap();
-    let mut target = session.acquire(workload.writes(), workload.direct).unwrap();
+    let mut target = session.acquire(workload.open_mode()).unwrap();
     let mut parts = [DriveJob {
         drive: 0,
         workload: &workload,

@@ -3,7 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::root::read_attribute;
+use super::root::{entries, is_numbered, read_attribute};
 use super::{DeviceNumber, DriveInfo, DriveKind, PcieLink, SystemRoot};
 
 /// sysfs counts `size` and `start` in units of 512 bytes whatever the logical block (Documentation/ABI/stable/sysfs-block).
@@ -33,16 +33,11 @@ impl BlockNode {
     pub fn in_dir(dir: &Path) -> io::Result<Self> {
         let dir = dir.canonicalize()?;
         let number = std::fs::read_to_string(dir.join("dev"))?;
-        let device = parse_device_number(number.trim()).ok_or_else(|| {
-            io::Error::new(
-                io::ErrorKind::InvalidData,
-                format!("{}: not MAJOR:MINOR", number.trim()),
-            )
-        })?;
-        let name = dir
-            .file_name()
-            .map(|n| n.to_string_lossy().into_owned())
-            .unwrap_or_default();
+        let number = number.trim();
+        let device = parse_device_number(number)
+            .ok_or_else(|| io::Error::other(format!("{number}: not MAJOR:MINOR")))?;
+        let name = dir.file_name().unwrap_or_default();
+        let name = name.to_string_lossy().into_owned();
         Ok(Self { dir, name, device })
     }
 
@@ -51,8 +46,20 @@ impl BlockNode {
         read_attribute(&self.dir.join(name))
     }
 
-    fn number<T: std::str::FromStr>(&self, name: &str) -> Option<T> {
+    /// A sysfs attribute that is a number.
+    pub fn number<T: std::str::FromStr>(&self, name: &str) -> Option<T> {
         self.attribute(name)?.parse().ok()
+    }
+
+    /// A sysfs attribute in KiB, as bytes.
+    pub fn kib(&self, name: &str) -> Option<u64> {
+        self.number(name).map(|kib: u64| kib.saturating_mul(1024))
+    }
+
+    /// A sysfs attribute in sectors, as bytes; 0 where it has none. Saturates: sysfs may have any number.
+    fn sectors(&self, name: &str) -> u64 {
+        let sectors: u64 = self.number(name).unwrap_or(0);
+        sectors.saturating_mul(SYSFS_SECTOR_BYTES)
     }
 
     /// Name in /dev.
@@ -110,18 +117,12 @@ impl BlockNode {
 
     /// First byte of a partition on its drive; zero for a drive.
     pub fn start_bytes(&self) -> u64 {
-        self.number::<u64>("start")
-            .unwrap_or(0)
-            // Text of sysfs: any number.
-            .saturating_mul(SYSFS_SECTOR_BYTES)
+        self.sectors("start")
     }
 
     /// Size in bytes.
     pub fn size_bytes(&self) -> u64 {
-        self.number::<u64>("size")
-            .unwrap_or(0)
-            // Text of sysfs: any number.
-            .saturating_mul(SYSFS_SECTOR_BYTES)
+        self.sectors("size")
     }
 
     /// Directory of the hardware device: for NVMe the controller, else the target of `device`.
@@ -141,20 +142,9 @@ impl BlockNode {
 
 /// `nvme0`, not `nvme0n1` nor `nvme0c0n1`, in an NVMe subsystem's directory.
 fn first_nvme_controller(subsystem: &Path) -> Option<PathBuf> {
-    let mut names: Vec<String> = std::fs::read_dir(subsystem)
-        .ok()?
-        .flatten()
-        .map(|e| e.file_name().to_string_lossy().into_owned())
-        .collect();
-    names.sort();
-    let is_controller = |n: &&String| {
-        n.strip_prefix("nvme")
-            .is_some_and(|d| !d.is_empty() && d.bytes().all(|b| b.is_ascii_digit()))
-    };
-    names
-        .iter()
-        .find(is_controller)
-        .and_then(|name| subsystem.join(name).canonicalize().ok())
+    let is_controller = |dir: &PathBuf| dir.file_name().is_some_and(|n| is_numbered(n, "nvme"));
+    let first = entries(subsystem).filter(is_controller).min()?;
+    first.canonicalize().ok()
 }
 
 /// `259:0`.
@@ -176,13 +166,9 @@ pub(super) fn describe_block(
     let drive = node.parent();
     let whole = drive.as_ref().unwrap_or(node);
     let hardware = node.hardware_dir();
-    let hardware_attribute = |name: &str| {
-        hardware
-            .as_ref()
-            .and_then(|dir| read_attribute(&dir.join(name)))
-    };
+    let hardware_attribute = |name: &str| read_attribute(&hardware.as_ref()?.join(name));
     let queue = |name: &str| whole.attribute(&format!("queue/{name}"));
-    let queue_number = |name: &str| queue(name).and_then(|text| text.parse::<u32>().ok());
+    let queue_number = |name: &str| queue(name)?.parse::<u32>().ok();
     let transport = transport(whole, hardware.as_deref());
     let is_nvme = transport.as_deref().is_some_and(|t| t.starts_with("nvme"));
 
@@ -192,14 +178,10 @@ pub(super) fn describe_block(
     info.serial = serial(root, whole, hardware.as_deref()).unwrap_or(dev_name);
     info.model = hardware_attribute("model")
         .or_else(|| whole.attribute("dm/name"))
-        .or_else(|| {
-            if whole.name.starts_with("mmcblk") {
-                hardware_attribute("name")
-            } else {
-                None
-            }
-        })
-        .or_else(|| whole.attribute("md/level"));
+        .or_else(|| match whole.name.starts_with("mmcblk") {
+            true => hardware_attribute("name"),
+            false => whole.attribute("md/level"),
+        });
     info.firmware = hardware_attribute("firmware_rev")
         .or_else(|| hardware_attribute("rev"))
         .or_else(|| hardware_attribute("fwrev"));
@@ -211,9 +193,7 @@ pub(super) fn describe_block(
         .max(info.logical_block_bytes);
     info.min_io_bytes = info.logical_block_bytes;
     info.memory_align_bytes = info.logical_block_bytes;
-    info.max_io_bytes = queue("max_sectors_kb")
-        .and_then(|t| t.parse::<u64>().ok())
-        .map(|kib| kib.saturating_mul(1024));
+    info.max_io_bytes = whole.kib("queue/max_sectors_kb");
     info.rotational = queue("rotational").map(|t| t == "1");
     info.read_only = node.attribute("ro").as_deref() == Some("1");
     info.scheduler = queue("scheduler").map(|text| active_scheduler(&text));
@@ -223,11 +203,7 @@ pub(super) fn describe_block(
     info.write_cache = queue("write_cache");
     // The kernel writes -1 for "no node", which does not parse as u32.
     info.numa_node = hardware_attribute("numa_node")
-        .or_else(|| {
-            hardware
-                .as_ref()
-                .and_then(|dir| read_attribute(&dir.join("device/numa_node")))
-        })
+        .or_else(|| hardware_attribute("device/numa_node"))
         .and_then(|t| t.parse().ok());
     info.pcie = hardware.as_deref().filter(|_| is_nvme).and_then(pcie_link);
     info.nvme = crate::nvme::location::of_block(root, whole, hardware.as_deref());
@@ -244,13 +220,10 @@ pub(super) fn describe_block(
 
 /// `none [mq-deadline] kyber` gives `mq-deadline`; a list without brackets is returned as it is.
 fn active_scheduler(text: &str) -> String {
-    match text
+    let bracketed = text
         .split_once('[')
-        .and_then(|(_, rest)| rest.split_once(']'))
-    {
-        Some((active, _)) => active.to_owned(),
-        None => text.to_owned(),
-    }
+        .and_then(|(_, rest)| rest.split_once(']'));
+    bracketed.map_or(text, |(active, _)| active).to_owned()
 }
 
 fn hardware_queue_count(dir: &Path) -> Option<u32> {
@@ -268,23 +241,21 @@ fn transport(whole: &BlockNode, hardware: Option<&Path>) -> Option<String> {
         });
     }
     if name.starts_with("sd") || name.starts_with("sr") {
-        let path = hardware
-            .map(|p| p.to_string_lossy().into_owned())
-            .unwrap_or_default();
-        // Host directories on the way to the device tell the bus: .../ata1/host0/..., .../usb2/2-1/..., .../virtio3/host0/...
-        let passes = |prefix: &str| {
-            path.split('/').any(|c| {
-                c.strip_prefix(prefix)
-                    .is_some_and(|rest| rest.starts_with(|d: char| d.is_ascii_digit()))
-            })
+        // Host directories on the way to the device indicate the bus: .../ata1/host0/..., .../usb2/2-1/..., .../virtio3/host0/...
+        const BY_HOST: [(&str, &str); 4] = [
+            ("usb", "usb"),
+            ("ata", "sata"),
+            ("session", "iscsi"),
+            ("virtio", "virtio-scsi"),
+        ];
+        let path = hardware.unwrap_or(Path::new("")).to_string_lossy();
+        let passes = |(prefix, _): &&(&str, &str)| {
+            let numbers = path.split('/').filter_map(|dir| dir.strip_prefix(prefix));
+            numbers
+                .into_iter()
+                .any(|n| n.starts_with(|d: char| d.is_ascii_digit()))
         };
-        let bus = match () {
-            () if passes("usb") => "usb",
-            () if passes("ata") => "sata",
-            () if passes("session") => "iscsi",
-            () if passes("virtio") => "virtio-scsi",
-            () => "scsi",
-        };
+        let bus = BY_HOST.iter().find(passes).map_or("scsi", |(_, bus)| bus);
         return Some(bus.to_owned());
     }
     const BY_PREFIX: [(&str, &str); 15] = [
@@ -304,32 +275,28 @@ fn transport(whole: &BlockNode, hardware: Option<&Path>) -> Option<String> {
         ("rbd", "rbd"),
         ("bcache", "bcache"),
     ];
-    BY_PREFIX
+    let found = BY_PREFIX
         .iter()
-        .find(|(prefix, _)| name.starts_with(prefix))
-        .map(|(_, transport)| (*transport).to_owned())
+        .find(|(prefix, _)| name.starts_with(prefix))?;
+    Some(found.1.to_owned())
 }
 
 /// The drive's serial number, from the first source that has one.
 fn serial(root: &SystemRoot, whole: &BlockNode, hardware: Option<&Path>) -> Option<String> {
-    let from_hardware = hardware.and_then(|dir| {
-        read_attribute(&dir.join("serial")).or_else(|| {
-            std::fs::read(dir.join("vpd_pg80"))
-                .ok()
-                .and_then(|page| unit_serial_number(&page))
-        })
-    });
-    // virtio-blk has it in the block device directory; udev has the others (ATA behind old bridges, USB).
-    from_hardware
+    let vital_product_data =
+        |dir: &Path| unit_serial_number(&std::fs::read(dir.join("vpd_pg80")).ok()?);
+    let from_udev = || {
+        let database = root.run(format!("udev/data/b{}", whole.device));
+        let database = std::fs::read_to_string(database).ok()?;
+        let mut lines = database.lines();
+        let serial = lines.find_map(|line| line.strip_prefix("E:ID_SERIAL_SHORT="))?;
+        Some(serial.trim().to_owned())
+    };
+    hardware
+        .and_then(|dir| read_attribute(&dir.join("serial")).or_else(|| vital_product_data(dir)))
+        // virtio-blk has it in the block device directory; udev has the others (ATA behind old bridges, USB).
         .or_else(|| whole.attribute("serial"))
-        .or_else(|| {
-            let database =
-                std::fs::read_to_string(root.run(format!("udev/data/b{}", whole.device))).ok()?;
-            database
-                .lines()
-                .find_map(|line| line.strip_prefix("E:ID_SERIAL_SHORT="))
-                .map(|s| s.trim().to_owned())
-        })
+        .or_else(from_udev)
         .filter(|text| !text.is_empty())
 }
 

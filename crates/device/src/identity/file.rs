@@ -1,15 +1,16 @@
 //! Identification of a path: file type and direct I/O alignment.
 
-use std::fs::File;
 use std::io;
-use std::os::unix::fs::{FileExt, FileTypeExt, MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::{FileExt, FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{AtFlags, CWD, OFlags, StatxFlags};
+use rustix::fs::{AtFlags, CWD, StatxFlags};
 
 use super::block::{BlockNode, block_node, describe_block};
 use super::mounts::{Mount, parse_mountinfo};
+use super::root::entries;
 use super::{DeviceNumber, DriveInfo, DriveKind, Filesystem, IdentityError, SystemRoot};
+use crate::open::open_file;
 
 /// Alignment that every direct I/O implementation in Linux accepts: none requires more than a page of 4 KiB.
 const SAFE_ALIGN_BYTES: u32 = 4096;
@@ -22,8 +23,11 @@ struct DirectIo {
     memory_align_bytes: u32,
 }
 
-/// [`super::identify`] with sysfs and procfs of `root`.
-pub(super) fn identify_at(root: &SystemRoot, given: &Path) -> Result<DriveInfo, IdentityError> {
+/// [`super::identify`] with sysfs and procfs of `root`; `path` itself is always resolved on the running system.
+///
+/// # Errors
+/// As [`super::identify`].
+pub fn identify_at(root: &SystemRoot, given: &Path) -> Result<DriveInfo, IdentityError> {
     let fail = |doing, source| io_error(given, doing, source);
     let path = given.canonicalize().map_err(|e| fail("find it", e))?;
     let metadata = std::fs::metadata(&path).map_err(|e| fail("look at it", e))?;
@@ -35,15 +39,10 @@ pub(super) fn identify_at(root: &SystemRoot, given: &Path) -> Result<DriveInfo, 
         })
     };
     if file_type.is_dir() {
-        return Err(IdentityError::Directory {
-            path: given.to_path_buf(),
-        });
+        return Err(IdentityError::Directory(given.to_path_buf()));
     } else if file_type.is_char_device() {
-        let name = path
-            .file_name()
-            .and_then(|n| n.to_str())
-            .unwrap_or_default();
-        return match crate::spec::nvme_generic_block_name(name) {
+        let name = path.file_name().and_then(|n| n.to_str());
+        return match name.and_then(crate::spec::nvme_generic_block_name) {
             Some(block) => Err(IdentityError::NvmeGeneric {
                 path: given.to_path_buf(),
                 block: path.with_file_name(block),
@@ -56,22 +55,10 @@ pub(super) fn identify_at(root: &SystemRoot, given: &Path) -> Result<DriveInfo, 
         return not_a_drive("socket");
     }
     // Opening checks the permission to read; O_NONBLOCK so that a drive without a medium does not block.
-    File::options()
-        .read(true)
-        .custom_flags(OFlags::NONBLOCK.bits() as i32)
-        .open(&path)
-        .map_err(|e| fail("open it for reading", e))?;
-    let spec = given.display().to_string();
-    if file_type.is_block_device() {
-        identify_block(
-            root,
-            given,
-            &path,
-            &spec,
-            split_device_number(metadata.rdev()),
-        )
-    } else {
-        identify_file(root, given, &path, &spec, &metadata)
+    open_file(&path, false, libc::O_NONBLOCK).map_err(|e| fail("open it for reading", e))?;
+    match file_type.is_block_device() {
+        true => identify_block(root, given, &path, split_device_number(metadata.rdev())),
+        false => identify_file(root, given, &path, &metadata),
     }
 }
 
@@ -79,8 +66,8 @@ fn io_error(path: &Path, doing: &'static str, source: io::Error) -> IdentityErro
     let path = path.to_path_buf();
     match source.kind() {
         // ENOTDIR: a component of the path is a file.
-        io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => IdentityError::Missing { path },
-        io::ErrorKind::PermissionDenied => IdentityError::PermissionDenied { path },
+        io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => IdentityError::Missing(path),
+        io::ErrorKind::PermissionDenied => IdentityError::PermissionDenied(path),
         _ => IdentityError::Io {
             path,
             doing,
@@ -101,7 +88,6 @@ fn identify_block(
     root: &SystemRoot,
     given: &Path,
     path: &Path,
-    spec: &str,
     device: DeviceNumber,
 ) -> Result<DriveInfo, IdentityError> {
     let node = block_node(root, device).map_err(|_| IdentityError::NotInSysfs {
@@ -109,7 +95,7 @@ fn identify_block(
         device,
         sysfs: root.sys(format!("dev/block/{device}")),
     })?;
-    let mut info = describe_block(root, &node, spec, path);
+    let mut info = describe_block(root, &node, &given.display().to_string(), path);
     if info.capacity_bytes == 0 {
         let advice = match info.transport.as_deref() {
             Some("loop") => "no file is attached to it (`losetup --find --show FILE` attaches one)",
@@ -141,7 +127,6 @@ fn identify_file(
     root: &SystemRoot,
     given: &Path,
     path: &Path,
-    spec: &str,
     metadata: &std::fs::Metadata,
 ) -> Result<DriveInfo, IdentityError> {
     if metadata.len() == 0 {
@@ -162,30 +147,30 @@ fn identify_file(
     let mount = mount_of(&mounts, mount_id, device, path);
     let backing = backing_device(root, mount, device);
 
-    let name = path
-        .file_name()
-        .map(|n| n.to_string_lossy().into_owned())
-        .unwrap_or_default();
-    let mut info = DriveInfo::new(DriveKind::File, spec, name, metadata.len());
-    info.path = Some(path.to_path_buf());
-    info.device = Some(device);
-    info.inode = Some(metadata.ino());
-    info.transport = Some("file".to_owned());
-    info.read_only = metadata.permissions().readonly();
+    let spec = given.display().to_string();
     let backing_info = backing.as_ref().map(|node| {
         let path = PathBuf::from("/dev").join(node.dev_name());
-        describe_block(root, node, spec, &path)
+        describe_block(root, node, &spec, &path)
     });
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let direct = statx_direct_io(path).unwrap_or_else(|| probe_direct_io(path));
+    let mut info = DriveInfo {
+        path: Some(path.to_path_buf()),
+        device: Some(device),
+        inode: Some(metadata.ino()),
+        transport: Some("file".to_owned()),
+        read_only: metadata.permissions().readonly(),
+        direct_io: direct.supported,
+        min_io_bytes: direct.offset_align_bytes,
+        memory_align_bytes: direct.memory_align_bytes,
+        ..DriveInfo::new(DriveKind::File, spec, name, metadata.len())
+    };
     if let Some(under) = &backing_info {
         info.logical_block_bytes = under.logical_block_bytes;
         info.physical_block_bytes = under.physical_block_bytes;
         info.rotational = under.rotational;
         info.numa_node = under.numa_node;
     }
-    let direct = statx_direct_io(path).unwrap_or_else(|| probe_direct_io(path));
-    info.direct_io = direct.supported;
-    info.min_io_bytes = direct.offset_align_bytes;
-    info.memory_align_bytes = direct.memory_align_bytes;
     info.filesystem = mount.map(|mount| Filesystem {
         fs_type: mount.fs_type.clone(),
         mount_point: mount.mount_point.clone(),
@@ -245,17 +230,13 @@ fn statx_direct_io(path: &Path) -> Option<DirectIo> {
 
 /// Finds the alignment by reading: 512 bytes, and if that fails a page.
 fn probe_direct_io(path: &Path) -> DirectIo {
-    let no = DirectIo {
-        supported: false,
-        offset_align_bytes: SAFE_ALIGN_BYTES,
-        memory_align_bytes: SAFE_ALIGN_BYTES,
+    let direct = |supported, offset_align_bytes, memory_align_bytes| DirectIo {
+        supported,
+        offset_align_bytes,
+        memory_align_bytes,
     };
-    let Ok(file) = File::options()
-        .read(true)
-        .custom_flags(OFlags::DIRECT.bits() as i32)
-        .open(path)
-    else {
-        return no;
+    let Ok(file) = open_file(path, false, libc::O_DIRECT) else {
+        return direct(false, SAFE_ALIGN_BYTES, SAFE_ALIGN_BYTES);
     };
     let page = SAFE_ALIGN_BYTES as usize;
     let mut space = vec![0u8; 3 * page];
@@ -266,44 +247,28 @@ fn probe_direct_io(path: &Path) -> DirectIo {
         buffer.is_some_and(|buffer| file.read_at(buffer, length as u64).is_ok())
     };
     match () {
-        () if reads(512, 512) => DirectIo {
-            supported: true,
-            offset_align_bytes: 512,
-            memory_align_bytes: 512,
-        },
-        () if reads(512, 0) => DirectIo {
-            supported: true,
-            offset_align_bytes: 512,
-            memory_align_bytes: SAFE_ALIGN_BYTES,
-        },
-        () if reads(page, 0) => DirectIo {
-            supported: true,
-            ..no
-        },
-        () => no,
+        () if reads(512, 512) => direct(true, 512, 512),
+        () if reads(512, 0) => direct(true, 512, SAFE_ALIGN_BYTES),
+        () => direct(reads(page, 0), SAFE_ALIGN_BYTES, SAFE_ALIGN_BYTES),
     }
 }
 
 /// All drives of this machine, in natural order of names. Skipped: zero size (unconfigured loop and zram devices, empty readers),
 /// RAM disks, hidden NVMe paths, and drives that are removed meanwhile.
-pub(super) fn list_drives_at(root: &SystemRoot) -> Vec<DriveInfo> {
-    let Ok(entries) = std::fs::read_dir(root.sys("block")) else {
-        return Vec::new();
+pub fn list_drives_at(root: &SystemRoot) -> Vec<DriveInfo> {
+    let nodes = entries(&root.sys("block")).filter_map(|dir| BlockNode::in_dir(&dir).ok());
+    let is_listed = |node: &BlockNode| {
+        !node.name.starts_with("ram")
+            && node.attribute("hidden").as_deref() != Some("1")
+            && node.size_bytes() > 0
     };
-    let mut drives: Vec<DriveInfo> = entries
-        .flatten()
-        .filter_map(|entry| BlockNode::in_dir(&entry.path()).ok())
-        .filter(|node| {
-            !node.name.starts_with("ram") && node.attribute("hidden").as_deref() != Some("1")
-        })
-        .filter(|node| node.size_bytes() > 0)
-        .map(|node| {
-            let path = PathBuf::from("/dev").join(node.dev_name());
-            let mut info = describe_block(root, &node, &path.display().to_string(), &path);
-            apply_direct_io(&mut info, &path);
-            info
-        })
-        .collect();
+    let describe = |node: BlockNode| {
+        let path = PathBuf::from("/dev").join(node.dev_name());
+        let mut info = describe_block(root, &node, &path.display().to_string(), &path);
+        apply_direct_io(&mut info, &path);
+        info
+    };
+    let mut drives: Vec<DriveInfo> = nodes.filter(is_listed).map(describe).collect();
     drives.sort_by_cached_key(|info| natural_key(&info.name));
     drives
 }
@@ -313,16 +278,11 @@ fn natural_key(name: &str) -> Vec<(String, u64)> {
     let mut key = Vec::new();
     let mut rest = name;
     while !rest.is_empty() {
-        let text_end = rest
-            .find(|c: char| c.is_ascii_digit())
-            .unwrap_or(rest.len());
-        let (text, tail) = rest.split_at(text_end);
-        let number_end = tail
-            .find(|c: char| !c.is_ascii_digit())
-            .unwrap_or(tail.len());
-        let (number, tail) = tail.split_at(number_end);
+        let tail = rest.trim_start_matches(|c: char| !c.is_ascii_digit());
+        let text = &rest[..rest.len() - tail.len()];
+        rest = tail.trim_start_matches(|c: char| c.is_ascii_digit());
+        let number = &tail[..tail.len() - rest.len()];
         key.push((text.to_owned(), number.parse().unwrap_or(u64::MAX)));
-        rest = tail;
     }
     key
 }

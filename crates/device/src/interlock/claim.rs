@@ -3,14 +3,15 @@
 use std::fs::File;
 use std::io;
 use std::os::fd::OwnedFd;
-use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
+use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{FileType, OFlags, Stat};
+use rustix::fs::{FileType, Stat};
 
 use crate::identity::{
     BlockNode, DriveInfo, DriveKind, SystemRoot, block_node, identify_at, split_device_number,
 };
+use crate::open::open_file;
 use crate::signature;
 
 use super::confirmation::OnDevice;
@@ -36,16 +37,10 @@ pub(super) fn subject_at(path: &Path) -> Option<Subject> {
 
 /// Opens a block device read-only, exclusively if possible; the flag is set when the claim is held elsewhere.
 pub(super) fn open_block(path: &Path) -> io::Result<(File, bool)> {
-    let open = |flags: OFlags| {
-        File::options()
-            .read(true)
-            .custom_flags((flags | OFlags::NONBLOCK).bits() as i32)
-            .open(path)
-    };
-    match open(OFlags::EXCL) {
+    match open_file(path, false, libc::O_EXCL | libc::O_NONBLOCK) {
         Ok(file) => Ok((file, false)),
-        Err(e) if e.raw_os_error() == Some(rustix::io::Errno::BUSY.raw_os_error()) => {
-            Ok((open(OFlags::empty())?, true))
+        Err(e) if e.kind() == io::ErrorKind::ResourceBusy => {
+            Ok((open_file(path, false, libc::O_NONBLOCK)?, true))
         }
         Err(e) => Err(e),
     }
@@ -75,18 +70,9 @@ pub(super) fn take(root: &SystemRoot, info: &DriveInfo) -> Result<Claim, Reason>
         drive: info.spec.clone(),
         what,
     };
-    let unchecked = |what: &str, error: String| Reason::Unchecked {
-        what: what.to_owned(),
-        error,
-    };
-    let Some(path) = info.path.clone() else {
-        return Err(unchecked(
-            "which device it is",
-            "its record has no path".to_owned(),
-        ));
-    };
-    let now =
-        identify_at(root, &path).map_err(|e| unchecked("which drive it is", e.to_string()))?;
+    let no_path = || Reason::unchecked("which device it is", "its record has no path");
+    let path = info.path.clone().ok_or_else(no_path)?;
+    let now = identify_at(root, &path).map_err(|e| Reason::unchecked("which drive it is", e))?;
     if now.kind != info.kind || now.device != info.device || now.inode != info.inode {
         return Err(changed("the path is now another device or file".to_owned()));
     }
@@ -107,8 +93,8 @@ pub(super) fn take(root: &SystemRoot, info: &DriveInfo) -> Result<Claim, Reason>
         // O_EXCL has no meaning for an existing file (open(2)).
         _ => File::open(&path).map(|file| (file, false)),
     };
-    let (file, busy) = opened.map_err(|e| unchecked("opening it", e.to_string()))?;
-    let stat = rustix::fs::fstat(&file).map_err(|e| unchecked("examining it", e.to_string()))?;
+    let (file, busy) = opened.map_err(|e| Reason::unchecked("opening it", e))?;
+    let stat = rustix::fs::fstat(&file).map_err(|e| Reason::unchecked("examining it", e))?;
     let subject = subject_of(&stat);
     let expected = match (info.kind, info.device, info.inode) {
         (DriveKind::Block, Some(device), _) => Subject::Block(device),
@@ -141,10 +127,12 @@ pub(super) fn signatures(
                     .iter()
                     .map(|p| (dev_path(p), p.start_bytes(), p.size_bytes())),
             ),
-            Err(e) => reasons.push(Reason::Unchecked {
-                what: format!("the partitions of {}", info.spec),
-                error: e.to_string(),
-            }),
+            Err(e) => {
+                reasons.push(Reason::unchecked(
+                    format!("the partitions of {}", info.spec),
+                    e,
+                ));
+            }
         }
     }
     let mut found = Vec::new();
@@ -157,22 +145,15 @@ pub(super) fn signatures(
         let window = match signature::Window::read(&claim.file, start_bytes, size_bytes) {
             Ok(window) => window,
             Err(e) => {
-                reasons.push(Reason::Unchecked {
-                    what: format!("the signatures of {device}"),
-                    error: e.to_string(),
-                });
+                reasons.push(Reason::unchecked(format!("the signatures of {device}"), e));
                 continue;
             }
         };
-        let own = signature::detect(&window);
+        let mut all = signature::detect(&window);
         // A partition's device file may not exist (no udev); then only the built-in detection is used.
-        let known =
-            std::fs::metadata(&path).is_ok_and(|m| m.file_type().is_block_device() || m.is_file());
-        let all = if known {
-            signature::union(own, signature::wipefs(&path))
-        } else {
-            own
-        };
+        if std::fs::metadata(&path).is_ok_and(|m| m.file_type().is_block_device() || m.is_file()) {
+            all = signature::union(all, signature::wipefs(&path));
+        }
         found.extend(all.into_iter().map(|signature| OnDevice {
             device: device.clone(),
             signature,

@@ -1,14 +1,12 @@
 //! Backing files and devices of loop devices.
 
-use std::fs::File;
 use std::io;
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::PathBuf;
 
 use assay_io::system_calls::loop_backing;
-use rustix::fs::OFlags;
 
 use crate::identity::{BlockNode, DeviceNumber, SystemRoot, split_device_number};
+use crate::open::open_file;
 
 use super::Subject;
 use super::claim::subject_at;
@@ -62,12 +60,7 @@ fn backing_by_ioctl(root: &SystemRoot, node: &BlockNode) -> Option<Subject> {
     if subject_at(&path) != Some(Subject::Block(node.device)) {
         return None;
     }
-    let file = File::options()
-        .read(true)
-        .custom_flags(OFlags::NONBLOCK.bits() as i32)
-        .open(path)
-        .ok()?;
-    let info = loop_backing(&file)?;
+    let info = loop_backing(&open_file(&path, false, libc::O_NONBLOCK).ok()?)?;
     Some(match info.rdevice {
         0 => Subject::File {
             device: split_device_number(info.device),

@@ -16,10 +16,11 @@ pub struct NearMiss {
 }
 
 /// One reason for a refusal.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, thiserror::Error)]
 #[serde(tag = "reason", rename_all = "snake_case")]
 pub enum Reason {
     /// No `--destroy` names it.
+    #[error("no --destroy names it; its serial is {serial}{}", near_misses(.near))]
     NotNamed {
         /// The serial.
         serial: String,
@@ -27,6 +28,7 @@ pub enum Reason {
         near: Vec<NearMiss>,
     },
     /// A filesystem, partition table or other signature that no `--destroy` names.
+    #[error("{device} holds {what} (signature at byte {offset_bytes})")]
     Signature {
         /// Value for `--destroy`: the type in `wipefs` and `blkid`.
         word: String,
@@ -38,6 +40,10 @@ pub enum Reason {
         offset_bytes: u64,
     },
     /// Mounted.
+    #[error(
+        "in use: {device} is mounted at {mount_point} ({fs_type}); unmount it first (umount {})",
+        quoted(.mount_point)
+    )]
     Mounted {
         /// The device or file.
         device: String,
@@ -47,6 +53,7 @@ pub enum Reason {
         fs_type: String,
     },
     /// Has a holder.
+    #[error("in use: {device} is part of {holder} ({what}); remove that holder first")]
     Held {
         /// The device held.
         device: String,
@@ -56,11 +63,15 @@ pub enum Reason {
         what: String,
     },
     /// Active swap.
+    #[error("in use: {device} is active swap; run `swapoff {}` first", quoted(.device))]
     Swap {
         /// The device or file.
         device: String,
     },
     /// Backs a loop device.
+    #[error(
+        "in use: {device} is attached to /dev/{loop_device}; run `losetup -d /dev/{loop_device}` first, or name that drive"
+    )]
     BacksLoop {
         /// The device or file.
         device: String,
@@ -68,11 +79,16 @@ pub enum Reason {
         loop_device: String,
     },
     /// Claimed exclusively elsewhere.
+    #[error(
+        "in use: {device} is claimed by another program or by the kernel (EBUSY); `lsblk`, `fuser -v {}` may show by what",
+        quoted(.device)
+    )]
     ClaimedElsewhere {
         /// The device.
         device: String,
     },
     /// A program has locked (parts of) the file, as QEMU does with a disk image in use.
+    #[error("in use: {}; end it first", lock_text(.device, *.pid))]
     Locked {
         /// The file.
         device: String,
@@ -80,11 +96,15 @@ pub enum Reason {
         pid: Option<u32>,
     },
     /// Set read-only.
+    #[error(
+        "{drive} is set read-only; if that is not on purpose, undo it (`blockdev --setrw`, or `chmod u+w` for a file)"
+    )]
     ReadOnly {
         /// The drive.
         drive: String,
     },
     /// The path is now another drive than the identified one.
+    #[error("{drive} is not the identified drive any more: {what}; run again")]
     Changed {
         /// The drive.
         drive: String,
@@ -92,6 +112,7 @@ pub enum Reason {
         what: String,
     },
     /// A check failed, which counts as a refusal.
+    #[error("cannot check that it is not in use: {what}: {error}")]
     Unchecked {
         /// Failed check.
         what: String,
@@ -101,104 +122,33 @@ pub enum Reason {
 }
 
 impl Reason {
+    pub(super) fn unchecked(what: impl Into<String>, error: impl ToString) -> Reason {
+        Reason::Unchecked {
+            what: what.into(),
+            error: error.to_string(),
+        }
+    }
+
     /// Whether a further `--destroy` value resolves it.
     pub fn can_be_overridden(&self) -> bool {
         matches!(self, Self::NotNamed { .. } | Self::Signature { .. })
     }
 }
 
-impl fmt::Display for Reason {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::NotNamed { serial, near } => {
-                write!(f, "no --destroy names it; its serial is {serial}")?;
-                for NearMiss { given, difference } in near {
-                    write!(
-                        f,
-                        "\n    (--destroy {} does not count: {difference})",
-                        quoted(given)
-                    )?;
-                }
-                Ok(())
-            }
-            Self::Signature {
-                what,
-                device,
-                offset_bytes,
-                ..
-            } => {
-                write!(
-                    f,
-                    "{device} holds {what} (signature at byte {offset_bytes})"
-                )
-            }
-            Self::Mounted {
-                device,
-                mount_point,
-                fs_type,
-            } => {
-                write!(
-                    f,
-                    "in use: {device} is mounted at {mount_point} ({fs_type}); unmount it first (umount {})",
-                    quoted(mount_point)
-                )
-            }
-            Self::Held {
-                device,
-                holder,
-                what,
-            } => {
-                write!(
-                    f,
-                    "in use: {device} is part of {holder} ({what}); remove that holder first"
-                )
-            }
-            Self::Swap { device } => write!(
-                f,
-                "in use: {device} is active swap; run `swapoff {}` first",
-                quoted(device)
-            ),
-            Self::BacksLoop {
-                device,
-                loop_device,
-            } => {
-                write!(
-                    f,
-                    "in use: {device} is attached to /dev/{loop_device}; run `losetup -d /dev/{loop_device}` first, or name that drive"
-                )
-            }
-            Self::ClaimedElsewhere { device } => {
-                write!(
-                    f,
-                    "in use: {device} is claimed by another program or by the kernel (EBUSY); `lsblk`, `fuser -v {}` may show by what",
-                    quoted(device)
-                )
-            }
-            Self::Locked {
-                device,
-                pid: Some(pid),
-            } => write!(f, "in use: process {pid} has locked {device}; end it first"),
-            Self::Locked { device, pid: None } => {
-                write!(
-                    f,
-                    "in use: a program has locked {device}, as a virtual machine does with its disk; end it first"
-                )
-            }
-            Self::ReadOnly { drive } => {
-                write!(
-                    f,
-                    "{drive} is set read-only; if that is not on purpose, undo it (`blockdev --setrw`, or `chmod u+w` for a file)"
-                )
-            }
-            Self::Changed { drive, what } => write!(
-                f,
-                "{drive} is not the identified drive any more: {what}; run again"
-            ),
-            Self::Unchecked { what, error } => {
-                write!(f, "cannot check that it is not in use: {what}: {error}")
-            }
-        }
+fn lock_text(device: &str, pid: Option<u32>) -> String {
+    match pid {
+        Some(pid) => format!("process {pid} has locked {device}"),
+        None => format!("a program has locked {device}, as a virtual machine does with its disk"),
     }
+}
+
+/// The values that are close to the serial, one per line.
+fn near_misses(near: &[NearMiss]) -> String {
+    let line = |NearMiss { given, difference }: &NearMiss| {
+        let given = quoted(given);
+        format!("\n    (--destroy {given} does not count: {difference})")
+    };
+    near.iter().map(line).collect()
 }
 
 /// Refusal to overwrite a drive, with every reason. `Display` has several lines and ends with advice.
@@ -269,23 +219,15 @@ impl fmt::Display for Refusal {
         for reason in &self.reasons {
             writeln!(f, "  - {reason}")?;
         }
-        if self.can_be_overridden() {
-            let words: Vec<String> = self
-                .missing_words()
-                .iter()
-                .map(|word| format!("--destroy {}", quoted(word)))
-                .collect();
-            write!(
-                f,
-                "If everything on it may be lost, add: {}",
-                words.join(" ")
-            )
-        } else {
-            write!(
-                f,
-                "A drive in this state is never written to; no option overrides that."
-            )
+        if !self.can_be_overridden() {
+            return f
+                .write_str("A drive in this state is never written to; no option overrides that.");
         }
+        f.write_str("If everything on it may be lost, add:")?;
+        let words = self.missing_words();
+        words
+            .iter()
+            .try_for_each(|word| write!(f, " --destroy {}", quoted(word)))
     }
 }
 

@@ -71,18 +71,13 @@ struct Family {
 
 impl<'a> Tables<'a> {
     fn read(root: &'a SystemRoot, open: Open<'a>, reasons: &mut Vec<Reason>) -> Self {
-        let mut unchecked = |what: &str, error: io::Error| {
-            reasons.push(Reason::Unchecked {
-                what: what.to_owned(),
-                error: error.to_string(),
-            });
-        };
-        let mut table = |file: &str, may_be_absent: bool| match read_lossy(&root.proc(file)) {
-            Ok(text) => text,
+        let mut table = |file: &str, may_be_absent: bool| match std::fs::read(root.proc(file)) {
+            // Mount points may contain any bytes.
+            Ok(bytes) => String::from_utf8_lossy(&bytes).into_owned(),
             // A kernel built without swap or file locking has no such table.
             Err(e) if may_be_absent && e.kind() == io::ErrorKind::NotFound => String::new(),
             Err(e) => {
-                unchecked(&format!("reading /proc/{file}"), e);
+                reasons.push(Reason::unchecked(format!("reading /proc/{file}"), e));
                 String::new()
             }
         };
@@ -91,7 +86,7 @@ impl<'a> Tables<'a> {
         let swaps = parse_swaps(&table("swaps", true));
         let locks = parse_locks(&table("locks", true));
         let loops = attached_loops(root).unwrap_or_else(|e| {
-            unchecked("listing loop devices", e);
+            reasons.push(Reason::unchecked("listing loop devices", e));
             Vec::new()
         });
         Self {
@@ -115,70 +110,62 @@ impl<'a> Tables<'a> {
         reasons: &mut Vec<Reason>,
         claims: &mut Vec<OwnedFd>,
     ) {
-        let unchecked = |error: String| Reason::Unchecked {
-            what: format!("the users of {label}"),
-            error,
-        };
         if layer > MAX_LAYERS {
-            return reasons.push(unchecked(format!(
-                "more than {MAX_LAYERS} loop devices on top of each other"
-            )));
+            let error = format!("more than {MAX_LAYERS} loop devices on top of each other");
+            return reasons.push(users_unchecked(label, error));
         }
         match subject {
             Subject::Nothing => {}
             Subject::File { device, inode } => {
                 self.examine_file(*device, *inode, label, via, reasons)
             }
-            Subject::Block(device) => {
-                let Family {
-                    node,
-                    members: family,
-                    by_other_paths,
-                } = match self.family(*device) {
-                    Ok(found) => found,
-                    Err(e) => return reasons.push(unchecked(e.to_string())),
-                };
-                let before = reasons.len();
-                for member in &family {
-                    let name = if member.device == *device {
-                        label.to_owned()
-                    } else {
-                        dev_path(member).display().to_string()
-                    };
-                    self.examine_member(member, &name, via, reasons);
+            Subject::Block(device) => match self.family(*device) {
+                Ok(family) => self.examine_family(&family, label, via, layer, reasons, claims),
+                Err(e) => reasons.push(users_unchecked(label, e)),
+            },
+        }
+    }
+
+    fn examine_family(
+        &self,
+        family: &Family,
+        label: &str,
+        via: Option<&str>,
+        layer: usize,
+        reasons: &mut Vec<Reason>,
+        claims: &mut Vec<OwnedFd>,
+    ) {
+        let before = reasons.len();
+        for member in &family.members {
+            let name = match member.device == family.node.device {
+                true => label.to_owned(),
+                false => dev_path(member).display().to_string(),
+            };
+            self.examine_member(member, &name, via, reasons);
+        }
+        // A failed claim repeats a mount or holder that is reported already.
+        let explained = reasons.len() > before;
+        if layer > 0 {
+            // The loop driver itself leaves it unclaimed.
+            self.claim(&family.node, label, explained, reasons, claims);
+        }
+        for other in &family.by_other_paths {
+            let name = dev_path(other).display().to_string();
+            self.claim(other, &name, explained, reasons, claims);
+        }
+        // The device under a loop device (or under the drive of a partition) is overwritten as well.
+        let is_loop = |l: &&Loop| family.members.iter().any(|m| m.device == l.device);
+        for lower in self.loops.iter().filter(is_loop) {
+            let path = lower.backing_path.display().to_string();
+            let name = &lower.name;
+            match &lower.backing {
+                Some(backing) => {
+                    self.examine(backing, &path, Some(name), layer + 1, reasons, claims);
                 }
-                // A failed claim repeats a mount or holder that is reported already.
-                let explained = reasons.len() > before;
-                if layer > 0 {
-                    // The loop driver itself leaves it unclaimed.
-                    self.claim(&node, label, explained, reasons, claims);
-                }
-                for other in &by_other_paths {
-                    let name = dev_path(other).display().to_string();
-                    self.claim(other, &name, explained, reasons, claims);
-                }
-                // The device under a loop device (or under the drive of a partition) is overwritten as well.
-                let under = self
-                    .loops
-                    .iter()
-                    .filter(|l| family.iter().any(|m| m.device == l.device));
-                for lower in under {
-                    let path = lower.backing_path.display().to_string();
-                    match &lower.backing {
-                        Some(backing) => self.examine(
-                            backing,
-                            &path,
-                            Some(&lower.name),
-                            layer + 1,
-                            reasons,
-                            claims,
-                        ),
-                        None => reasons.push(Reason::Unchecked {
-                            what: format!("the backing of /dev/{}", lower.name),
-                            error: format!("{path} cannot be examined"),
-                        }),
-                    }
-                }
+                None => reasons.push(Reason::unchecked(
+                    format!("the backing of /dev/{name}"),
+                    format!("{path} cannot be examined"),
+                )),
             }
         }
     }
@@ -189,12 +176,7 @@ impl<'a> Tables<'a> {
         let node = block_node(self.root, device)?;
         let mut members = vec![node.clone()];
         if node.is_partition() {
-            let gone = || {
-                io::Error::new(
-                    io::ErrorKind::NotFound,
-                    "the drive of this partition is not in sysfs",
-                )
-            };
+            let gone = || io::Error::other("the drive of this partition is not in sysfs");
             members.push(node.parent().ok_or_else(gone)?);
         } else {
             members.extend(node.partitions()?);
@@ -216,10 +198,11 @@ impl<'a> Tables<'a> {
         let Some(wwid) = wwid(&whole) else {
             return Ok(());
         };
-        let (start, end) = (
-            node.start_bytes(),
-            node.start_bytes().saturating_add(node.size_bytes()),
-        );
+        let range = |node: &BlockNode| {
+            let start = node.start_bytes();
+            start..start.saturating_add(node.size_bytes())
+        };
+        let own = range(node);
         for entry in std::fs::read_dir(self.root.sys("block"))? {
             // Removed meanwhile.
             let Ok(other) = BlockNode::in_dir(&entry?.path()) else {
@@ -231,9 +214,8 @@ impl<'a> Tables<'a> {
             let parts = other.partitions()?;
             // For a partition, only overlapping partitions on the other path are the same blocks.
             let same = |part: &BlockNode| {
-                !node.is_partition()
-                    || (part.start_bytes() < end
-                        && start < part.start_bytes().saturating_add(part.size_bytes()))
+                let part = range(part);
+                !node.is_partition() || (part.start < own.end && own.start < part.end)
             };
             let parts: Vec<BlockNode> = parts.into_iter().filter(same).collect();
             if node.is_partition() {
@@ -263,10 +245,7 @@ impl<'a> Tables<'a> {
             Ok((_, true)) => reasons.push(Reason::ClaimedElsewhere {
                 device: label.to_owned(),
             }),
-            Err(e) => reasons.push(Reason::Unchecked {
-                what: format!("the users of {label}"),
-                error: e.to_string(),
-            }),
+            Err(e) => reasons.push(users_unchecked(label, e)),
         }
     }
 
@@ -282,26 +261,22 @@ impl<'a> Tables<'a> {
         let is_it = |named: &Path| {
             named == path || (named.is_absolute() && subject_at(named).as_ref() == Some(&subject))
         };
-        let mut mounted: Vec<(&str, &str)> = Vec::new();
-        for mount in &self.mounts {
-            if mount.device == node.device || is_it(Path::new(&mount.source)) {
-                mounted.push((&mount.mount_point, &mount.fs_type));
-            }
-        }
+        let own = |mount: &&Mount| mount.device == node.device || is_it(Path::new(&mount.source));
+        let mounted = self.mounts.iter().filter(own);
+        let mut mounted: Vec<(&str, &str)> = mounted
+            .map(|mount| (mount.mount_point.as_str(), mount.fs_type.as_str()))
+            .collect();
         for (source, mount_point, fs_type) in &self.mount_sources {
             if is_it(Path::new(source)) && !mounted.iter().any(|(known, _)| known == mount_point) {
                 mounted.push((mount_point, fs_type));
             }
         }
-        reasons.extend(
-            mounted
-                .into_iter()
-                .map(|(mount_point, fs_type)| Reason::Mounted {
-                    device: label.to_owned(),
-                    mount_point: mount_point.to_owned(),
-                    fs_type: fs_type.to_owned(),
-                }),
-        );
+        let reason = |(mount_point, fs_type): (&str, &str)| Reason::Mounted {
+            device: label.to_owned(),
+            mount_point: mount_point.to_owned(),
+            fs_type: fs_type.to_owned(),
+        };
+        reasons.extend(mounted.into_iter().map(reason));
         if self.swaps.iter().any(|swap| is_it(swap)) {
             reasons.push(Reason::Swap {
                 device: label.to_owned(),
@@ -313,10 +288,7 @@ impl<'a> Tables<'a> {
                 what: self.describe_holder(&holder),
                 holder,
             })),
-            Err(e) => reasons.push(Reason::Unchecked {
-                what: format!("the holders of {label}"),
-                error: e.to_string(),
-            }),
+            Err(e) => reasons.push(Reason::unchecked(format!("the holders of {label}"), e)),
         }
         self.examine_loops(&subject, &path, label, via, reasons);
     }
@@ -330,11 +302,8 @@ impl<'a> Tables<'a> {
         reasons: &mut Vec<Reason>,
     ) {
         let subject = Subject::File { device, inode };
-        if self
-            .swaps
-            .iter()
-            .any(|swap| subject_at(swap).as_ref() == Some(&subject))
-        {
+        let is_it = |swap: &PathBuf| subject_at(swap).as_ref() == Some(&subject);
+        if self.swaps.iter().any(is_it) {
             reasons.push(Reason::Swap {
                 device: label.to_owned(),
             });
@@ -396,16 +365,15 @@ impl<'a> Tables<'a> {
     }
 }
 
+fn users_unchecked(label: &str, error: impl ToString) -> Reason {
+    Reason::unchecked(format!("the users of {label}"), error)
+}
+
 /// The world-wide identifier, equal on every path: for NVMe an attribute of the block device, for SCSI of the logical unit.
 fn wwid(whole: &BlockNode) -> Option<String> {
     whole
         .attribute("wwid")
         .or_else(|| whole.attribute("device/wwid"))
-}
-
-/// Mount points may contain any bytes.
-fn read_lossy(path: &Path) -> io::Result<String> {
-    Ok(String::from_utf8_lossy(&std::fs::read(path)?).into_owned())
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Typed admin commands.
+//! Typed admin commands. Each fails as [`AdminPort::admin`] does.
 
 use assay_nvme_spec::admin::{
     FormatNvm, GetFeatures, GetLogPage, IdentifyCommand, Sanitize, SanitizeAction, SecureErase,
@@ -21,7 +21,7 @@ const ASK_MS: u32 = 10_000;
 const FORMAT_MS: u32 = 30 * 60 * 1000;
 
 /// Admin commands to one controller.
-pub struct Commands<'p> {
+pub(crate) struct Commands<'p> {
     port: &'p mut dyn AdminPort,
 }
 
@@ -48,21 +48,18 @@ impl<'p> Commands<'p> {
         Ok(data)
     }
 
-    /// Identify Controller (Base 5.17.2.1).
-    ///
-    /// # Errors
-    /// As [`AdminPort::admin`], here and below.
-    pub fn identify_controller(&mut self) -> Result<IdentifyController, CommandError> {
-        Ok(IdentifyController::from_bytes(
-            *self.identify(Cns::CONTROLLER, 0)?,
-        ))
+    fn namespaces(&mut self, cns: Cns) -> Result<Vec<u32>, CommandError> {
+        Ok(namespace_list(&self.identify(cns, 0)?[..]).collect())
     }
 
-    /// Checks that this is the controller of the identified drive, because device files are renumbered. To be called before anything is
-    /// changed.
-    ///
-    /// # Errors
-    /// [`CommandError::OtherDrive`] when its serial is another; as above.
+    /// Identify Controller (Base 5.17.2.1).
+    pub fn identify_controller(&mut self) -> Result<IdentifyController, CommandError> {
+        let data = self.identify(Cns::CONTROLLER, 0)?;
+        Ok(IdentifyController::from_bytes(*data))
+    }
+
+    /// Checks that this is the controller of the identified drive (by serial), because device files are renumbered. To be called
+    /// before anything is changed.
     pub fn expect_drive(&mut self, info: &DriveInfo) -> Result<(), CommandError> {
         let raw = self.identify_controller()?.serial_number();
         // As in sysfs: up to a zero byte, without blanks.
@@ -85,31 +82,20 @@ impl<'p> Commands<'p> {
     }
 
     /// Identify Namespace (NVM 4.1.5.1).
-    ///
-    /// # Errors
-    /// As above.
     pub fn identify_namespace(&mut self, nsid: u32) -> Result<IdentifyNamespace, CommandError> {
-        Ok(IdentifyNamespace::from_bytes(
-            *self.identify(Cns::NAMESPACE, nsid)?,
-        ))
+        let data = self.identify(Cns::NAMESPACE, nsid)?;
+        Ok(IdentifyNamespace::from_bytes(*data))
     }
 
     /// Identifiers of the active namespaces (Base 5.17.2.2), at most 1024.
-    ///
-    /// # Errors
-    /// As above.
     pub fn active_namespaces(&mut self) -> Result<Vec<u32>, CommandError> {
-        let data = self.identify(Cns::ACTIVE_NAMESPACES, 0)?;
-        Ok(namespace_list(&data[..]).collect())
+        self.namespaces(Cns::ACTIVE_NAMESPACES)
     }
 
     /// Identifiers of all namespaces that exist (Base 5.17.2.11), at most 1024; those attached elsewhere too.
-    ///
-    /// # Errors
-    /// As above; a controller without namespace management rejects it.
+    /// A controller without namespace management rejects it.
     pub fn allocated_namespaces(&mut self) -> Result<Vec<u32>, CommandError> {
-        let data = self.identify(Cns::ALLOCATED_NAMESPACES, 0)?;
-        Ok(namespace_list(&data[..]).collect())
+        self.namespaces(Cns::ALLOCATED_NAMESPACES)
     }
 
     fn log<T: Wire>(&mut self, page: LogId) -> Result<T, CommandError> {
@@ -121,33 +107,21 @@ impl<'p> Commands<'p> {
     }
 
     /// SMART / Health Information of the whole controller (Base 5.16.1.3).
-    ///
-    /// # Errors
-    /// As above.
     pub fn smart(&mut self) -> Result<SmartLog, CommandError> {
         self.log(LogId::SMART)
     }
 
     /// Firmware Slot Information (Base 5.16.1.4).
-    ///
-    /// # Errors
-    /// As above.
     pub fn firmware_slots(&mut self) -> Result<FirmwareSlotLog, CommandError> {
         self.log(LogId::FIRMWARE_SLOT)
     }
 
     /// Sanitize Status (Base 5.16.1.25).
-    ///
-    /// # Errors
-    /// As above.
     pub fn sanitize_status(&mut self) -> Result<SanitizeLog, CommandError> {
         self.log(LogId::SANITIZE)
     }
 
     /// A feature's current value, with its data where it has some (Base 5.15).
-    ///
-    /// # Errors
-    /// As above; an unsupported feature is rejected.
     pub fn feature(
         &mut self,
         feature: FeatureId,
@@ -160,9 +134,6 @@ impl<'p> Commands<'p> {
     }
 
     /// Sets a feature until the next reset (Base 5.27).
-    ///
-    /// # Errors
-    /// As above.
     pub fn set_feature(&mut self, feature: FeatureId, value: u32) -> Result<u32, CommandError> {
         let mut command = SetFeatures::new();
         command.set_fid(feature.0).set_value(value);
@@ -170,27 +141,19 @@ impl<'p> Commands<'p> {
     }
 
     /// Power state and workload hint (Base 5.27.1.2).
-    ///
-    /// # Errors
-    /// As above.
     pub fn power(&mut self) -> Result<PowerManagement, CommandError> {
         let raw = self.feature(FeatureId::POWER_MANAGEMENT, 0, &mut [])?;
         Ok(PowerManagement::from_raw(raw))
     }
 
     /// Power state (Base 5.27.1.2).
-    ///
-    /// # Errors
-    /// As above.
     pub fn power_state(&mut self) -> Result<u8, CommandError> {
         Ok(self.power()?.state())
     }
 
     /// Sets a power state (Base 5.27.1.2) and reads it back. The workload hint is kept. Nothing is sent when it is the current one:
     /// controllers with a single state may reject even that.
-    ///
-    /// # Errors
-    /// As above, or when the controller accepts it and stays in another state.
+    /// Fails also when the controller accepts it and stays in another state.
     pub fn set_power_state(&mut self, state: u8) -> Result<(), CommandError> {
         let now = self.power()?;
         let mut wanted = now;
@@ -199,9 +162,6 @@ impl<'p> Commands<'p> {
     }
 
     /// Sets power state and workload hint as returned by [`Commands::power`]. Nothing is sent when they are the current ones.
-    ///
-    /// # Errors
-    /// As [`Commands::set_power_state`].
     pub fn set_power(&mut self, wanted: PowerManagement) -> Result<(), CommandError> {
         let now = self.power()?;
         self.change_power(now, wanted)
@@ -231,9 +191,6 @@ impl<'p> Commands<'p> {
 
     /// Formats a namespace in its current format: block size, metadata and protection (Base 5.14; NVM 4.1.5.1, FLBAS and DPS). All its data
     /// is lost; whether that of other namespaces too, the caller checks (Identify Controller, FNA).
-    ///
-    /// # Errors
-    /// As above.
     pub fn format(
         &mut self,
         nsid: u32,
@@ -257,9 +214,6 @@ impl<'p> Commands<'p> {
 
     /// Starts a sanitize operation of the whole subsystem (Base 5.24). It continues after the command completes: see
     /// [`Commands::sanitize_status`].
-    ///
-    /// # Errors
-    /// As above.
     pub fn sanitize(&mut self, action: SanitizeAction) -> Result<(), CommandError> {
         let mut command = Sanitize::new();
         command.set_action(action.0).set_unrestricted_exit(true);

@@ -1,7 +1,5 @@
 //! SMART / Health Information and the telemetry derived from it.
 
-use std::path::PathBuf;
-
 use assay_nvme_spec::log::{CriticalWarning, SmartLog};
 use serde::{Deserialize, Serialize};
 
@@ -115,37 +113,15 @@ impl Health {
     }
 }
 
-/// Repeated health reading of a drive.
-#[derive(Debug)]
-pub struct Monitor {
-    device: ControllerDevice,
+/// Opens the controller of a drive for [`read`]; `None` where it is not NVMe, cannot be opened (root is required) or returns no health.
+pub(crate) fn open(info: &DriveInfo) -> Option<ControllerDevice> {
+    let mut device = ControllerDevice::open(&info.nvme.as_ref()?.controller).ok()?;
+    read(&mut device).ok()?;
+    Some(device)
 }
 
-impl Monitor {
-    /// Opens the controller of a drive; `None` where it is not NVMe or cannot be opened (root is required).
-    pub fn open(info: &DriveInfo) -> Option<Monitor> {
-        let controller: &PathBuf = &info.nvme.as_ref()?.controller;
-        let mut monitor = Monitor {
-            device: ControllerDevice::open(controller).ok()?,
-        };
-        monitor.read().ok()?;
-        Some(monitor)
-    }
-
-    /// Current health: one log page, which drives return from memory within tens to hundreds of microseconds.
-    ///
-    /// # Errors
-    /// As [`AdminPort::admin`].
-    pub fn read(&mut self) -> Result<Health, CommandError> {
-        read(&mut self.device)
-    }
-}
-
-/// Current health of a controller.
-///
-/// # Errors
-/// As [`AdminPort::admin`].
-pub fn read(port: &mut dyn AdminPort) -> Result<Health, CommandError> {
+/// Current health of a controller: one log page, which drives return from memory within tens to hundreds of microseconds.
+pub(crate) fn read(port: &mut dyn AdminPort) -> Result<Health, CommandError> {
     let log = Commands::to(port).smart()?;
     Ok(Health::from(&log))
 }

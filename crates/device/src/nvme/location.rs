@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
+use crate::identity::root::{entries, is_numbered};
 use crate::identity::{BlockNode, SystemRoot};
 
 /// Controller and namespace of a drive.
@@ -32,27 +33,17 @@ pub(crate) fn of_block(
     hardware: Option<&Path>,
 ) -> Option<NvmeLocation> {
     let hardware = hardware?;
-    let controller = hardware.file_name()?.to_str()?;
-    let digits = controller.strip_prefix("nvme")?;
-    if digits.is_empty() || !digits.bytes().all(|b| b.is_ascii_digit()) {
-        return None;
-    }
-    let nsid = whole.attribute("nsid")?.parse().ok()?;
-    let generic = whole
-        .name
-        .strip_prefix("nvme")
-        .map(|rest| format!("ng{rest}"));
-    let generic = generic
-        .map(|name| root.dev(name))
-        .filter(|path| path.exists());
+    let controller = hardware
+        .file_name()
+        .filter(|name| is_numbered(name, "nvme"))?;
+    let nsid = whole.number("nsid")?;
+    let number = whole.name.strip_prefix("nvme");
+    let generic = number.map(|number| root.dev(format!("ng{number}")));
     Some(NvmeLocation {
         controller: root.dev(controller),
-        generic,
+        generic: generic.filter(|path| path.exists()),
         nsid,
-        max_command_bytes: whole
-            .attribute("queue/max_hw_sectors_kb")
-            .and_then(|kib| kib.parse::<u64>().ok())
-            .map(|kib| kib.saturating_mul(1024)),
+        max_command_bytes: whole.kib("queue/max_hw_sectors_kb"),
         interrupt_vectors: std::fs::read_dir(hardware.join("device/msi_irqs"))
             .ok()
             .map(|entries| entries.count() as u32),
@@ -63,16 +54,13 @@ pub(crate) fn of_block(
 
 /// Block devices of this controller, multipath heads included.
 fn namespaces(root: &SystemRoot, hardware: &Path) -> Vec<String> {
-    let Ok(entries) = std::fs::read_dir(root.sys("class/block")) else {
-        return Vec::new();
+    let nodes = entries(&root.sys("class/block")).filter_map(|dir| BlockNode::in_dir(&dir).ok());
+    let own = |node: &BlockNode| {
+        node.name.starts_with("nvme")
+            && !node.is_partition()
+            && node.hardware_dir().as_deref() == Some(hardware)
     };
-    let mut names: Vec<String> = entries
-        .flatten()
-        .filter(|entry| entry.file_name().to_string_lossy().starts_with("nvme"))
-        .filter_map(|entry| BlockNode::in_dir(&entry.path()).ok())
-        .filter(|node| !node.is_partition() && node.hardware_dir().as_deref() == Some(hardware))
-        .map(|node| node.name)
-        .collect();
+    let mut names: Vec<String> = nodes.filter(own).map(|node| node.name).collect();
     names.sort();
     names
 }

@@ -1,13 +1,14 @@
 //! Saving and restoring the power state.
 
 use assay_nvme_spec::feature::PowerManagement;
+use assay_nvme_spec::identify::PowerStateDescriptor;
 
 use super::commands::Commands;
 use super::{AdminPort, CommandError};
 
 /// A saved power state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Found {
+pub(crate) struct Found {
     /// With its workload hint.
     power: PowerManagement,
     /// For a non-operational state (Base 8.15.1): the first operational one.
@@ -16,32 +17,23 @@ pub struct Found {
 
 impl Found {
     /// Reads the current power state.
-    ///
-    /// # Errors
-    /// As [`AdminPort::admin`].
     pub fn of(port: &mut dyn AdminPort) -> Result<Found, CommandError> {
         let mut commands = Commands::to(port);
         let power = commands.power()?;
         let controller = commands.identify_controller()?;
-        let states: Vec<bool> = controller
-            .power_state_descriptors()
-            .map(|descriptor| !descriptor.non_operational())
-            .collect();
-        let state = usize::from(power.state());
-        let works = states.get(state).copied().unwrap_or(true);
-        let first = states.iter().position(|&works| works);
-        let awake = first.and_then(|first| u8::try_from(first).ok());
+        let works = |descriptor: PowerStateDescriptor| !descriptor.non_operational();
+        let states = controller.power_state_descriptors().map(works);
+        let states: Vec<(u8, bool)> = (0..).zip(states).collect();
+        let asleep = states.contains(&(power.state(), false));
+        let awake = states.iter().find(|(_, works)| *works && asleep);
         Ok(Found {
             power,
-            awake: awake.filter(|_| !works),
+            awake: awake.map(|&(state, _)| state),
         })
     }
 
     /// Restores it. A drive found in a non-operational state (entered by APST) is first put into an operational one: the next I/O returns it
     /// to the last operational state, which must not be the one that a measurement set.
-    ///
-    /// # Errors
-    /// As [`Commands::set_power`].
     pub fn restore(&self, port: &mut dyn AdminPort) -> Result<(), CommandError> {
         let mut commands = Commands::to(port);
         let Some(awake) = self.awake else {

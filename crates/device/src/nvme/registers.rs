@@ -3,11 +3,10 @@
 //! No command and no sysfs attribute returns CAP, CC or CSTS. They are read from the first memory window of the PCI device (NVMe over PCIe
 //! Transport 1.0c, 3.1.1), which root may map unless the kernel forbids it (CONFIG_IO_STRICT_DEVMEM, lockdown).
 
-use std::fs::OpenOptions;
 use std::io;
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
+use crate::open::open_file;
 use assay_io::system_calls;
 use assay_nvme_spec::register::{
     CAP, CC, CSTS, Capabilities, Configuration, ControllerStatus, VS, Version,
@@ -40,15 +39,9 @@ pub fn advice(error: &io::Error) -> String {
 }
 
 /// Reads the registers; `sysfs` is the controller's directory, whose `device` is the PCI device.
-///
-/// # Errors
-/// When the window cannot be mapped, or the device returns all ones (it is removed or in a low-power state).
 pub fn read(sysfs: &Path) -> io::Result<Registers> {
     // O_SYNC: uncached mapping.
-    let file = OpenOptions::new()
-        .read(true)
-        .custom_flags(libc::O_SYNC | libc::O_CLOEXEC)
-        .open(sysfs.join("device/resource0"))?;
+    let file = open_file(&sysfs.join("device/resource0"), false, libc::O_SYNC)?;
     // Two reads of 32 bits: some machines cannot read 64 at once (Base 3.1.3: 64-bit registers may be accessed by halves).
     let [low, high, vs, cc, csts] =
         system_calls::read_registers(&file, [CAP, CAP + 4, VS, CC, CSTS])?;

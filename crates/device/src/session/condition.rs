@@ -4,6 +4,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
+use crate::identity::DriveInfo;
 use crate::telemetry_monitor::TelemetryMonitor;
 use assay_io::clock::Clock;
 use assay_io::{Nanos, Target, Telemetry};
@@ -111,39 +112,32 @@ impl DriveSession {
     /// Checks that the drive has a power state, for a check before a run: [`DriveSession::set_power_state`] fails for the same reasons.
     ///
     /// # Errors
-    /// [`SessionError::NoSuchPowerState`], which lists the existing ones; [`SessionError::NoPowerControl`] for drives without power states;
-    /// [`SessionError::PowerStatesUnknown`] when the controller cannot be read.
+    /// [`SessionError::NoSuchPowerState`], which lists the existing ones; [`SessionError::NoPowerControl`] for drives without power states
+    /// and when the controller cannot be read.
     pub fn check_power_state(&self, state: u8) -> Result<(), SessionError> {
-        let drive = self.info.spec.clone();
-        let states: Vec<(u8, bool)> = match (&self.kind, self.probe()) {
+        let operational: Vec<bool> = match (&self.kind, self.probe()) {
             (Kind::Sim(target, _), _) => {
                 let states = target.identity().power_states.iter();
-                (0..).zip(states.map(|state| state.operational)).collect()
+                states.map(|state| state.operational).collect()
             }
             (_, Some(Ok(probe))) => {
                 let states = probe.power_states.iter();
-                states
-                    .map(|found| (found.state, found.operational))
-                    .collect()
+                states.map(|state| state.operational).collect()
             }
-            (_, Some(Err(error))) => {
-                let why = error.to_string();
-                return Err(SessionError::PowerStatesUnknown { drive, state, why });
-            }
-            (_, None) => return Err(SessionError::NoPowerControl { drive, state }),
+            (_, Some(Err(error))) => return Err(no_power_control(&self.info, state, error)),
+            (_, None) => return Err(no_power_control(&self.info, state, NO_POWER_STATES)),
         };
-        if states.iter().any(|(number, _)| *number == state) {
+        if usize::from(state) < operational.len() {
             return Ok(());
         }
-        let words = states.iter().map(|(number, works)| match works {
-            true => number.to_string(),
-            false => format!("{number} (non-operational)"),
+        let states = operational.iter().zip(0..).map(|(works, number)| {
+            let mark = if *works { "" } else { " (non-operational)" };
+            format!("{number}{mark}")
         });
-        let states = words.collect::<Vec<_>>().join(", ");
         Err(SessionError::NoSuchPowerState {
-            drive,
+            drive: self.info.spec.clone(),
             state,
-            states,
+            states: states.collect::<Vec<_>>().join(", "),
         })
     }
 
@@ -159,11 +153,19 @@ impl DriveSession {
             (Kind::Sim(target, _), state) => Ok(target.set_power_state(state.unwrap_or(own))?),
             (Kind::Real(drive), state) => drive.set_power_state(&self.info, state),
             (Kind::Null, None) => Ok(()),
-            (Kind::Null, Some(state)) => Err(SessionError::NoPowerControl {
-                drive: self.info.spec.clone(),
-                state,
-            }),
+            (Kind::Null, Some(state)) => Err(no_power_control(&self.info, state, NO_POWER_STATES)),
         }
+    }
+}
+
+/// Why drives other than NVMe ones have no power control.
+pub(super) const NO_POWER_STATES: &str = "only NVMe drives have power states; leave power_states out, or measure an NVMe or a simulated drive";
+
+pub(super) fn no_power_control(info: &DriveInfo, state: u8, why: impl ToString) -> SessionError {
+    SessionError::NoPowerControl {
+        drive: info.spec.clone(),
+        state,
+        why: why.to_string(),
     }
 }
 

@@ -45,7 +45,7 @@ pub(super) fn erase<P>(
             PurgeHow::Best | PurgeHow::Discard => Ok(None),
             PurgeHow::Sanitize | PurgeHow::Format => Err(SessionError::NotErasable {
                 drive: info.spec.clone(),
-                why: "the controller does not support that command".to_owned(),
+                why: "the controller does not support that command",
             }),
         };
     };

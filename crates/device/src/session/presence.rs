@@ -16,46 +16,42 @@ impl DriveSession {
     /// The page cache is bypassed where possible, because it serves removed drives. A drive that never completes I/Os blocks this call
     /// until the kernel's timeout.
     pub fn is_present(&mut self) -> bool {
-        let (capacity_bytes, block_bytes) = (self.info.capacity_bytes, self.info.min_io_bytes);
+        let block_bytes = self.info.min_io_bytes;
         let block = u64::from(block_bytes.max(1));
-        let blocks = capacity_bytes / block;
-        let places = [0, blocks / 2, blocks.saturating_sub(1)].map(|at| at * block);
+        let blocks = self.info.capacity_bytes / block;
+        let offsets = [0, blocks / 2, blocks.saturating_sub(1)].map(|at| at * block);
         match &mut self.kind {
             Kind::Null => true,
             Kind::Sim(target, _) => {
                 target.begin_job(1, 1, block_bytes).is_ok()
-                    && places
-                        .iter()
-                        .any(|&at| can_read(target.as_mut(), at, block_bytes))
+                    && can_read_any(target.as_mut(), &offsets, block_bytes)
             }
             Kind::Real(_) => {
                 let open = open_drive(&self.info, self.info.direct_io, None);
                 let target = open.ok().map(|open| SyncTarget::new(open, 1, block_bytes));
-                let Some(Ok(mut target)) = target else {
-                    return false;
-                };
-                places
-                    .iter()
-                    .any(|&at| can_read(&mut target, at, block_bytes))
+                target.is_some_and(|target| {
+                    target.is_ok_and(|mut t| can_read_any(&mut t, &offsets, block_bytes))
+                })
             }
         }
     }
 }
 
-fn can_read<T: Target>(target: &mut T, offset_bytes: u64, len_bytes: u32) -> bool {
-    let io = Io {
-        op: Op::Read,
-        data: DataClass::Incompressible,
-        slot: 0,
-        len_bytes,
-        offset_bytes,
-    };
-    let until = target.now() + READ_TIMEOUT;
-    let mut done = Vec::new();
-    let asked = target
-        .submit(&[io])
-        .and_then(|()| target.reap(1, until, &mut done));
-    asked.is_ok() && done.iter().any(|completion| completion.moved(len_bytes))
+fn can_read_any<T: Target>(target: &mut T, offsets: &[u64], len_bytes: u32) -> bool {
+    offsets.iter().any(|&offset_bytes| {
+        let io = Io {
+            op: Op::Read,
+            data: DataClass::Incompressible,
+            slot: 0,
+            len_bytes,
+            offset_bytes,
+        };
+        let until = target.now() + READ_TIMEOUT;
+        let mut done = Vec::new();
+        let submitted = target.submit(&[io]);
+        let reaped = submitted.and_then(|()| target.reap(1, until, &mut done));
+        reaped.is_ok() && done.iter().any(|completion| completion.moved(len_bytes))
+    })
 }
 
 #[cfg(test)]

@@ -9,14 +9,15 @@ use crate::nvme::device::ControllerDevice;
 use crate::nvme::location::NvmeLocation;
 use crate::nvme::probe::{self, ControllerContext, Probe};
 use crate::nvme::registers;
-use crate::open::open_drive;
+use crate::open::{open_drive, with_passthru};
 use crate::purge;
 use crate::telemetry_monitor::TelemetryMonitor;
 use crate::telemetry_monitor::power_meter::PowerMeter;
 
+use super::condition::{NO_POWER_STATES, no_power_control};
 use super::erase::{EraseContext, erase};
 use super::power::Chosen;
-use super::{OpenTarget, Purged, SessionError};
+use super::{OpenMode, OpenTarget, Purged, SessionError};
 
 /// Requested purge method.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -33,61 +34,34 @@ pub enum PurgeHow {
 }
 
 /// One real drive.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct RealDrive {
-    permit: Option<WritePermit>,
-    meter: Option<Arc<PowerMeter>>,
+    pub permit: Option<WritePermit>,
+    pub meter: Option<Arc<PowerMeter>>,
+    /// Values of `--destroy`.
+    pub destroy: Vec<String>,
     telemetry: Option<Arc<TelemetryMonitor>>,
     /// The controller and its saved power state, while another is set.
     chosen: Option<Chosen<ControllerDevice>>,
-    /// Values of `--destroy`.
-    destroy: Vec<String>,
     /// Probe of its controller, read once.
     probe: OnceCell<Option<Result<Box<Probe>, SessionError>>>,
 }
 
 impl RealDrive {
-    pub(super) fn new(
-        permit: Option<WritePermit>,
-        meter: Option<Arc<PowerMeter>>,
-        destroy: Vec<String>,
-    ) -> RealDrive {
-        RealDrive {
-            permit,
-            meter,
-            telemetry: None,
-            chosen: None,
-            destroy,
-            probe: OnceCell::new(),
-        }
-    }
-
     /// Probe of its controller, read once; `None` for drives that are not NVMe.
     pub(super) fn probe(&self, info: &DriveInfo) -> Option<Result<&Probe, &SessionError>> {
         let ask = || {
-            let (place, mut device) = match controller(info)? {
-                Ok(found) => found,
-                Err(error) => return Some(Err(error)),
-            };
-            let context = ControllerContext {
-                registers: Some(registers::read(&place.sysfs).map_err(|e| registers::advice(&e))),
-                interrupt_vectors: place.interrupt_vectors,
-            };
-            let probe = probe::probe(&mut device, &context).map(Box::new);
-            Some(probe.map_err(SessionError::from))
+            Some(controller(info)?.and_then(|(place, mut device)| {
+                let registers = registers::read(&place.sysfs);
+                let context = ControllerContext {
+                    registers: Some(registers.map_err(|e| registers::advice(&e))),
+                    interrupt_vectors: place.interrupt_vectors,
+                };
+                Ok(Box::new(probe::probe(&mut device, &context)?))
+            }))
         };
         let found = self.probe.get_or_init(ask).as_ref()?;
         Some(found.as_ref().map(AsRef::as_ref))
-    }
-
-    /// Replace the permit and the serials of `--destroy`.
-    pub(super) fn authorise(&mut self, permit: Option<WritePermit>, destroy: Vec<String>) {
-        self.permit = permit;
-        self.destroy = destroy;
-    }
-
-    pub(super) fn may_write(&self) -> bool {
-        self.permit.is_some()
     }
 
     /// Its telemetry, started on first use.
@@ -101,15 +75,18 @@ impl RealDrive {
     pub(super) fn open(
         &mut self,
         info: &DriveInfo,
-        writes: bool,
-        direct: bool,
+        mode: OpenMode,
     ) -> Result<OpenTarget, SessionError> {
-        if writes && self.permit.is_none() {
+        if mode.writes && self.permit.is_none() {
             return Err(no_permit(info));
         }
-        let permit = self.permit.as_ref().filter(|_| writes);
+        let permit = self.permit.as_ref().filter(|_| mode.writes);
+        let mut open = open_drive(info, mode.direct, permit)?;
+        if mode.passthru {
+            open = with_passthru(info, open);
+        }
         Ok(OpenTarget::Real {
-            open: open_drive(info, direct, permit)?,
+            open,
             telemetry: self.telemetry(info),
         })
     }
@@ -121,18 +98,13 @@ impl RealDrive {
         state: Option<u8>,
     ) -> Result<(), SessionError> {
         let Some(state) = state else {
-            return match self.chosen.take() {
-                Some(mut chosen) => Ok(chosen.restore()?),
-                None => Ok(()),
-            };
+            let mut chosen = self.chosen.take();
+            return Ok(chosen.as_mut().map_or(Ok(()), Chosen::restore)?);
         };
         let mut chosen = match self.chosen.take() {
             Some(chosen) => chosen,
             None => {
-                let none = || SessionError::NoPowerControl {
-                    drive: info.spec.clone(),
-                    state,
-                };
+                let none = || no_power_control(info, state, NO_POWER_STATES);
                 let (_, device) = controller(info).ok_or_else(none)??;
                 Chosen::over(info, device)?
             }
@@ -167,11 +139,11 @@ impl RealDrive {
             if matches!(how, PurgeHow::Sanitize | PurgeHow::Format) {
                 return Err(SessionError::NotErasable {
                     drive: info.spec.clone(),
-                    why: if whole {
-                        "it is not an NVMe drive".to_owned()
-                    } else {
-                        "it is not a whole drive, and these commands erase whole namespaces"
-                            .to_owned()
+                    why: match whole {
+                        true => "it is not an NVMe drive",
+                        false => {
+                            "it is not a whole drive, and these commands erase whole namespaces"
+                        }
                     },
                 });
             }
@@ -194,19 +166,16 @@ impl RealDrive {
 
 impl Drop for RealDrive {
     fn drop(&mut self) {
-        if let Some(mut chosen) = self.chosen.take() {
-            // Restored on every exit path.
-            let _ = chosen.restore();
-        }
+        // Restored on every exit path.
+        let _ = self.chosen.as_mut().map(Chosen::restore);
     }
 }
 
 /// Opens the controller of an NVMe drive; `None` for other drives.
 fn controller(info: &DriveInfo) -> Option<Result<(NvmeLocation, ControllerDevice), SessionError>> {
-    let place = info.nvme.as_ref()?;
-    let opened = ControllerDevice::open(&place.controller);
-    Some(match opened {
-        Ok(device) => Ok((place.clone(), device)),
+    let place = info.nvme.clone()?;
+    Some(match ControllerDevice::open(&place.controller) {
+        Ok(device) => Ok((place, device)),
         Err(source) => Err(SessionError::Controller {
             drive: info.spec.clone(),
             controller: place.controller.display().to_string(),
@@ -237,3 +206,7 @@ fn discard(info: &DriveInfo, permit: &WritePermit) -> Result<Purged, SessionErro
         complete: false,
     })
 }
+
+#[cfg(test)]
+#[path = "../../tests/unit/session/real.rs"]
+mod tests;

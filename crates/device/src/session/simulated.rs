@@ -3,12 +3,11 @@
 use crate::identity::PcieLink;
 use crate::nvme::probe::{self, ControllerContext, Probe};
 use crate::nvme::registers::Registers;
-use crate::nvme::{AdminPort, CommandError};
+use crate::nvme::{AdminPort, CommandError, command_name};
 use assay_io::TargetError;
 use assay_nvme_ctrl::driver::{Driver, DriverError, InProcessTransport};
 use assay_nvme_ctrl::{Controller, ControllerOptions, Unmapped};
 use assay_nvme_spec::SubmissionEntry;
-use assay_nvme_spec::opcode::AdminOpcode;
 use assay_nvme_spec::register::{
     CAP, CC, CSTS, Capabilities, Configuration, ControllerStatus, VS, Version,
 };
@@ -18,9 +17,6 @@ use assay_ssd::{Drive, DriveOptions, Profile};
 use super::SessionError;
 
 /// Probes the controller of a second instance of a simulated drive; `None` for Serial ATA drives, which have no NVMe controller.
-///
-/// # Errors
-/// When the drive cannot be created or its controller does not respond.
 pub(super) fn probe(
     spec: &str,
     profile: &Profile,
@@ -64,7 +60,7 @@ fn ask(spec: &str, profile: Profile, options: DriveOptions) -> Result<Probe, Ses
     let vectors = controller.vectors();
     let driver = Driver::new(InProcessTransport::new(controller));
     let mut port = Port {
-        driver: driver.map_err(|error| unreachable(spec, "enable", &error))?,
+        driver: driver.map_err(|error| unreachable(spec, "enable".to_owned(), &error))?,
         spec,
     };
     let context = ControllerContext {
@@ -93,10 +89,10 @@ impl Port<'_> {
     }
 }
 
-fn unreachable(spec: &str, command: &str, error: &DriverError<Unmapped>) -> CommandError {
+fn unreachable(spec: &str, command: String, error: &DriverError<Unmapped>) -> CommandError {
     CommandError::System {
         controller: spec.to_owned(),
-        command: command.to_owned(),
+        command,
         source: std::io::Error::other(error.to_string()),
         advice: "",
     }
@@ -113,20 +109,13 @@ impl AdminPort for Port<'_> {
         data: &mut [u8],
         _timeout_ms: u32,
     ) -> Result<u32, CommandError> {
-        let opcode = AdminOpcode(command.opcode());
-        let words = || match opcode.name() {
-            Some(name) => name.to_owned(),
-            None => format!("admin command {:#x}", opcode.0),
-        };
-        let done = self
-            .driver
-            .admin(*command, data)
-            .map_err(|error| unreachable(self.spec, &words(), &error))?;
+        let done = self.driver.admin(*command, data);
+        let done = done.map_err(|error| unreachable(self.spec, command_name(command), &error))?;
         match done.status() {
             status if status.is_success() => Ok(done.dw0()),
             status => Err(CommandError::Status {
                 controller: self.spec.to_owned(),
-                command: words(),
+                command: command_name(command),
                 status,
             }),
         }

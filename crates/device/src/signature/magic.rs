@@ -2,79 +2,61 @@
 
 use super::{FoundSignature, Window};
 
-struct Magic {
-    word: &'static str,
-    what: &'static str,
-    offset_bytes: u64,
-    bytes: &'static [u8],
-}
-
-const fn magic(
-    word: &'static str,
-    what: &'static str,
-    offset_bytes: u64,
-    bytes: &'static [u8],
-) -> Magic {
-    Magic {
-        word,
-        what,
-        offset_bytes,
-        bytes,
-    }
-}
+/// Type, description, offset, bytes.
+type Magic = (&'static str, &'static str, u64, &'static [u8]);
 
 /// Each with its definition (Linux source tree unless another is named).
 const MAGICS: &[Magic] = &[
     // fs/xfs/libxfs/xfs_format.h, XFS_SB_MAGIC at the start of the superblock.
-    magic("xfs", "an XFS filesystem", 0, b"XFSB"),
+    ("xfs", "an XFS filesystem", 0, b"XFSB"),
     // include/uapi/linux/btrfs_tree.h, BTRFS_MAGIC; superblock at 64 KiB, `magic` 64 bytes into it (struct btrfs_super_block).
-    magic("btrfs", "a Btrfs filesystem", 0x1_0040, b"_BHRfS_M"),
+    ("btrfs", "a Btrfs filesystem", 0x1_0040, b"_BHRfS_M"),
     // include/linux/f2fs_fs.h, F2FS_SUPER_OFFSET 1024; include/uapi/linux/magic.h, F2FS_SUPER_MAGIC 0xF2F52010. The second copy
     // lies one 4 KiB block later.
-    magic(
+    (
         "f2fs",
         "an F2FS filesystem",
         0x400,
         &0xF2F5_2010u32.to_le_bytes(),
     ),
-    magic(
+    (
         "f2fs",
         "an F2FS filesystem (second superblock)",
         0x1400,
         &0xF2F5_2010u32.to_le_bytes(),
     ),
     // fs/erofs/erofs_fs.h, EROFS_SUPER_OFFSET 1024; magic.h, EROFS_SUPER_MAGIC_V1 0xE0F5E1E2.
-    magic(
+    (
         "erofs",
         "an EROFS filesystem",
         0x400,
         &0xE0F5_E1E2u32.to_le_bytes(),
     ),
     // fs/squashfs/squashfs_fs.h; magic.h, SQUASHFS_MAGIC 0x73717368 ("hsqs" little-endian; "sqsh" is the old big-endian form).
-    magic("squashfs", "a SquashFS filesystem", 0, b"hsqs"),
-    magic(
+    ("squashfs", "a SquashFS filesystem", 0, b"hsqs"),
+    (
         "squashfs3",
         "a SquashFS filesystem (version 3, big-endian)",
         0,
         b"sqsh",
     ),
     // Microsoft, exFAT file system specification 3.1.2 (FileSystemName).
-    magic("exfat", "an exFAT filesystem", 3, b"EXFAT   "),
+    ("exfat", "an exFAT filesystem", 3, b"EXFAT   "),
     // fs/ntfs3/ntfs.h, struct NTFS_BOOT, system_id.
-    magic("ntfs", "an NTFS filesystem", 3, b"NTFS    "),
+    ("ntfs", "an NTFS filesystem", 3, b"NTFS    "),
     // libfvde/libbde format notes: BitLocker replaces the OEM identifier of the boot sector.
-    magic("BitLocker", "a BitLocker volume", 3, b"-FVE-FS-"),
+    ("BitLocker", "a BitLocker volume", 3, b"-FVE-FS-"),
     // ECMA-119 8.1.2: standard identifier of the volume descriptor in sector 16 of 2048 bytes.
-    magic("iso9660", "an ISO 9660 filesystem", 0x8001, b"CD001"),
+    ("iso9660", "an ISO 9660 filesystem", 0x8001, b"CD001"),
     // ECMA-167 2/9.1 and OSTA UDF 2.60, 2.1.7: volume recognition sequence; NSR descriptor after the beginning one.
-    magic("udf", "a UDF filesystem", 0x8801, b"NSR02"),
-    magic("udf", "a UDF filesystem", 0x8801, b"NSR03"),
-    magic("udf", "a UDF filesystem", 0x9001, b"NSR02"),
-    magic("udf", "a UDF filesystem", 0x9001, b"NSR03"),
+    ("udf", "a UDF filesystem", 0x8801, b"NSR02"),
+    ("udf", "a UDF filesystem", 0x8801, b"NSR03"),
+    ("udf", "a UDF filesystem", 0x9001, b"NSR02"),
+    ("udf", "a UDF filesystem", 0x9001, b"NSR03"),
     // Apple File System Reference: nx_magic of the container superblock, after the 32 byte object header.
-    magic("apfs", "an APFS container", 32, b"NXSB"),
+    ("apfs", "an APFS container", 32, b"NXSB"),
     // drivers/md/bcache/bcache_ondisk.h, SB_SECTOR 8 and struct cache_sb, `magic` after csum, offset and version (24 bytes).
-    magic(
+    (
         "bcache",
         "a bcache device",
         0x1018,
@@ -84,7 +66,7 @@ const MAGICS: &[Magic] = &[
         ],
     ),
     // fs/bcachefs/bcachefs_format.h, BCHFS_MAGIC at the same offset.
-    magic(
+    (
         "bcachefs",
         "a bcachefs filesystem",
         0x1018,
@@ -94,7 +76,7 @@ const MAGICS: &[Magic] = &[
         ],
     ),
     // Ceph, src/os/bluestore/bluestore_types.h: label at the start of the device.
-    magic(
+    (
         "ceph_bluestore",
         "a Ceph BlueStore device",
         0,
@@ -106,7 +88,7 @@ const MAGICS: &[Magic] = &[
 pub(super) fn fixed(window: &Window) -> Vec<FoundSignature> {
     MAGICS
         .iter()
-        .filter(|m| window.has(m.offset_bytes, m.bytes))
-        .map(|m| FoundSignature::new(m.word, m.what, m.offset_bytes))
+        .filter(|(_, _, offset, bytes)| window.has(*offset, bytes))
+        .map(|&(word, what, offset, _)| FoundSignature::new(word, what, offset))
         .collect()
 }

@@ -17,7 +17,6 @@ fn statuses_map_to_block_layer_errors() {
 fn ranges_of_abandoned_commands_are_never_freed() {
     let mut commands = NvmeCommands {
         _node: Arc::new(Ok(PassthruNode {
-            path: "/dev/null".into(),
             file: std::fs::File::open("/dev/null").unwrap(),
             nsid: 1,
             max_command_bytes: None,

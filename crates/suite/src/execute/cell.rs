@@ -272,7 +272,7 @@ fn execute(
     let mut targets: Vec<(usize, OpenTarget)> = Vec::new();
     let mut refused = Ok(());
     for (&drive, workload) in cell.plan.drives.iter().zip(workloads) {
-        match drives[drive].acquire(workload.writes(), workload.direct) {
+        match drives[drive].acquire(workload.open_mode()) {
             Ok(target) => targets.push((drive, target)),
             Err(error) => {
                 refused = Err(error.into());

@@ -4,9 +4,9 @@ use std::fmt;
 use std::str::FromStr;
 
 use assay_units::{Rng, SECTOR_BYTES, parse_size, text::compact_size};
-use serde::{Deserialize, Serialize};
 
 use super::AccessError;
+use super::zoned::TOLERANCE_PERCENT;
 
 /// The largest I/O, in bytes: 4 MiB.
 pub const MAX_BLOCK_BYTES: u32 = 4 << 20;
@@ -28,8 +28,7 @@ struct Column {
 ///
 /// A draw costs one random number and no loop: Walker's alias method, with the table built as in M. Vose, "A linear
 /// algorithm for generating random numbers with a given distribution" (1991). A single size draws nothing.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
+#[derive(Clone, Debug, PartialEq)]
 pub struct BlockSizes {
     /// Sizes in bytes, ascending and distinct.
     sizes: Vec<u32>,
@@ -54,15 +53,13 @@ impl BlockSizes {
     /// there are more than [`MAX_MIX_ENTRIES`].
     pub fn mix(entries: &[(u32, f64)]) -> Result<BlockSizes, AccessError> {
         if entries.len() > MAX_MIX_ENTRIES {
-            return Err(AccessError::MixTooLong {
-                entries: entries.len(),
-            });
+            return Err(AccessError::MixTooLong(entries.len()));
         }
         let mut merged: Vec<(u32, f64)> = Vec::with_capacity(entries.len());
         for &(size, weight) in entries {
             check_block_size(u64::from(size))?;
             if !weight.is_finite() || weight < 0.0 {
-                return Err(AccessError::BadWeight { weight });
+                return Err(AccessError::BadWeight(weight));
             }
             if weight == 0.0 {
                 continue;
@@ -95,11 +92,14 @@ impl BlockSizes {
         self.sizes[self.sizes.len() - 1]
     }
 
+    fn total_weight(&self) -> f64 {
+        self.weights.iter().sum()
+    }
+
     /// The expected size of an I/O, in bytes.
     pub fn mean_bytes(&self) -> f64 {
-        let total: f64 = self.weights.iter().sum();
         let sum: f64 = self.entries().map(|(size, w)| f64::from(size) * w).sum();
-        sum / total
+        sum / self.total_weight()
     }
 
     /// There is only one size.
@@ -174,13 +174,11 @@ fn alias_table(weights: &[f64]) -> Vec<Column> {
 }
 
 fn check_block_size(size_bytes: u64) -> Result<u32, AccessError> {
-    match u32::try_from(size_bytes) {
-        Ok(size)
-            if size > 0 && size <= MAX_BLOCK_BYTES && size_bytes.is_multiple_of(SECTOR_BYTES) =>
-        {
-            Ok(size)
-        }
-        _ => Err(AccessError::BadBlockSize { size_bytes }),
+    let is_valid = (1..=u64::from(MAX_BLOCK_BYTES)).contains(&size_bytes)
+        && size_bytes.is_multiple_of(SECTOR_BYTES);
+    match is_valid {
+        true => Ok(size_bytes as u32),
+        false => Err(AccessError::BadBlockSize(size_bytes)),
     }
 }
 
@@ -193,45 +191,31 @@ impl FromStr for BlockSizes {
             reason,
         };
         let mut entries = Vec::new();
-        let mut given_percent = 0.0;
-        let mut without_weight = 0_u32;
         for part in text.split(':') {
-            let (size, weight) = match part.split_once('/') {
-                Some((size, weight)) => (size, weight.trim().trim_end_matches('%')),
-                None => (part, ""),
-            };
+            let (size, weight) = part.split_once('/').unwrap_or((part, ""));
             let size = parse_size(size).map_err(|error| bad(error.to_string()))?;
             let size = check_block_size(size)?;
-            let weight = if weight.is_empty() {
-                without_weight += 1;
-                None
-            } else {
-                let percent: f64 = weight
-                    .parse()
-                    .map_err(|_| bad(format!("{weight:?} is not a percentage")))?;
-                if !percent.is_finite() || percent < 0.0 {
-                    return Err(AccessError::BadWeight { weight: percent });
-                }
-                given_percent += percent;
-                Some(percent)
-            };
-            entries.push((size, weight));
+            let weight = weight.trim().trim_end_matches('%');
+            let not_a_number = |_| bad(format!("{weight:?} is not a percentage"));
+            let percent = (!weight.is_empty()).then(|| weight.parse::<f64>().map_err(not_a_number));
+            let percent = percent.transpose()?;
+            if let Some(percent) = percent.filter(|p| !p.is_finite() || *p < 0.0) {
+                return Err(AccessError::BadWeight(percent));
+            }
+            entries.push((size, percent));
         }
-        if given_percent > 100.0 + 1e-9 {
-            return Err(bad(format!(
-                "the weights add up to {given_percent}, over 100"
-            )));
+        let given: f64 = entries.iter().filter_map(|(_, percent)| *percent).sum();
+        let absent = entries.iter().filter(|(_, percent)| percent.is_none());
+        let absent = absent.count();
+        if given > 100.0 + TOLERANCE_PERCENT {
+            return Err(bad(format!("the weights add up to {given}, over 100")));
         }
-        if without_weight == 0 && given_percent < 100.0 - 1e-9 {
-            return Err(bad(format!(
-                "the weights add up to {given_percent}, not 100"
-            )));
+        if absent == 0 && given < 100.0 - TOLERANCE_PERCENT {
+            return Err(bad(format!("the weights add up to {given}, not 100")));
         }
-        let share = (100.0 - given_percent).max(0.0) / f64::from(without_weight.max(1));
-        let entries: Vec<(u32, f64)> = entries
-            .into_iter()
-            .map(|(size, weight)| (size, weight.unwrap_or(share)))
-            .collect();
+        let share = (100.0 - given).max(0.0) / absent.max(1) as f64;
+        let whole = |(size, percent): (u32, Option<f64>)| (size, percent.unwrap_or(share));
+        let entries: Vec<(u32, f64)> = entries.into_iter().map(whole).collect();
         BlockSizes::mix(&entries)
     }
 }
@@ -242,26 +226,12 @@ impl fmt::Display for BlockSizes {
         if self.is_single() {
             return f.write_str(&compact_size(u64::from(self.min_bytes())));
         }
-        let total: f64 = self.weights.iter().sum();
         for (i, (size, weight)) in self.entries().enumerate() {
             let separator = if i == 0 { "" } else { ":" };
-            let percent = weight * 100.0 / total;
+            let percent = weight * 100.0 / self.total_weight();
             write!(f, "{separator}{}/{percent}", compact_size(u64::from(size)))?;
         }
         Ok(())
-    }
-}
-
-impl TryFrom<String> for BlockSizes {
-    type Error = AccessError;
-    fn try_from(text: String) -> Result<BlockSizes, AccessError> {
-        text.parse()
-    }
-}
-
-impl From<BlockSizes> for String {
-    fn from(sizes: BlockSizes) -> String {
-        sizes.to_string()
     }
 }
 

@@ -2,11 +2,10 @@
 //!
 //! # Architecture
 //! - [`BlockSizes`]: one size, or fio's `bssplit` mix, drawn in constant time.
-//! - [`Permutation`]: a keyed permutation in constant memory; the order of a covering pass, and the scatter of Zipf ranks.
-//! - [`Zipf`]: ranks by rejection-inversion, in constant time and memory.
+//! - `Permutation`: a keyed permutation in constant memory; the order of a covering pass, and the scatter of Zipf ranks.
+//! - `Zipf`: ranks by rejection-inversion, in constant time and memory.
 //! - [`ZoneShares`]: parts of the area with a share of the I/Os each (fio's `zoned`, JESD219's zones).
-//! - [`AddressGenerator`]: the above for one worker. [`AddressGenerator::next`] neither allocates nor divides, and counts *passes* over the
-//!   region ([`AddressGenerator::passes`]).
+//! - [`AddressGenerator`]: the above for one worker. [`AddressGenerator::next`] neither allocates nor divides.
 //!
 //! # Geometry
 //! A [`Region`] is the bytes `[offset, offset + size)` of a target. Random patterns start I/Os at `offset + k * align`
@@ -17,7 +16,7 @@
 //! No memory of what was written (that is [`assay_integrity::blocks::GenerationMap`]), no timing, no choice between read and write.
 //!
 //! # Key constants
-//! [`MAX_BLOCK_BYTES`] (4 MiB), [`MAX_THETA`] (10).
+//! [`MAX_BLOCK_BYTES`] (4 MiB), `MAX_THETA` (10).
 
 mod block_sizes;
 mod permutation;
@@ -28,25 +27,22 @@ mod zipf;
 mod zoned;
 
 use assay_units::{Rng, SECTOR_BYTES, rng::mix};
-use serde::{Deserialize, Serialize};
 
-pub use block_sizes::{BlockSizes, MAX_BLOCK_BYTES, MAX_MIX_ENTRIES};
-pub use permutation::Permutation;
-pub use zipf::{MAX_THETA, Zipf};
+use block_sizes::MAX_MIX_ENTRIES;
+pub use block_sizes::{BlockSizes, MAX_BLOCK_BYTES};
+use permutation::Permutation;
+use zipf::{MAX_THETA, Zipf};
 use zoned::ZoneSampler;
-pub use zoned::{MAX_ZONES, ZoneShares};
+pub use zoned::ZoneShares;
 
 /// Why a workload's addresses cannot be generated.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum AccessError {
     /// A size no I/O can have.
     #[error(
-        "block size {size_bytes} bytes is not a multiple of 512 from 512 bytes to 4 MiB; choose one that is"
+        "block size {0} bytes is not a multiple of 512 from 512 bytes to 4 MiB; choose one that is"
     )]
-    BadBlockSize {
-        /// What was asked for.
-        size_bytes: u64,
-    },
+    BadBlockSize(u64),
     /// The text of a block-size mix is malformed.
     #[error(
         "block sizes {text:?}: {reason}; write one size (4k) or sizes with percentages (4k/60:64k/40)"
@@ -58,26 +54,17 @@ pub enum AccessError {
         reason: String,
     },
     /// A negative or infinite weight.
-    #[error("block-size weight {weight} is not zero or a positive number")]
-    BadWeight {
-        /// What was given.
-        weight: f64,
-    },
+    #[error("block-size weight {0} is not zero or a positive number")]
+    BadWeight(f64),
     /// No size has any weight.
     #[error("the block-size mix is empty: give at least one size a weight over zero")]
     EmptyMix,
     /// More sizes than the table takes.
-    #[error("the block-size mix names {entries} sizes; name at most {MAX_MIX_ENTRIES}")]
-    MixTooLong {
-        /// How many were given.
-        entries: usize,
-    },
+    #[error("the block-size mix names {0} sizes; name at most {MAX_MIX_ENTRIES}")]
+    MixTooLong(usize),
     /// Zipf's exponent.
-    #[error("zipf exponent {theta} is outside (0, {MAX_THETA}]; 0.9 to 1.2 is usual")]
-    BadTheta {
-        /// What was given.
-        theta: f64,
-    },
+    #[error("zipf exponent {0} is outside (0, {MAX_THETA}]; 0.9 to 1.2 is usual")]
+    BadTheta(f64),
     /// The text of zone shares is malformed.
     #[error(
         "zones {text:?}: {reason}; write ACCESS/SIZE in percent for each, such as zoned:50/5:30/15:20/80"
@@ -102,23 +89,17 @@ pub enum AccessError {
     },
     /// An invalid alignment.
     #[error(
-        "alignment {align_bytes} bytes is not a multiple of 512; use the block size or the drive's block size"
+        "alignment {0} bytes is not a multiple of 512; use the block size or the drive's block size"
     )]
-    BadAlign {
-        /// What was given.
-        align_bytes: u64,
-    },
+    BadAlign(u64),
     /// An invalid region.
     #[error(
-        "the area from byte {offset_bytes}, {size_bytes} bytes long, does not start on a multiple of 512 or ends beyond 2^63; \
-         correct the offset or the size"
+        "the area from byte {}, {} bytes long, does not start on a multiple of 512 or ends beyond 2^63; \
+         correct the offset or the size",
+        .0.offset_bytes,
+        .0.size_bytes
     )]
-    BadRegion {
-        /// Start.
-        offset_bytes: u64,
-        /// Length.
-        size_bytes: u64,
-    },
+    BadRegion(Region),
     /// The area is smaller than one I/O.
     #[error(
         "a block of {block_bytes} bytes does not fit into an area of {area_bytes} bytes; use a smaller block or a larger area"
@@ -131,29 +112,22 @@ pub enum AccessError {
     },
     /// Covering exactly once is defined for equal blocks only.
     #[error(
-        "a pass that covers every block once needs one block size, not the mix {mix}; use one size, or random without a map (norandommap)"
+        "a pass that covers every block once needs one block size, not the mix {0}; use one size, or random without a map (norandommap)"
     )]
-    CoverWithMix {
-        /// The mix.
-        mix: String,
-    },
+    CoverWithMix(String),
     /// Invalid strided zones.
     #[error(
-        "strided zones of {zone_size_bytes} bytes over ranges of {zone_range_bytes} bytes with {zone_skip_bytes} skipped: size and \
-         range must be over zero, and range and skip multiples of 512 that fit the area"
+        "strided zones of {} bytes over ranges of {} bytes with {} skipped: size and \
+         range must be over zero, and range and skip multiples of 512 that fit the area",
+        .0.size_bytes,
+        .0.range_bytes,
+        .0.skip_bytes
     )]
-    BadZones {
-        /// Bytes transferred per zone.
-        zone_size_bytes: u64,
-        /// Length of a zone.
-        zone_range_bytes: u64,
-        /// Gap after a zone.
-        zone_skip_bytes: u64,
-    },
+    BadZones(StridedZones),
 }
 
 /// The bytes of a target that a generator stays inside.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Region {
     /// First byte; a multiple of 512.
     pub offset_bytes: u64,
@@ -162,8 +136,7 @@ pub struct Region {
 }
 
 /// Order of the addresses in a region.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub enum AddressPattern {
     /// One after the other, from the start again after the end.
     #[default]
@@ -175,7 +148,7 @@ pub enum AddressPattern {
     /// Zipf's law: rank `r` has a share proportional to `r^-theta`; ranks are scattered over the region, the same way for
     /// all workers of a seed, so that hot blocks are spread and shared (fio's `random_distribution=zipf:theta`).
     Zipf {
-        /// The exponent, over 0 and up to [`MAX_THETA`].
+        /// The exponent, over 0 and up to `MAX_THETA`.
         theta: f64,
     },
     /// Each part of the area with its share of the I/Os, the offsets of a part equally likely (fio's `random_distribution=zoned:`). With
@@ -188,7 +161,7 @@ pub enum AddressPattern {
 ///
 /// Zone `k` is the `range_bytes` from `k * (range_bytes + skip_bytes)` on. With `size_bytes` over `range_bytes` a zone is gone
 /// over more than once.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StridedZones {
     /// Bytes to transfer before moving on (`zonesize`).
     pub size_bytes: u64,
@@ -199,7 +172,7 @@ pub struct StridedZones {
 }
 
 /// What decides a job's addresses, without region and seed.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct AccessConfig {
     /// The order.
     pub pattern: AddressPattern,
@@ -212,18 +185,8 @@ pub struct AccessConfig {
 }
 
 impl AccessConfig {
-    /// A pattern with block sizes, default alignment, no zones.
-    pub fn new(pattern: AddressPattern, block_sizes: BlockSizes) -> AccessConfig {
-        AccessConfig {
-            pattern,
-            block_sizes,
-            align_bytes: None,
-            zones: None,
-        }
-    }
-
     /// The alignment in force, in bytes.
-    pub fn effective_align_bytes(&self) -> u32 {
+    fn effective_align_bytes(&self) -> u32 {
         self.align_bytes
             .unwrap_or_else(|| self.block_sizes.min_bytes())
     }
@@ -282,9 +245,6 @@ pub struct AddressGenerator {
     order: Order,
     zones: Option<ZoneState>,
     region: Region,
-    /// Bytes issued since the last pass ended, where bytes decide (uniform, Zipf).
-    pass_moved_bytes: u64,
-    passes: u64,
 }
 
 impl AddressGenerator {
@@ -301,14 +261,11 @@ impl AddressGenerator {
         let end = region.offset_bytes.checked_add(region.size_bytes);
         if !region.offset_bytes.is_multiple_of(SECTOR_BYTES) || end.is_none_or(|end| end > 1 << 63)
         {
-            return Err(AccessError::BadRegion {
-                offset_bytes: region.offset_bytes,
-                size_bytes: region.size_bytes,
-            });
+            return Err(AccessError::BadRegion(region));
         }
         let align_bytes = u64::from(config.effective_align_bytes());
         if align_bytes == 0 || !align_bytes.is_multiple_of(SECTOR_BYTES) {
-            return Err(AccessError::BadAlign { align_bytes });
+            return Err(AccessError::BadAlign(align_bytes));
         }
         let zones = config
             .zones
@@ -336,9 +293,7 @@ impl AddressGenerator {
             AddressPattern::Uniform => Order::Uniform,
             AddressPattern::Cover => {
                 if !sizes.is_single() {
-                    return Err(AccessError::CoverWithMix {
-                        mix: sizes.to_string(),
-                    });
+                    return Err(AccessError::CoverWithMix(sizes.to_string()));
                 }
                 Order::Cover {
                     permutation: Permutation::new(common_slots, &mut rng),
@@ -369,8 +324,6 @@ impl AddressGenerator {
             order,
             zones,
             region,
-            pass_moved_bytes: 0,
-            passes: 0,
         })
     }
 
@@ -388,7 +341,6 @@ impl AddressGenerator {
                 (self.sizes.at(index), self.slots[index])
             }
         };
-        let mut pass_done = false;
         let relative_bytes = match &mut self.order {
             Order::Sequential { position_bytes } => {
                 let start = *position_bytes;
@@ -398,8 +350,8 @@ impl AddressGenerator {
                     len_bytes = largest_fitting(&self.sizes, left);
                 }
                 let end = start + u64::from(len_bytes);
-                pass_done = self.area_bytes - end < u64::from(self.min_bytes);
-                *position_bytes = if pass_done { 0 } else { end };
+                let is_over = self.area_bytes - end < u64::from(self.min_bytes);
+                *position_bytes = if is_over { 0 } else { end };
                 start
             }
             Order::Uniform => self.rng.below(slots) * self.align_bytes,
@@ -409,7 +361,6 @@ impl AddressGenerator {
                 if *next == permutation.count() {
                     *next = 0;
                     permutation.reshuffle(&mut self.rng);
-                    pass_done = true;
                 }
                 slot * self.align_bytes
             }
@@ -419,41 +370,10 @@ impl AddressGenerator {
             Order::Zoned(zones) => zones.sample(&mut self.rng) * self.align_bytes,
         };
         let offset_bytes = self.base_bytes + relative_bytes;
-        self.account(len_bytes, pass_done);
-        (offset_bytes, len_bytes)
-    }
-
-    /// Passes completed so far, counting the I/O just returned.
-    ///
-    /// A pass is: for a sequential stream, to the end of the region; for a covering one, every block once; for the others, as
-    /// many bytes as the region has (fio's meaning of `size` for a job without runtime). With strided zones: all zones once.
-    #[inline]
-    pub fn passes(&self) -> u64 {
-        self.passes
-    }
-
-    /// The region given at the start.
-    pub fn region(&self) -> Region {
-        self.region
-    }
-
-    #[inline]
-    fn account(&mut self, len_bytes: u32, order_done: bool) {
         if self.zones.is_some() {
             self.account_zone(len_bytes);
-            return;
         }
-        match self.order {
-            Order::Sequential { .. } | Order::Cover { .. } => self.passes += u64::from(order_done),
-            Order::Uniform | Order::Zipf { .. } | Order::Zoned(_) => {
-                self.pass_moved_bytes += u64::from(len_bytes);
-                if self.pass_moved_bytes >= self.region.size_bytes {
-                    // The surplus counts for the next pass, so that many passes move `passes * size` bytes.
-                    self.pass_moved_bytes -= self.region.size_bytes;
-                    self.passes += 1;
-                }
-            }
-        }
+        (offset_bytes, len_bytes)
     }
 
     fn account_zone(&mut self, len_bytes: u32) {
@@ -466,7 +386,6 @@ impl AddressGenerator {
         zone.index += 1;
         if zone.index == zone.count {
             zone.index = 0;
-            self.passes += 1;
         }
         self.base_bytes = self.region.offset_bytes + zone.index * zone.stride_bytes;
         match &mut self.order {
@@ -492,22 +411,13 @@ fn largest_fitting(sizes: &BlockSizes, left_bytes: u64) -> u32 {
 }
 
 fn zone_state(zones: StridedZones, region: Region) -> Result<ZoneState, AccessError> {
-    let bad = AccessError::BadZones {
-        zone_size_bytes: zones.size_bytes,
-        zone_range_bytes: zones.range_bytes,
-        zone_skip_bytes: zones.skip_bytes,
-    };
-    let Some(stride_bytes) = zones.range_bytes.checked_add(zones.skip_bytes) else {
-        return Err(bad);
-    };
-    if zones.size_bytes == 0
-        || zones.range_bytes == 0
-        || zones.range_bytes > region.size_bytes
-        || !stride_bytes.is_multiple_of(SECTOR_BYTES)
-        || !zones.range_bytes.is_multiple_of(SECTOR_BYTES)
-    {
-        return Err(bad);
-    }
+    let stride_bytes = zones.range_bytes.checked_add(zones.skip_bytes);
+    let aligned = |bytes: &u64| bytes.is_multiple_of(SECTOR_BYTES);
+    let is_valid = zones.size_bytes > 0
+        && (1..=region.size_bytes).contains(&zones.range_bytes)
+        && aligned(&zones.range_bytes);
+    let stride_bytes = stride_bytes.filter(|stride| is_valid && aligned(stride));
+    let stride_bytes = stride_bytes.ok_or(AccessError::BadZones(zones))?;
     Ok(ZoneState {
         size_bytes: zones.size_bytes,
         stride_bytes,

@@ -32,7 +32,7 @@ impl Zipf {
     /// When theta is not within (0, [`MAX_THETA`]].
     pub fn new(count: u64, theta: f64) -> Result<Zipf, AccessError> {
         if !(theta > 0.0 && theta <= MAX_THETA) {
-            return Err(AccessError::BadTheta { theta });
+            return Err(AccessError::BadTheta(theta));
         }
         let count = count.max(1);
         Ok(Zipf {

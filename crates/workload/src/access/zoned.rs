@@ -4,22 +4,20 @@ use std::fmt;
 use std::str::FromStr;
 
 use assay_units::Rng;
-use serde::{Deserialize, Serialize};
 
 use super::AccessError;
 
 /// Most zones of a distribution, as fio's.
 pub const MAX_ZONES: usize = 256;
 /// Shares add up to 100 per cent within this.
-const TOLERANCE_PERCENT: f64 = 1e-9;
+pub(super) const TOLERANCE_PERCENT: f64 = 1e-9;
 
 /// Which share of the I/Os goes to which share of the area, from its start on.
 ///
 /// Text form (fio's `random_distribution=zoned:`, without that word): `50/5:30/15:20/80` sends half of the I/Os to the first 5 % of the
 /// area, 30 % to the 15 % after that and the rest to the rest; the zones of JESD219 (its client and enterprise workloads). A share that is
 /// left out (`20/`) is what the others leave, evenly. Accesses and sizes must each add up to 100.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
+#[derive(Clone, Debug, PartialEq)]
 pub struct ZoneShares {
     /// Accesses and size of each zone, percent.
     shares: Vec<(f64, f64)>,
@@ -40,40 +38,31 @@ impl FromStr for ZoneShares {
             text: text.to_owned(),
             reason,
         };
-        let mut columns: [Vec<Option<f64>>; 2] = [Vec::new(), Vec::new()];
+        let share = |word: &str| {
+            let wrong = |()| bad(format!("{word:?} is not a percentage from 0 to 100"));
+            percent(word).map_err(wrong)
+        };
+        let (mut accesses, mut sizes) = (Vec::new(), Vec::new());
         for zone in text.split(':') {
             let (access, size) = zone
                 .split_once('/')
                 .ok_or_else(|| bad(format!("{zone:?} is not ACCESS/SIZE")))?;
-            for (column, word) in columns.iter_mut().zip([access, size]) {
-                column
-                    .push(percent(word).map_err(|()| {
-                        bad(format!("{word:?} is not a percentage from 0 to 100"))
-                    })?);
-            }
+            accesses.push(share(access)?);
+            sizes.push(share(size)?);
         }
-        if columns[0].len() > MAX_ZONES {
+        if accesses.len() > MAX_ZONES {
             return Err(bad(format!("there are more than {MAX_ZONES} zones")));
         }
-        let mut whole = Vec::with_capacity(2);
-        for (column, what) in columns.iter().zip(["accesses", "sizes"]) {
-            whole.push(
-                completed(column)
-                    .map_err(|sum| bad(format!("the {what} add up to {sum}, not 100")))?,
-            );
+        let whole = |column: &[Option<f64>], what| {
+            completed(column).map_err(|sum| bad(format!("the {what} add up to {sum}, not 100")))
+        };
+        let (accesses, sizes) = (whole(&accesses, "accesses")?, whole(&sizes, "sizes")?);
+        let shares: Vec<(f64, f64)> = accesses.into_iter().zip(sizes).collect();
+        let is_pointless = |&(access, size): &(f64, f64)| access > 0.0 && size <= 0.0;
+        match shares.iter().position(is_pointless) {
+            Some(zone) => Err(bad(format!("zone {} has accesses and no size", zone + 1))),
+            None => Ok(ZoneShares { shares }),
         }
-        let shares: Vec<(f64, f64)> = whole[0]
-            .iter()
-            .copied()
-            .zip(whole[1].iter().copied())
-            .collect();
-        if let Some(zone) = shares
-            .iter()
-            .position(|&(access, size)| access > 0.0 && size <= 0.0)
-        {
-            return Err(bad(format!("zone {} has accesses and no size", zone + 1)));
-        }
-        Ok(ZoneShares { shares })
     }
 }
 
@@ -84,10 +73,10 @@ fn percent(word: &str) -> Result<Option<f64>, ()> {
         return Ok(None);
     }
     let value: f64 = word.parse().map_err(|_| ())?;
-    (0.0..=100.0)
-        .contains(&value)
-        .then_some(Some(value))
-        .ok_or(())
+    match (0.0..=100.0).contains(&value) {
+        true => Ok(Some(value)),
+        false => Err(()),
+    }
 }
 
 /// What is left out shares what is left of 100 evenly; the sum, when that is not 100.
@@ -109,20 +98,6 @@ impl fmt::Display for ZoneShares {
             write!(f, "{colon}{access}/{size}")?;
         }
         Ok(())
-    }
-}
-
-impl TryFrom<String> for ZoneShares {
-    type Error = AccessError;
-
-    fn try_from(text: String) -> Result<ZoneShares, AccessError> {
-        text.parse()
-    }
-}
-
-impl From<ZoneShares> for String {
-    fn from(shares: ZoneShares) -> String {
-        shares.to_string()
     }
 }
 

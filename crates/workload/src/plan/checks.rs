@@ -12,33 +12,59 @@ use crate::options::JobOptions;
 use assay_device::session::{PassthruSupport, TargetKind, TargetProperties};
 use assay_integrity::blocks::interval_for;
 
-fn conflict(message: impl Into<String>) -> PlanError {
+pub(super) fn conflict(message: impl Into<String>) -> PlanError {
     PlanError::Conflict(message.into())
 }
 
-pub(super) fn size(option: &'static str, text: &str) -> Result<u64, PlanError> {
+pub(super) fn out_of_range(
+    option: &'static str,
+    given: impl ToString,
+    range: impl Into<String>,
+) -> PlanError {
+    PlanError::Range {
+        option,
+        given: given.to_string(),
+        range: range.into(),
+    }
+}
+
+fn not_a_choice(option: &'static str, given: &str, choices: &'static str) -> PlanError {
+    PlanError::Choice {
+        option,
+        given: given.to_owned(),
+        choices,
+    }
+}
+
+fn size(option: &'static str, text: &str) -> Result<u64, PlanError> {
     parse_size(text).map_err(|source| PlanError::Text { option, source })
+}
+
+/// The number before `%`, if the text is a percentage; not a number where it is malformed.
+fn percentage(text: &str) -> Option<f64> {
+    let percent = text.trim().strip_suffix('%')?;
+    Some(percent.trim().parse().unwrap_or(f64::NAN))
 }
 
 /// Bytes a thread moves: a size, or a percentage of its part of the area: `200%` goes over it twice.
 pub(super) fn size_or_passes(text: &str, part_bytes: u64) -> Result<u64, PlanError> {
     const OPTION: &str = "io_size";
-    let Some(percent) = text.trim().strip_suffix('%') else {
-        return size(OPTION, text);
-    };
-    let passes: f64 = percent.trim().parse().unwrap_or(f64::NAN);
-    if !(passes > 0.0 && passes <= 100_000.0) {
-        return Err(PlanError::Range {
-            option: OPTION,
-            given: text.to_owned(),
-            range: "a percentage of the area is above 0% and at most 100000%".to_owned(),
-        });
+    const RANGE: &str = "a percentage of the area is above 0% and at most 100000%";
+    match percentage(text) {
+        None => size(OPTION, text),
+        Some(passes) if passes > 0.0 && passes <= 100_000.0 => {
+            Ok((part_bytes as f64 * passes / 100.0) as u64)
+        }
+        Some(_) => Err(out_of_range(OPTION, text, RANGE)),
     }
-    Ok((part_bytes as f64 * passes / 100.0) as u64)
 }
 
-pub(super) fn duration(option: &'static str, text: &str) -> Result<Nanos, PlanError> {
-    parse_duration(text).map_err(|source| PlanError::Text { option, source })
+pub(super) fn duration(
+    option: &'static str,
+    given: &Option<String>,
+) -> Result<Option<Nanos>, PlanError> {
+    let parsed = given.as_deref().map(parse_duration).transpose();
+    parsed.map_err(|source| PlanError::Text { option, source })
 }
 
 /// A size, or a percentage of the drive rounded down to whole MiB (or blocks on a tiny drive).
@@ -47,40 +73,34 @@ fn size_or_share(
     text: &str,
     target: &TargetProperties,
 ) -> Result<u64, PlanError> {
-    let Some(percent) = text.trim().strip_suffix('%') else {
+    let capacity_bytes = target.capacity_bytes;
+    let Some(share) = percentage(text) else {
         return size(option, text);
     };
-    let share: f64 = percent.trim().parse().unwrap_or(f64::NAN);
     if !(0.0..=100.0).contains(&share) {
-        return Err(PlanError::Range {
+        return Err(out_of_range(
             option,
-            given: text.to_owned(),
-            range: "a percentage is from 0% to 100%".to_owned(),
-        });
+            text,
+            "a percentage is from 0% to 100%",
+        ));
     }
-    let bytes = (target.capacity_bytes as f64 * share / 100.0) as u64;
-    let unit = if target.capacity_bytes >= 100 << 20 {
-        1 << 20
-    } else {
-        u64::from(target.min_io_bytes)
+    let bytes = (capacity_bytes as f64 * share / 100.0) as u64;
+    let unit = match capacity_bytes >= 100 << 20 {
+        true => 1 << 20,
+        false => u64::from(target.min_io_bytes),
     };
-    Ok(if share == 100.0 {
-        target.capacity_bytes
-    } else {
-        bytes / unit * unit
+    Ok(match share == 100.0 {
+        true => capacity_bytes,
+        false => bytes / unit * unit,
     })
 }
 
 /// The rate of all threads together: the option is per thread, as fio's rates are per job and `numjobs` clones the job.
 fn total_rate(option: &'static str, text: &str, threads: u32) -> Result<NonZeroU64, PlanError> {
+    const RANGE: &str = "a rate is at least 1, and that of all threads together below 2^64";
     let total = size(option, text)?.checked_mul(u64::from(threads));
-    total
-        .and_then(NonZeroU64::new)
-        .ok_or_else(|| PlanError::Range {
-            option,
-            given: text.to_owned(),
-            range: "a rate is at least 1, and that of all threads together below 2^64".to_owned(),
-        })
+    let total = total.and_then(NonZeroU64::new);
+    total.ok_or_else(|| out_of_range(option, text, RANGE))
 }
 
 pub(super) fn within(
@@ -91,11 +111,8 @@ pub(super) fn within(
     if range.contains(&value) {
         return Ok(value);
     }
-    Err(PlanError::Range {
-        option,
-        given: value.to_string(),
-        range: format!("from {} to {}", range.start(), range.end()),
-    })
+    let range = format!("from {} to {}", range.start(), range.end());
+    Err(out_of_range(option, value, range))
 }
 
 /// The processors that the threads may run on, all of them ones that this process may use.
@@ -116,11 +133,8 @@ pub(super) fn direction(rw: &str, rwmixread: Option<u32>) -> Result<(bool, u8), 
         "rw" | "readwrite" => (false, mix),
         "randrw" => (true, mix),
         _ => {
-            return Err(PlanError::Choice {
-                option: "rw",
-                given: rw.to_owned(),
-                choices: "read, write, randread, randwrite, rw, randrw",
-            });
+            let choices = "read, write, randread, randwrite, rw, randrw";
+            return Err(not_a_choice("rw", rw, choices));
         }
     })
 }
@@ -150,26 +164,23 @@ pub(super) fn area(
     numjobs: u32,
     split: bool,
 ) -> Result<(Region, u64), PlanError> {
-    let offset_bytes = options
-        .offset
-        .as_deref()
-        .map_or(Ok(0), |t| size_or_share("offset", t, target))?;
-    let increment = options
-        .offset_increment
-        .as_deref()
-        .map_or(Ok(0), |t| size_or_share("offset_increment", t, target))?;
+    let share = |option, given: &Option<String>| {
+        let share = given
+            .as_deref()
+            .map(|text| size_or_share(option, text, target));
+        share.transpose()
+    };
+    let offset_bytes = share("offset", &options.offset)?.unwrap_or(0);
+    let increment = share("offset_increment", &options.offset_increment)?.unwrap_or(0);
     if split && increment > 0 {
         return Err(conflict(
             "--split and --offset_increment both say where threads work; use one",
         ));
     }
     // Saturated sums lie beyond the end of any drive, which is refused below; an area that would begin there is empty.
-    let shift = increment.saturating_mul(u64::from(numjobs - 1));
+    let last_bytes = offset_bytes.saturating_add(increment.saturating_mul(u64::from(numjobs - 1)));
     let usable = target.capacity_bytes / u64::from(unit) * u64::from(unit);
-    let size_bytes = match options.size.as_deref() {
-        Some(text) => size_or_share("size", text, target)?,
-        None => usable.saturating_sub(offset_bytes.saturating_add(shift)),
-    };
+    let size_bytes = share("size", &options.size)?.unwrap_or(usable.saturating_sub(last_bytes));
     for (option, bytes) in [
         ("offset", offset_bytes),
         ("size", size_bytes),
@@ -177,10 +188,8 @@ pub(super) fn area(
     ] {
         aligned(target, option, bytes, unit)?;
     }
-    let end = offset_bytes
-        .saturating_add(size_bytes)
-        .saturating_add(shift);
-    if size_bytes == 0 && offset_bytes.saturating_add(shift) < usable.max(1) {
+    let end = last_bytes.saturating_add(size_bytes);
+    if size_bytes == 0 && last_bytes < usable.max(1) {
         return Err(PlanError::EmptyArea {
             drive: target.name.clone(),
             block_bytes: unit,
@@ -205,12 +214,12 @@ pub(super) fn area(
 }
 
 pub(super) fn pattern(options: &JobOptions, random: bool) -> Result<AddressPattern, PlanError> {
+    const OPTION: &str = "random_distribution";
     const CHOICES: &str = "random (each place equally likely), cover (each block once per pass), zipf:THETA (e.g. zipf:1.2), zoned:ACCESS/SIZE:... (percent, e.g. zoned:50/5:30/15:20/80)";
     let Some(text) = options.random_distribution.as_deref() else {
-        return Ok(if random {
-            AddressPattern::Uniform
-        } else {
-            AddressPattern::Sequential
+        return Ok(match random {
+            true => AddressPattern::Uniform,
+            false => AddressPattern::Sequential,
         });
     };
     if !random {
@@ -222,14 +231,11 @@ pub(super) fn pattern(options: &JobOptions, random: bool) -> Result<AddressPatte
         None if text == "random" => Ok(AddressPattern::Uniform),
         None if text == "cover" => Ok(AddressPattern::Cover),
         Some(("zoned", shares)) => Ok(AddressPattern::Zoned(shares.parse()?)),
-        Some(("zipf", theta)) if theta.parse::<f64>().is_ok() => Ok(AddressPattern::Zipf {
-            theta: theta.parse().unwrap_or(f64::NAN),
-        }),
-        _ => Err(PlanError::Choice {
-            option: "random_distribution",
-            given: text.to_owned(),
-            choices: CHOICES,
-        }),
+        Some(("zipf", theta)) => match theta.parse() {
+            Ok(theta) => Ok(AddressPattern::Zipf { theta }),
+            Err(_) => Err(not_a_choice(OPTION, text, CHOICES)),
+        },
+        _ => Err(not_a_choice(OPTION, text, CHOICES)),
     }
 }
 
@@ -243,13 +249,10 @@ pub(super) fn align(
     };
     let bytes = size("blockalign", text)?;
     aligned(target, "blockalign", bytes, unit)?;
-    u32::try_from(bytes)
+    let align = u32::try_from(bytes);
+    align
         .map(Some)
-        .map_err(|_| PlanError::Range {
-            option: "blockalign",
-            given: text.to_owned(),
-            range: "below 4 GiB".to_owned(),
-        })
+        .map_err(|_| out_of_range("blockalign", text, "below 4 GiB"))
 }
 
 pub(super) fn zones(
@@ -263,22 +266,14 @@ pub(super) fn zones(
         }
         return Ok(None);
     };
-    let size_bytes = size("zonesize", zone)?;
-    let range_bytes = options
-        .zonerange
-        .as_deref()
-        .map_or(Ok(size_bytes), |t| size("zonerange", t))?;
-    let skip_bytes = options
-        .zoneskip
-        .as_deref()
-        .map_or(Ok(0), |t| size("zoneskip", t))?;
-    for (option, bytes) in [
-        ("zonesize", size_bytes),
-        ("zonerange", range_bytes),
-        ("zoneskip", skip_bytes),
-    ] {
+    let length = |option, given: Option<&str>, default| {
+        let bytes = given.map_or(Ok(default), |text| size(option, text))?;
         aligned(target, option, bytes, unit)?;
-    }
+        Ok::<u64, PlanError>(bytes)
+    };
+    let size_bytes = length("zonesize", Some(zone), 0)?;
+    let range_bytes = length("zonerange", options.zonerange.as_deref(), size_bytes)?;
+    let skip_bytes = length("zoneskip", options.zoneskip.as_deref(), 0)?;
     Ok(Some(StridedZones {
         size_bytes,
         range_bytes,
@@ -294,13 +289,7 @@ pub(super) fn pacing(
     let poisson = match options.arrival.as_deref() {
         None | Some("constant") => false,
         Some("poisson") => true,
-        Some(other) => {
-            return Err(PlanError::Choice {
-                option: "arrival",
-                given: other.to_owned(),
-                choices: "constant, poisson",
-            });
-        }
+        Some(other) => return Err(not_a_choice("arrival", other, "constant, poisson")),
     };
     let pacing = match (&options.rate, &options.rate_iops, &options.rate_bw) {
         (None, None, None) => Pacing::Closed,
@@ -379,11 +368,8 @@ pub(super) fn engine(
             )));
         }
         _ => {
-            return Err(PlanError::Choice {
-                option: "engine",
-                given: wanted.to_owned(),
-                choices: "auto, sync, uring, passthru",
-            });
+            let choices = "auto, sync, uring, passthru";
+            return Err(not_a_choice("engine", wanted, choices));
         }
     };
     if (hipri || options.sqpoll.unwrap_or(false))
@@ -435,15 +421,15 @@ pub(super) fn verify(
             text::format_size(area.size_bytes)
         )));
     }
-    let chosen = match options.verify_interval.as_deref() {
-        // What does not fit is refused like any other length over 4 MiB.
-        Some(text) => Some(u32::try_from(size("verify_interval", text)?).unwrap_or(u32::MAX)),
-        None => None,
-    };
-    let align = access.grid_bytes();
-    Ok(Some(interval_for(
+    let chosen = options.verify_interval.as_deref();
+    let chosen = chosen
+        .map(|text| size("verify_interval", text))
+        .transpose()?;
+    // What does not fit is refused like any other length over 4 MiB.
+    let chosen = chosen.map(|bytes| u32::try_from(bytes).unwrap_or(u32::MAX));
+    let (block, align) = (
         access.block_sizes.common_power_of_two(),
-        align,
-        chosen,
-    )?))
+        access.grid_bytes(),
+    );
+    Ok(Some(interval_for(block, align, chosen)?))
 }

@@ -62,7 +62,8 @@ proptest! {
         let block = blocks * 512;
         let limit = Rate::of_bytes(whole(bytes), block as f64);
         let exact = bytes as f64 / block as f64;
-        prop_assert!((limit.per_second() / exact - 1.0).abs() < 1e-9);
+        let per_second = limit.ios.get() as f64 / limit.seconds.get() as f64;
+        prop_assert!((per_second / exact - 1.0).abs() < 1e-9);
         for worker in [0, share - 1] {
             let mut arrivals = Arrivals::constant(limit, worker, workers(share));
             for n in 0..count as u128 {

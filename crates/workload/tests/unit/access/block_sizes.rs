@@ -66,10 +66,10 @@ fn bad_mixes_are_refused_with_a_reason() {
 }
 
 #[test]
-fn serde_round_trip_is_the_text_form() {
+fn round_trip_of_the_text_form() {
     let sizes: BlockSizes = "4k/60:64k/40".parse().unwrap();
-    assert_eq!(String::from(sizes.clone()), "4k/60:64k/40");
-    assert_eq!(BlockSizes::try_from(String::from(sizes.clone())), Ok(sizes));
+    assert_eq!(sizes.to_string(), "4k/60:64k/40");
+    assert_eq!(sizes.to_string().parse(), Ok(sizes));
 }
 
 proptest! {
