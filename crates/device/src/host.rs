@@ -40,11 +40,7 @@ pub struct HostInfo {
 impl HostInfo {
     /// Reads this machine. Unreadable properties are `None`.
     pub fn read() -> Self {
-        Self::read_at(&SystemRoot::host())
-    }
-
-    /// [`HostInfo::read`] with sysfs and procfs of `root`.
-    pub fn read_at(root: &SystemRoot) -> Self {
+        let root = SystemRoot::host();
         let text = |path: std::path::PathBuf| read_attribute(&path);
         let cpuinfo = text(root.proc("cpuinfo")).unwrap_or_default();
         Self {
@@ -99,10 +95,8 @@ fn virtualised(
     container: bool,
 ) -> Option<String> {
     // x86 sets CPUID.1:ECX[31] for guests, which the kernel shows as the flag `hypervisor`.
-    let flag = cpuinfo
-        .lines()
-        .filter(|line| line.starts_with("flags"))
-        .any(|line| line.split_whitespace().any(|flag| flag == "hypervisor"));
+    let mut flags = cpuinfo.lines().filter(|line| line.starts_with("flags"));
+    let flag = flags.any(|line| line.split_whitespace().any(|flag| flag == "hypervisor"));
     const VENDORS: [&str; 8] = [
         "QEMU",
         "VMware",
@@ -117,10 +111,10 @@ fn virtualised(
     let vendor = vendor.filter(|v| VENDORS.iter().any(|known| v.contains(known)));
     match (hypervisor, flag) {
         (Some(kind), _) => Some(kind.to_owned()),
-        (None, true) => Some(vendor.map_or_else(
-            || "virtual machine".to_owned(),
-            |v| format!("virtual machine ({v})"),
-        )),
+        (None, true) => Some(match vendor {
+            Some(vendor) => format!("virtual machine ({vendor})"),
+            None => "virtual machine".to_owned(),
+        }),
         (None, false) => container.then(|| "container".to_owned()),
     }
 }

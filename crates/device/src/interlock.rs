@@ -68,12 +68,9 @@ pub struct WritePermit {
 pub enum PermitError {
     /// Another drive or file.
     #[error(
-        "the permit is for {permitted}, but another file or device was opened; nothing was written. The path was replaced meanwhile: run again"
+        "the permit is for {0}, but another file or device was opened; nothing was written. The path was replaced meanwhile: run again"
     )]
-    OtherDrive {
-        /// The drive of the permit.
-        permitted: String,
-    },
+    OtherDrive(String),
     /// fstat failed.
     #[error("{permitted}: cannot check whether the opened file is the permitted one: {source}")]
     Io {
@@ -100,12 +97,9 @@ impl WritePermit {
             permitted: self.drive.clone(),
             source: std::io::Error::from(e),
         })?;
-        if self.subject == claim::subject_of(&stat) {
-            Ok(())
-        } else {
-            Err(PermitError::OtherDrive {
-                permitted: self.drive.clone(),
-            })
+        match self.subject == claim::subject_of(&stat) {
+            true => Ok(()),
+            false => Err(PermitError::OtherDrive(self.drive.clone())),
         }
     }
 }
@@ -115,18 +109,7 @@ impl WritePermit {
 /// # Errors
 /// [`Refusal`] with every reason and the `--destroy` values that would resolve those that can be resolved.
 pub fn authorise(info: &DriveInfo, destroy: &[String]) -> Result<WritePermit, Refusal> {
-    authorise_at(&SystemRoot::host(), info, destroy)
-}
-
-/// [`authorise`] with sysfs and procfs of `root`.
-///
-/// # Errors
-/// As [`authorise`].
-pub fn authorise_at(
-    root: &SystemRoot,
-    info: &DriveInfo,
-    destroy: &[String],
-) -> Result<WritePermit, Refusal> {
+    let root = &SystemRoot::host();
     let drive = info.spec.clone();
     if matches!(info.kind, DriveKind::Null | DriveKind::Simulated) {
         return Ok(WritePermit {
@@ -145,17 +128,15 @@ pub fn authorise_at(
         }
     };
     if info.read_only {
-        reasons.push(Reason::ReadOnly {
-            drive: drive.clone(),
-        });
+        let drive = drive.clone();
+        reasons.push(Reason::ReadOnly { drive });
     }
     let mut claims = Vec::new();
     let usage = usage::examine(root, &claim.subject, &drive, &mut claims);
     // EBUSY repeats a mount or holder that is reported already.
     if claim.busy && usage.is_empty() {
-        reasons.push(Reason::ClaimedElsewhere {
-            device: drive.clone(),
-        });
+        let device = drive.clone();
+        reasons.push(Reason::ClaimedElsewhere { device });
     }
     reasons.extend(usage);
     let signatures = claim::signatures(root, info, &claim, &mut reasons);
@@ -163,11 +144,10 @@ pub fn authorise_at(
     if !reasons.is_empty() {
         return Err(Refusal::new(info, reasons));
     }
-    let subject = claim.subject.clone();
     claims.push(OwnedFd::from(claim.file));
     Ok(WritePermit {
         drive,
-        subject,
+        subject: claim.subject,
         _claims: claims,
     })
 }

@@ -8,9 +8,8 @@
 //! NVMe Format and Sanitize, which guarantee erasure: [`crate::nvme::purge`].
 
 use std::io;
-use std::os::unix::fs::FileTypeExt;
 
-use rustix::fs::FallocateFlags;
+use rustix::fs::{FallocateFlags, FileType};
 
 use assay_io::drive_handle::DriveHandle;
 use assay_io::system_calls;
@@ -19,11 +18,8 @@ use assay_io::system_calls;
 #[derive(Debug, thiserror::Error)]
 pub enum PurgeError {
     /// Opened read-only, without permit.
-    #[error("{drive}: is open read-only; purging needs a write permit")]
-    ReadOnly {
-        /// The drive.
-        drive: String,
-    },
+    #[error("{0}: is open read-only; purging needs a write permit")]
+    ReadOnly(String),
     /// Not supported by the device.
     #[error(
         "{drive}: cannot discard its blocks ({what} is not supported), so this program cannot purge it; purge it by other means before the \
@@ -55,40 +51,33 @@ pub enum PurgeError {
 /// # Errors
 /// When it is open read-only, does not support it, or fails.
 pub fn discard_all(open: &DriveHandle, len_bytes: u64) -> Result<(), PurgeError> {
+    use rustix::io::Errno;
     let drive = open.name().to_owned();
     if !open.is_writable() {
-        return Err(PurgeError::ReadOnly { drive });
+        return Err(PurgeError::ReadOnly(drive));
     }
-    let failed = |what, errno: rustix::io::Errno| match errno {
+    let failed = |what, errno: Errno| match errno {
         // Not supported by the driver or the device.
-        rustix::io::Errno::OPNOTSUPP | rustix::io::Errno::NOTTY | rustix::io::Errno::NOSYS => {
-            PurgeError::Unsupported {
-                drive: drive.clone(),
-                what,
-            }
-        }
+        Errno::OPNOTSUPP | Errno::NOTTY | Errno::NOSYS => PurgeError::Unsupported { drive, what },
         errno => PurgeError::Failed {
-            drive: drive.clone(),
+            drive,
             what,
             source: errno.into(),
         },
     };
-    let metadata = open
-        .file()
-        .metadata()
-        .map_err(|source| PurgeError::Failed {
-            drive: drive.clone(),
-            what: "fstat",
-            source,
-        })?;
-    if metadata.file_type().is_block_device() {
-        return system_calls::block_discard(open.file(), len_bytes)
-            .map_err(|errno| failed("BLKDISCARD", errno));
+    let file = open.file();
+    let stat = match rustix::fs::fstat(file) {
+        Ok(stat) => stat,
+        Err(errno) => return Err(failed("fstat", errno)),
+    };
+    let len = stat.st_size.cast_unsigned();
+    if FileType::from_raw_mode(stat.st_mode) == FileType::BlockDevice {
+        system_calls::block_discard(file, len_bytes).map_err(|errno| failed("BLKDISCARD", errno))
+    } else if len == 0 {
+        Ok(())
+    } else {
+        let flags = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
+        let punched = rustix::fs::fallocate(file, flags, 0, len);
+        punched.map_err(|errno| failed("fallocate (punch hole)", errno))
     }
-    if metadata.len() == 0 {
-        return Ok(());
-    }
-    let flags = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
-    rustix::fs::fallocate(open.file(), flags, 0, metadata.len())
-        .map_err(|errno| failed("fallocate (punch hole)", errno))
 }

@@ -77,19 +77,6 @@ impl Window {
         })
     }
 
-    /// The window of an image in memory.
-    pub fn of(image: &[u8]) -> Self {
-        let length = image.len().min(WINDOW_BYTES as usize);
-        Self {
-            head: image.get(..length).unwrap_or_default().to_vec(),
-            tail: image
-                .get(image.len() - length..)
-                .unwrap_or_default()
-                .to_vec(),
-            size_bytes: image.len() as u64,
-        }
-    }
-
     /// Size of the whole region, bytes.
     pub fn size_bytes(&self) -> u64 {
         self.size_bytes
@@ -97,16 +84,13 @@ impl Window {
 
     /// `length` bytes at `offset_bytes` of the region; `None` outside the window.
     pub fn get(&self, offset_bytes: u64, length: usize) -> Option<&[u8]> {
-        let cut = |part: &'_ [u8], start: u64| -> Option<(usize, usize)> {
-            let from = usize::try_from(offset_bytes.checked_sub(start)?).ok()?;
-            let to = from.checked_add(length)?;
-            (to <= part.len()).then_some((from, to))
-        };
-        if let Some((from, to)) = cut(&self.head, 0) {
-            return self.head.get(from..to);
+        fn part(bytes: &[u8], start: Option<u64>, length: usize) -> Option<&[u8]> {
+            let from = usize::try_from(start?).ok()?;
+            bytes.get(from..from.checked_add(length)?)
         }
-        let (from, to) = cut(&self.tail, self.size_bytes - self.tail.len() as u64)?;
-        self.tail.get(from..to)
+        let tail_start = self.size_bytes - self.tail.len() as u64;
+        part(&self.head, Some(offset_bytes), length)
+            .or_else(|| part(&self.tail, offset_bytes.checked_sub(tail_start), length))
     }
 
     fn array<const N: usize>(&self, offset_bytes: u64) -> Option<[u8; N]> {
@@ -138,10 +122,8 @@ pub fn detect(window: &Window) -> Vec<FoundSignature> {
 pub fn union(own: Vec<FoundSignature>, other: Vec<FoundSignature>) -> Vec<FoundSignature> {
     let mut all = own;
     for signature in other {
-        if !all
-            .iter()
-            .any(|known| known.word.eq_ignore_ascii_case(&signature.word))
-        {
+        let is_it = |known: &FoundSignature| known.word.eq_ignore_ascii_case(&signature.word);
+        if !all.iter().any(is_it) {
             all.push(signature);
         }
     }

@@ -11,9 +11,7 @@
 //! # Key constants
 //! [`NULL_DEFAULT_BYTES`].
 
-use std::fmt;
 use std::path::{Path, PathBuf};
-use std::str::FromStr;
 
 /// Default size of a null target, bytes: 16 GiB, the test area of most procedures.
 pub const NULL_DEFAULT_BYTES: u64 = 16 * assay_units::GIB;
@@ -30,12 +28,9 @@ pub enum SpecError {
     Empty,
     /// `sim:` without a profile name.
     #[error(
-        "{spec:?} names no profile; write sim:PROFILE, e.g. sim:samsung-951 (`assay list` shows the profiles) or sim:./my-drive.toml"
+        "{0:?} names no profile; write sim:PROFILE, e.g. sim:samsung-951 (`assay list` shows the profiles) or sim:./my-drive.toml"
     )]
-    NoProfile {
-        /// Given text.
-        spec: String,
-    },
+    NoProfile(String),
     /// A setting that is not `key=value`.
     #[error("{spec:?}: {part:?} is not key=value")]
     NotKeyValue {
@@ -93,7 +88,7 @@ pub enum SpecKind {
     NvmeGeneric(PathBuf),
 }
 
-/// A parsed drive specification. `Display` gives the original text.
+/// A parsed drive specification.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DriveSpec {
     text: String,
@@ -130,38 +125,16 @@ impl DriveSpec {
     pub fn text(&self) -> &str {
         &self.text
     }
-
-    /// The path, for a specification that is one.
-    pub fn path(&self) -> Option<&Path> {
-        match &self.kind {
-            SpecKind::Path(path) | SpecKind::NvmeGeneric(path) => Some(path),
-            SpecKind::Null { .. } | SpecKind::Sim { .. } => None,
-        }
-    }
-
-    /// Whether results on this drive must carry the word "simulated".
-    pub fn is_simulated(&self) -> bool {
-        matches!(self.kind, SpecKind::Sim { .. })
-    }
-}
-
-impl fmt::Display for DriveSpec {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.text)
-    }
-}
-
-impl FromStr for DriveSpec {
-    type Err = SpecError;
-
-    fn from_str(text: &str) -> Result<Self, SpecError> {
-        Self::parse(text)
-    }
 }
 
 fn parse_null(spec: &str, rest: &str) -> Result<SpecKind, SpecError> {
     let mut size_bytes = NULL_DEFAULT_BYTES;
-    for (key, value) in pairs(spec, rest)? {
+    let settings = if rest.is_empty() {
+        Vec::new()
+    } else {
+        pairs(spec, rest)?
+    };
+    for (key, value) in settings {
         if key != "size" {
             return Err(SpecError::UnknownKey {
                 spec: spec.to_owned(),
@@ -187,44 +160,27 @@ fn parse_sim(spec: &str, rest: &str) -> Result<SpecKind, SpecError> {
         .map_or((rest, None), |(p, s)| (p, Some(s)));
     let profile = profile.trim();
     if profile.is_empty() || profile.contains('=') {
-        return Err(SpecError::NoProfile {
-            spec: spec.to_owned(),
-        });
+        return Err(SpecError::NoProfile(spec.to_owned()));
     }
-    let options = match settings {
-        None => Vec::new(),
-        Some("") => {
-            return Err(SpecError::NotKeyValue {
-                spec: spec.to_owned(),
-                part: String::new(),
-            });
-        }
-        Some(settings) => pairs(spec, settings)?,
-    };
+    let options = settings.map_or(Ok(Vec::new()), |settings| pairs(spec, settings))?;
     Ok(SpecKind::Sim {
         profile: profile.to_owned(),
         options,
     })
 }
 
-/// `key=value,key=value`; empty text is no pairs.
+/// `key=value,key=value`.
 fn pairs(spec: &str, text: &str) -> Result<Vec<(String, String)>, SpecError> {
     let mut found: Vec<(String, String)> = Vec::new();
-    if text.is_empty() {
-        return Ok(found);
-    }
     for part in text.split(',') {
-        let (key, value) = match part.split_once('=') {
-            Some((key, value)) if !key.trim().is_empty() && !value.trim().is_empty() => {
-                (key.trim(), value.trim())
-            }
-            _ => {
-                return Err(SpecError::NotKeyValue {
-                    spec: spec.to_owned(),
-                    part: part.to_owned(),
-                });
-            }
-        };
+        let (key, value) = part.split_once('=').unwrap_or((part, ""));
+        let (key, value) = (key.trim(), value.trim());
+        if key.is_empty() || value.is_empty() {
+            return Err(SpecError::NotKeyValue {
+                spec: spec.to_owned(),
+                part: part.to_owned(),
+            });
+        }
         if key != REPEATABLE_KEY && found.iter().any(|(k, _)| k == key) {
             return Err(SpecError::RepeatedKey {
                 spec: spec.to_owned(),
@@ -239,14 +195,11 @@ fn pairs(spec: &str, text: &str) -> Result<Vec<(String, String)>, SpecError> {
 /// A path whose last component reads `ngXnY` directly under `/dev` is an NVMe generic device (Linux, drivers/nvme/host/core.c,
 /// `nvme_add_ns_cdev`); the file type is checked when it is opened.
 fn classify_path(path: &Path) -> SpecKind {
-    let name = path
-        .file_name()
-        .and_then(|n| n.to_str())
-        .unwrap_or_default();
-    if path.parent() == Some(Path::new("/dev")) && nvme_generic_block_name(name).is_some() {
-        SpecKind::NvmeGeneric(path.to_path_buf())
-    } else {
-        SpecKind::Path(path.to_path_buf())
+    let name = path.file_name().and_then(|name| name.to_str());
+    let generic = name.and_then(nvme_generic_block_name);
+    match path.parent() == Some(Path::new("/dev")) && generic.is_some() {
+        true => SpecKind::NvmeGeneric(path.to_path_buf()),
+        false => SpecKind::Path(path.to_path_buf()),
     }
 }
 

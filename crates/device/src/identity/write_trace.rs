@@ -63,18 +63,10 @@ pub enum NoWriteTrace {
 /// # Errors
 /// [`NoWriteTrace`] where there are none.
 pub fn write_trace(info: &DriveInfo) -> Result<WriteTrace, NoWriteTrace> {
-    write_trace_at(&SystemRoot::host(), info)
-}
-
-/// [`write_trace`] with sysfs and procfs of `root`.
-///
-/// # Errors
-/// As [`write_trace`].
-pub fn write_trace_at(root: &SystemRoot, info: &DriveInfo) -> Result<WriteTrace, NoWriteTrace> {
     match info.kind {
         DriveKind::Null | DriveKind::Simulated => Err(NoWriteTrace::NothingLasts),
         DriveKind::File => of_file(info).ok_or(NoWriteTrace::NotCounted),
-        DriveKind::Block => of_device(root, info).ok_or(NoWriteTrace::NotCounted),
+        DriveKind::Block => of_device(&SystemRoot::host(), info).ok_or(NoWriteTrace::NotCounted),
     }
 }
 
@@ -98,18 +90,14 @@ fn of_device(root: &SystemRoot, info: &DriveInfo) -> Option<WriteTrace> {
         return None;
     }
     let stat = node.attribute("stat")?;
-    let numbers: Vec<u64> = stat
-        .split_whitespace()
-        .map(str::parse)
-        .collect::<Result<_, _>>()
-        .ok()?;
+    let numbers = stat.split_whitespace().map(str::parse);
+    let numbers: Vec<u64> = numbers.collect::<Result<_, _>>().ok()?;
+    let bytes = |sectors: &u64| sectors.saturating_mul(STAT_SECTOR_BYTES);
     Some(WriteTrace::Block {
         boot_id: read_attribute(&root.proc("sys/kernel/random/boot_id"))?,
         diskseq: disk.attribute("diskseq"),
-        written_bytes: numbers.get(6)?.saturating_mul(STAT_SECTOR_BYTES),
+        written_bytes: numbers.get(6).map(bytes)?,
         // Kernels before 4.18 do not count discards.
-        discarded_bytes: numbers
-            .get(13)
-            .map_or(0, |sectors| sectors.saturating_mul(STAT_SECTOR_BYTES)),
+        discarded_bytes: numbers.get(13).map_or(0, bytes),
     })
 }

@@ -135,13 +135,10 @@ pub enum EraseError {
     Command(#[from] CommandError),
     /// A sanitize operation failed.
     #[error(
-        "{controller}: the sanitize operation failed: the drive may reject all commands except another sanitize; try `nvme sanitize` with another action, or with \
+        "{0}: the sanitize operation failed: the drive may reject all commands except another sanitize; try `nvme sanitize` with another action, or with \
          exit-failure-mode"
     )]
-    SanitizeFailed {
-        /// The controller.
-        controller: String,
-    },
+    SanitizeFailed(String),
     /// Waiting was stopped; the sanitize operation continues.
     #[error(
         "{controller}: the sanitize operation continues ({percent} % done) and cannot be stopped; the drive rejects other commands until it completes; \
@@ -184,23 +181,20 @@ pub fn erase(
             let clock = Clock::monotonic();
             loop {
                 let log = commands.sanitize_status()?;
-                let controller = || commands.name().to_owned();
+                let controller = commands.name().to_owned();
                 match log.sanitize_state() {
                     SanitizeState::IN_PROGRESS => {
                         let done = f64::from(log.progress()) / 65_536.0;
                         if !progress(done) {
+                            let percent = (done * 100.0) as u32;
                             return Err(EraseError::StillGoing {
-                                controller: controller(),
-                                percent: (done * 100.0) as u32,
+                                controller,
+                                percent,
                             });
                         }
                         clock.wait_until(clock.now() + POLL_INTERVAL);
                     }
-                    SanitizeState::FAILED => {
-                        return Err(EraseError::SanitizeFailed {
-                            controller: controller(),
-                        });
-                    }
+                    SanitizeState::FAILED => return Err(EraseError::SanitizeFailed(controller)),
                     _ => return Ok(method),
                 }
             }
@@ -211,11 +205,14 @@ pub fn erase(
 /// Whether the controller does not support the command or setting. After other failures (media errors, security state, a format in
 /// progress) no weaker method is tried.
 fn is_unknown(error: &CommandError) -> bool {
+    use StatusCode as Code;
     let CommandError::Status { status, .. } = error else {
         return false;
     };
-    matches!(
-        *status,
-        StatusCode::INVALID_FIELD | StatusCode::INVALID_OPCODE | StatusCode::INVALID_FORMAT
-    )
+    [
+        Code::INVALID_FIELD,
+        Code::INVALID_OPCODE,
+        Code::INVALID_FORMAT,
+    ]
+    .contains(status)
 }

@@ -99,7 +99,7 @@ proptest! {
     fn display_round_trips(text in "\\PC{0,40}", prefix in prop::sample::select(vec!["", "sim:", "null:", "/dev/"])) {
         let text = format!("{prefix}{text}");
         if let Ok(spec) = DriveSpec::parse(&text) {
-            prop_assert_eq!(spec.to_string(), text);
+            prop_assert_eq!(spec.text(), text);
         }
     }
 }
