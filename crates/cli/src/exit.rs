@@ -145,8 +145,7 @@ fn session_code(error: &SessionError) -> u8 {
     match error {
         SessionError::Refused(_)
         | SessionError::NoPermit { .. }
-        | SessionError::ReachesOthers { .. }
-        | SessionError::ReachesUnknown { .. } => REFUSED,
+        | SessionError::ErasesMore { .. } => REFUSED,
         SessionError::Identity(
             IdentityError::PermissionDenied { .. } | IdentityError::Io { .. },
         )

@@ -31,7 +31,7 @@ pub use file::{identify_at, list_drives_at};
 pub use root::SystemRoot;
 pub(crate) use temperature::power_milliwatts_at;
 pub use temperature::{temperature_celsius, temperature_celsius_at};
-pub use write_trace::{NoWriteTrace, WriteTrace, write_trace};
+pub use write_trace::{NoWriteTrace, WriteTrace, write_trace_at};
 
 pub(crate) use block::{BlockNode, block_node};
 pub(crate) use file::split_device_number;

@@ -129,27 +129,13 @@ pub enum SessionError {
         /// Reason.
         why: &'static str,
     },
-    /// More would be erased than was named.
-    #[error("{drive}: this would also erase {others}, which is not named; {advice}")]
-    ReachesOthers {
+    /// More would or may be erased than was named.
+    #[error("{drive}: this {what}")]
+    ErasesMore {
         /// As named.
         drive: String,
-        /// Further namespaces.
-        others: String,
-        /// Advice.
-        advice: String,
-    },
-    /// Namespaces that cannot be listed might be erased.
-    #[error(
-        "{drive}: this may also erase namespaces that this controller does not list: {why}; --how {instead} erases this namespace alone"
-    )]
-    ReachesUnknown {
-        /// As named.
-        drive: String,
-        /// Why they cannot be listed.
-        why: &'static str,
-        /// The method that erases only this one.
-        instead: &'static str,
+        /// Further namespaces, and advice.
+        what: String,
     },
 }
 

@@ -26,45 +26,9 @@ pub enum SpecError {
         "no drive given; name one as /dev/nvme0n1, a path to a file, sim:PROFILE or null: (`assay list` shows the drives)"
     )]
     Empty,
-    /// `sim:` without a profile name.
-    #[error(
-        "{0:?} names no profile; write sim:PROFILE, e.g. sim:samsung-951 (`assay list` shows the profiles) or sim:./my-drive.toml"
-    )]
-    NoProfile(String),
-    /// A setting that is not `key=value`.
-    #[error("{spec:?}: {part:?} is not key=value")]
-    NotKeyValue {
-        /// Given text.
-        spec: String,
-        /// The malformed setting.
-        part: String,
-    },
-    /// The same key twice.
-    #[error("{spec:?} gives {key:?} twice; keep one")]
-    RepeatedKey {
-        /// Given text.
-        spec: String,
-        /// The repeated key.
-        key: String,
-    },
-    /// `null:` has only the key `size`.
-    #[error("{spec:?}: a null target has no setting {key:?}, only size, e.g. null:size=16g")]
-    UnknownKey {
-        /// Given text.
-        spec: String,
-        /// Unknown key.
-        key: String,
-    },
-    /// The size of a null target is not a usable size.
-    #[error("{spec:?}: size {value:?} cannot be used: {why}")]
-    BadSize {
-        /// Given text.
-        spec: String,
-        /// Given value.
-        value: String,
-        /// Reason.
-        why: String,
-    },
+    /// A `null:` or `sim:` form is malformed.
+    #[error("{0}")]
+    Malformed(String),
 }
 
 /// Kind of a drive specification.
@@ -129,22 +93,18 @@ impl DriveSpec {
 
 fn parse_null(spec: &str, rest: &str) -> Result<SpecKind, SpecError> {
     let mut size_bytes = NULL_DEFAULT_BYTES;
-    let settings = if rest.is_empty() {
-        Vec::new()
-    } else {
-        pairs(spec, rest)?
+    let settings = match rest {
+        "" => Vec::new(),
+        rest => pairs(spec, rest)?,
     };
     for (key, value) in settings {
         if key != "size" {
-            return Err(SpecError::UnknownKey {
-                spec: spec.to_owned(),
-                key,
-            });
+            return Err(SpecError::Malformed(format!(
+                "{spec:?}: a null target has no setting {key:?}, only size, e.g. null:size=16g"
+            )));
         }
-        let bad = |why: String| SpecError::BadSize {
-            spec: spec.to_owned(),
-            value: value.clone(),
-            why,
+        let bad = |why: String| {
+            SpecError::Malformed(format!("{spec:?}: size {value:?} cannot be used: {why}"))
         };
         size_bytes = assay_units::parse_size(&value).map_err(|e| bad(e.to_string()))?;
         if size_bytes == 0 || !size_bytes.is_multiple_of(assay_units::SECTOR_BYTES) {
@@ -155,17 +115,18 @@ fn parse_null(spec: &str, rest: &str) -> Result<SpecKind, SpecError> {
 }
 
 fn parse_sim(spec: &str, rest: &str) -> Result<SpecKind, SpecError> {
-    let (profile, settings) = rest
-        .split_once(',')
-        .map_or((rest, None), |(p, s)| (p, Some(s)));
-    let profile = profile.trim();
+    let (profile, settings) = match rest.split_once(',') {
+        Some((profile, settings)) => (profile.trim(), Some(settings)),
+        None => (rest.trim(), None),
+    };
     if profile.is_empty() || profile.contains('=') {
-        return Err(SpecError::NoProfile(spec.to_owned()));
+        return Err(SpecError::Malformed(format!(
+            "{spec:?} names no profile; write sim:PROFILE, e.g. sim:samsung-951 (`assay list` shows the profiles) or sim:./my-drive.toml"
+        )));
     }
-    let options = settings.map_or(Ok(Vec::new()), |settings| pairs(spec, settings))?;
     Ok(SpecKind::Sim {
         profile: profile.to_owned(),
-        options,
+        options: settings.map_or(Ok(Vec::new()), |settings| pairs(spec, settings))?,
     })
 }
 
@@ -176,16 +137,12 @@ fn pairs(spec: &str, text: &str) -> Result<Vec<(String, String)>, SpecError> {
         let (key, value) = part.split_once('=').unwrap_or((part, ""));
         let (key, value) = (key.trim(), value.trim());
         if key.is_empty() || value.is_empty() {
-            return Err(SpecError::NotKeyValue {
-                spec: spec.to_owned(),
-                part: part.to_owned(),
-            });
+            let why = format!("{spec:?}: {part:?} is not key=value");
+            return Err(SpecError::Malformed(why));
         }
         if key != REPEATABLE_KEY && found.iter().any(|(k, _)| k == key) {
-            return Err(SpecError::RepeatedKey {
-                spec: spec.to_owned(),
-                key: key.to_owned(),
-            });
+            let why = format!("{spec:?} gives {key:?} twice; keep one");
+            return Err(SpecError::Malformed(why));
         }
         found.push((key.to_owned(), value.to_owned()));
     }

@@ -106,8 +106,11 @@ pub fn run_jobs(
     let clock = Clock::monotonic();
     let cpu_before = ProcessUsage::read();
     let started = clock.now();
-    let mut outcomes: Vec<DriveOutcome> =
-        jobs.iter().map(|job| DriveOutcome::of(job.drive)).collect();
+    let outcome = |job: &DriveJob<'_>| DriveOutcome {
+        drive: job.drive,
+        ..DriveOutcome::default()
+    };
+    let mut outcomes: Vec<DriveOutcome> = jobs.iter().map(outcome).collect();
     let mut threaded = Vec::new();
     let mut simulated = Vec::new();
     for (job, outcome) in jobs.iter_mut().zip(&mut outcomes) {
@@ -144,13 +147,6 @@ pub fn run_jobs(
 }
 
 impl DriveOutcome {
-    fn of(drive: usize) -> DriveOutcome {
-        DriveOutcome {
-            drive,
-            ..DriveOutcome::default()
-        }
-    }
-
     /// Add what one worker's verification found.
     fn add_verify(&mut self, report: Option<VerifyReport>) {
         match (&mut self.verify, report) {

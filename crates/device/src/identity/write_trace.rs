@@ -62,11 +62,11 @@ pub enum NoWriteTrace {
 ///
 /// # Errors
 /// [`NoWriteTrace`] where there are none.
-pub fn write_trace(info: &DriveInfo) -> Result<WriteTrace, NoWriteTrace> {
+pub fn write_trace_at(root: &SystemRoot, info: &DriveInfo) -> Result<WriteTrace, NoWriteTrace> {
     match info.kind {
         DriveKind::Null | DriveKind::Simulated => Err(NoWriteTrace::NothingLasts),
         DriveKind::File => of_file(info).ok_or(NoWriteTrace::NotCounted),
-        DriveKind::Block => of_device(&SystemRoot::host(), info).ok_or(NoWriteTrace::NotCounted),
+        DriveKind::Block => of_device(root, info).ok_or(NoWriteTrace::NotCounted),
     }
 }
 

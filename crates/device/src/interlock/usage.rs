@@ -50,7 +50,12 @@ fn examine_with(
 ) -> Vec<Reason> {
     let mut reasons = Vec::new();
     let tables = Tables::read(root, open, &mut reasons);
-    tables.examine(subject, label, None, 0, &mut reasons, claims);
+    let mut examination = Examination {
+        tables: &tables,
+        reasons: &mut reasons,
+        claims,
+    };
+    examination.examine(subject, label, None, 0);
     let mut distinct: Vec<Reason> = Vec::with_capacity(reasons.len());
     for reason in reasons {
         if !distinct.contains(&reason) {
@@ -58,6 +63,13 @@ fn examine_with(
         }
     }
     distinct
+}
+
+/// The reasons and claims found so far.
+struct Examination<'a> {
+    tables: &'a Tables<'a>,
+    reasons: &'a mut Vec<Reason>,
+    claims: &'a mut Vec<OwnedFd>,
 }
 
 /// A block device and the devices whose use is a use of it.
@@ -97,76 +109,6 @@ impl<'a> Tables<'a> {
             swaps,
             locks,
             loops,
-        }
-    }
-
-    /// `via` is the loop device that led down here, which does not count as a user.
-    fn examine(
-        &self,
-        subject: &Subject,
-        label: &str,
-        via: Option<&str>,
-        layer: usize,
-        reasons: &mut Vec<Reason>,
-        claims: &mut Vec<OwnedFd>,
-    ) {
-        if layer > MAX_LAYERS {
-            let error = format!("more than {MAX_LAYERS} loop devices on top of each other");
-            return reasons.push(users_unchecked(label, error));
-        }
-        match subject {
-            Subject::Nothing => {}
-            Subject::File { device, inode } => {
-                self.examine_file(*device, *inode, label, via, reasons)
-            }
-            Subject::Block(device) => match self.family(*device) {
-                Ok(family) => self.examine_family(&family, label, via, layer, reasons, claims),
-                Err(e) => reasons.push(users_unchecked(label, e)),
-            },
-        }
-    }
-
-    fn examine_family(
-        &self,
-        family: &Family,
-        label: &str,
-        via: Option<&str>,
-        layer: usize,
-        reasons: &mut Vec<Reason>,
-        claims: &mut Vec<OwnedFd>,
-    ) {
-        let before = reasons.len();
-        for member in &family.members {
-            let name = match member.device == family.node.device {
-                true => label.to_owned(),
-                false => dev_path(member).display().to_string(),
-            };
-            self.examine_member(member, &name, via, reasons);
-        }
-        // A failed claim repeats a mount or holder that is reported already.
-        let explained = reasons.len() > before;
-        if layer > 0 {
-            // The loop driver itself leaves it unclaimed.
-            self.claim(&family.node, label, explained, reasons, claims);
-        }
-        for other in &family.by_other_paths {
-            let name = dev_path(other).display().to_string();
-            self.claim(other, &name, explained, reasons, claims);
-        }
-        // The device under a loop device (or under the drive of a partition) is overwritten as well.
-        let is_loop = |l: &&Loop| family.members.iter().any(|m| m.device == l.device);
-        for lower in self.loops.iter().filter(is_loop) {
-            let path = lower.backing_path.display().to_string();
-            let name = &lower.name;
-            match &lower.backing {
-                Some(backing) => {
-                    self.examine(backing, &path, Some(name), layer + 1, reasons, claims);
-                }
-                None => reasons.push(Reason::unchecked(
-                    format!("the backing of /dev/{name}"),
-                    format!("{path} cannot be examined"),
-                )),
-            }
         }
     }
 
@@ -230,119 +172,6 @@ impl<'a> Tables<'a> {
         Ok(())
     }
 
-    /// Claims a further device. `explained`: the reason why it may be claimed already is reported.
-    fn claim(
-        &self,
-        node: &BlockNode,
-        label: &str,
-        explained: bool,
-        reasons: &mut Vec<Reason>,
-        claims: &mut Vec<OwnedFd>,
-    ) {
-        match (self.open)(node) {
-            Ok((claim, false)) => claims.push(claim),
-            Ok((_, true)) if explained => {}
-            Ok((_, true)) => reasons.push(Reason::ClaimedElsewhere {
-                device: label.to_owned(),
-            }),
-            Err(e) => reasons.push(users_unchecked(label, e)),
-        }
-    }
-
-    fn examine_member(
-        &self,
-        node: &BlockNode,
-        label: &str,
-        via: Option<&str>,
-        reasons: &mut Vec<Reason>,
-    ) {
-        let path = dev_path(node);
-        let subject = Subject::Block(node.device);
-        let is_it = |named: &Path| {
-            named == path || (named.is_absolute() && subject_at(named).as_ref() == Some(&subject))
-        };
-        let own = |mount: &&Mount| mount.device == node.device || is_it(Path::new(&mount.source));
-        let mounted = self.mounts.iter().filter(own);
-        let mut mounted: Vec<(&str, &str)> = mounted
-            .map(|mount| (mount.mount_point.as_str(), mount.fs_type.as_str()))
-            .collect();
-        for (source, mount_point, fs_type) in &self.mount_sources {
-            if is_it(Path::new(source)) && !mounted.iter().any(|(known, _)| known == mount_point) {
-                mounted.push((mount_point, fs_type));
-            }
-        }
-        let reason = |(mount_point, fs_type): (&str, &str)| Reason::Mounted {
-            device: label.to_owned(),
-            mount_point: mount_point.to_owned(),
-            fs_type: fs_type.to_owned(),
-        };
-        reasons.extend(mounted.into_iter().map(reason));
-        if self.swaps.iter().any(|swap| is_it(swap)) {
-            reasons.push(Reason::Swap {
-                device: label.to_owned(),
-            });
-        }
-        match node.holders() {
-            Ok(holders) => reasons.extend(holders.into_iter().map(|holder| Reason::Held {
-                device: label.to_owned(),
-                what: self.describe_holder(&holder),
-                holder,
-            })),
-            Err(e) => reasons.push(Reason::unchecked(format!("the holders of {label}"), e)),
-        }
-        self.examine_loops(&subject, &path, label, via, reasons);
-    }
-
-    fn examine_file(
-        &self,
-        device: DeviceNumber,
-        inode: u64,
-        label: &str,
-        via: Option<&str>,
-        reasons: &mut Vec<Reason>,
-    ) {
-        let subject = Subject::File { device, inode };
-        let is_it = |swap: &PathBuf| subject_at(swap).as_ref() == Some(&subject);
-        if self.swaps.iter().any(is_it) {
-            reasons.push(Reason::Swap {
-                device: label.to_owned(),
-            });
-        }
-        let own = std::process::id();
-        let foreign = self
-            .locks
-            .iter()
-            .filter(|l| l.device == device && l.inode == inode && l.pid != Some(own));
-        reasons.extend(foreign.map(|lock| Reason::Locked {
-            device: label.to_owned(),
-            pid: lock.pid,
-        }));
-        self.examine_loops(&subject, Path::new(label), label, via, reasons);
-    }
-
-    fn examine_loops(
-        &self,
-        subject: &Subject,
-        path: &Path,
-        label: &str,
-        via: Option<&str>,
-        reasons: &mut Vec<Reason>,
-    ) {
-        let shows = |l: &&Loop| match &l.backing {
-            Some(backing) => backing == subject,
-            None => l.backing_path == path,
-        };
-        let others = self
-            .loops
-            .iter()
-            .filter(|l| via != Some(l.name.as_str()))
-            .filter(shows);
-        reasons.extend(others.map(|l| Reason::BacksLoop {
-            device: label.to_owned(),
-            loop_device: l.name.clone(),
-        }));
-    }
-
     /// Kind of a holder, from its name and the prefix of its device-mapper UUID.
     fn describe_holder(&self, holder: &str) -> String {
         if holder.starts_with("md") {
@@ -362,6 +191,147 @@ impl<'a> Tables<'a> {
             _ => "device-mapper device",
         };
         format!("{what} {name}").trim_end().to_owned()
+    }
+}
+
+impl Examination<'_> {
+    /// `via` is the loop device that led down here, which does not count as a user.
+    fn examine(&mut self, subject: &Subject, label: &str, via: Option<&str>, layer: usize) {
+        if layer > MAX_LAYERS {
+            let error = format!("more than {MAX_LAYERS} loop devices on top of each other");
+            return self.reasons.push(users_unchecked(label, error));
+        }
+        match subject {
+            Subject::Nothing => {}
+            Subject::File { device, inode } => self.examine_file(*device, *inode, label, via),
+            Subject::Block(device) => match self.tables.family(*device) {
+                Ok(family) => self.examine_family(&family, label, via, layer),
+                Err(e) => self.reasons.push(users_unchecked(label, e)),
+            },
+        }
+    }
+
+    fn examine_family(&mut self, family: &Family, label: &str, via: Option<&str>, layer: usize) {
+        let before = self.reasons.len();
+        for member in &family.members {
+            let name = match member.device == family.node.device {
+                true => label.to_owned(),
+                false => dev_path(member).display().to_string(),
+            };
+            self.examine_member(member, &name, via);
+        }
+        // A failed claim repeats a mount or holder that is reported already.
+        let explained = self.reasons.len() > before;
+        if layer > 0 {
+            // The loop driver itself leaves it unclaimed.
+            self.claim(&family.node, label, explained);
+        }
+        for other in &family.by_other_paths {
+            let name = dev_path(other).display().to_string();
+            self.claim(other, &name, explained);
+        }
+        // The device under a loop device (or under the drive of a partition) is overwritten as well.
+        let is_loop = |l: &&Loop| family.members.iter().any(|m| m.device == l.device);
+        for lower in self.tables.loops.iter().filter(is_loop) {
+            let path = lower.backing_path.display().to_string();
+            let name = &lower.name;
+            match &lower.backing {
+                Some(backing) => self.examine(backing, &path, Some(name), layer + 1),
+                None => self.reasons.push(Reason::unchecked(
+                    format!("the backing of /dev/{name}"),
+                    format!("{path} cannot be examined"),
+                )),
+            }
+        }
+    }
+
+    /// Claims a further device. `explained`: the reason why it may be claimed already is reported.
+    fn claim(&mut self, node: &BlockNode, label: &str, explained: bool) {
+        match (self.tables.open)(node) {
+            Ok((claim, false)) => self.claims.push(claim),
+            Ok((_, true)) if explained => {}
+            Ok((_, true)) => self.reasons.push(Reason::ClaimedElsewhere {
+                device: label.to_owned(),
+            }),
+            Err(e) => self.reasons.push(users_unchecked(label, e)),
+        }
+    }
+
+    fn examine_member(&mut self, node: &BlockNode, label: &str, via: Option<&str>) {
+        let path = dev_path(node);
+        let subject = Subject::Block(node.device);
+        let is_it = |named: &Path| {
+            named == path || (named.is_absolute() && subject_at(named).as_ref() == Some(&subject))
+        };
+        let own = |mount: &&Mount| mount.device == node.device || is_it(Path::new(&mount.source));
+        let mounted = self.tables.mounts.iter().filter(own);
+        let mut mounted: Vec<(&str, &str)> = mounted
+            .map(|mount| (mount.mount_point.as_str(), mount.fs_type.as_str()))
+            .collect();
+        for (source, mount_point, fs_type) in &self.tables.mount_sources {
+            if is_it(Path::new(source)) && !mounted.iter().any(|(known, _)| known == mount_point) {
+                mounted.push((mount_point, fs_type));
+            }
+        }
+        let reason = |(mount_point, fs_type): (&str, &str)| Reason::Mounted {
+            device: label.to_owned(),
+            mount_point: mount_point.to_owned(),
+            fs_type: fs_type.to_owned(),
+        };
+        self.reasons.extend(mounted.into_iter().map(reason));
+        if self.tables.swaps.iter().any(|swap| is_it(swap)) {
+            self.reasons.push(Reason::Swap {
+                device: label.to_owned(),
+            });
+        }
+        let tables = self.tables;
+        match node.holders() {
+            Ok(holders) => {
+                let held = |holder: String| Reason::Held {
+                    device: label.to_owned(),
+                    what: tables.describe_holder(&holder),
+                    holder,
+                };
+                self.reasons.extend(holders.into_iter().map(held));
+            }
+            Err(e) => {
+                let what = format!("the holders of {label}");
+                self.reasons.push(Reason::unchecked(what, e));
+            }
+        }
+        self.examine_loops(&subject, &path, label, via);
+    }
+
+    fn examine_file(&mut self, device: DeviceNumber, inode: u64, label: &str, via: Option<&str>) {
+        let subject = Subject::File { device, inode };
+        let is_it = |swap: &PathBuf| subject_at(swap).as_ref() == Some(&subject);
+        if self.tables.swaps.iter().any(is_it) {
+            self.reasons.push(Reason::Swap {
+                device: label.to_owned(),
+            });
+        }
+        let own = std::process::id();
+        let locks = self.tables.locks.iter();
+        let foreign =
+            locks.filter(|l| l.device == device && l.inode == inode && l.pid != Some(own));
+        self.reasons.extend(foreign.map(|lock| Reason::Locked {
+            device: label.to_owned(),
+            pid: lock.pid,
+        }));
+        self.examine_loops(&subject, Path::new(label), label, via);
+    }
+
+    fn examine_loops(&mut self, subject: &Subject, path: &Path, label: &str, via: Option<&str>) {
+        let shows = |l: &&Loop| match &l.backing {
+            Some(backing) => backing == subject,
+            None => l.backing_path == path,
+        };
+        let loops = self.tables.loops.iter();
+        let others = loops.filter(|l| via != Some(l.name.as_str())).filter(shows);
+        self.reasons.extend(others.map(|l| Reason::BacksLoop {
+            device: label.to_owned(),
+            loop_device: l.name.clone(),
+        }));
     }
 }
 

@@ -1,8 +1,8 @@
 //! Probe: identification, limits, power states, features and health of a controller as one record.
 
 use assay_nvme_spec::feature::{
-    AutonomousTable, AutonomousTransition, FeatureId, FeatureSwitch, HostThermal,
-    InterruptCoalescing, NumberOfQueues, TemperatureThreshold,
+    AutonomousTable, FeatureId, FeatureSwitch, HostThermal, InterruptCoalescing, NumberOfQueues,
+    TemperatureThreshold,
 };
 use assay_nvme_spec::identify::{IdentifyController, IdentifyNamespace, oacs, oncs, sanicap};
 use assay_nvme_spec::register::Version;
@@ -189,47 +189,46 @@ pub struct Format {
 
 /// Properties of a controller from sysfs and PCI.
 #[derive(Debug, Default)]
-pub struct ControllerContext {
+pub(crate) struct ControllerContext {
     /// Registers, or why they cannot be read.
     pub registers: Option<Result<Registers, String>>,
     /// MSI-X vectors.
     pub interrupt_vectors: Option<u32>,
 }
 
-/// Ask a controller everything. What it refuses (optional features) is left out.
-///
-/// # Errors
-/// When it does not answer Identify or SMART, which every controller must.
-pub fn probe(port: &mut dyn AdminPort, around: &ControllerContext) -> Result<Probe, CommandError> {
+/// Reads all properties of a controller. Optional features that it rejects are left out; Identify and SMART are mandatory.
+pub(crate) fn probe(
+    port: &mut dyn AdminPort,
+    context: ControllerContext,
+) -> Result<Probe, CommandError> {
     let mut commands = Commands::to(port);
     let controller = commands.identify_controller()?;
     let health = Health::from(&commands.smart()?);
-    let registers = around.registers.as_ref().and_then(|r| r.as_ref().ok());
+    let (registers, registers_missing) = match context.registers.transpose() {
+        Ok(registers) => (registers, None),
+        Err(why) => (None, Some(why)),
+    };
     let mps_min = registers.map_or(0, |r| r.capabilities.mps_min());
-    let mut value =
-        |feature: FeatureId, select: u32| commands.feature(feature, select, &mut []).ok();
-    let queues = value(FeatureId::NUMBER_OF_QUEUES, 0).map(NumberOfQueues::from_raw);
-    let coalescing = value(FeatureId::INTERRUPT_COALESCING, 0).map(InterruptCoalescing::from_raw);
-    let cache = (controller.volatile_write_cache() & 1 != 0)
-        .then(|| value(FeatureId::VOLATILE_WRITE_CACHE, 0))
-        .flatten();
-    let threshold = value(FeatureId::TEMPERATURE_THRESHOLD, 0).map(TemperatureThreshold::from_raw);
-    let host_thermal = (controller.hctma() & 1 != 0)
-        .then(|| value(FeatureId::HOST_THERMAL, 0))
-        .flatten()
-        .map(HostThermal::from_raw)
-        .unwrap_or_default();
+    let mut value = |feature: FeatureId| commands.feature(feature, 0, &mut []).ok();
+    let queues = value(FeatureId::NUMBER_OF_QUEUES).map(NumberOfQueues::from_raw);
+    let coalescing = value(FeatureId::INTERRUPT_COALESCING).map(InterruptCoalescing::from_raw);
+    let has_cache = controller.volatile_write_cache() & 1 != 0;
+    let cache = has_cache.then(|| value(FeatureId::VOLATILE_WRITE_CACHE));
+    let threshold = value(FeatureId::TEMPERATURE_THRESHOLD).map(TemperatureThreshold::from_raw);
+    // All ones: no threshold is set (Base 5.27.1.3).
+    let threshold = threshold.filter(|t| t.kelvin() != u16::MAX);
+    let has_host_thermal = controller.hctma() & 1 != 0;
+    let host_thermal = has_host_thermal.then(|| value(FeatureId::HOST_THERMAL));
+    let host_thermal = host_thermal.flatten().map(HostThermal::from_raw);
+    let host_thermal = host_thermal.unwrap_or_default();
     let now = commands.power_state().ok();
     let autonomous_power = autonomous(&mut commands, &controller);
-    let firmware_slots = commands.firmware_slots().map_or_else(
-        |_| Vec::new(),
-        |log| {
-            let active = log.active_slot();
-            log.slots()
-                .map(|(slot, text)| (slot, text, slot == active))
-                .collect()
-        },
-    );
+    let firmware_slots = commands.firmware_slots().ok().map(|log| {
+        let slots = log
+            .slots()
+            .map(|(slot, text)| (slot, text, slot == log.active_slot()));
+        slots.collect()
+    });
     let mut namespaces = Vec::new();
     for nsid in commands.active_namespaces()? {
         namespaces.push(namespace(nsid, &commands.identify_namespace(nsid)?));
@@ -240,36 +239,30 @@ pub fn probe(port: &mut dyn AdminPort, around: &ControllerContext) -> Result<Pro
         model: controller.model(),
         serial: controller.serial(),
         firmware: controller.firmware(),
-        firmware_slots,
+        firmware_slots: firmware_slots.unwrap_or_default(),
         pci_vendor: (controller.vendor_id(), controller.subsystem_vendor_id()),
         ieee_oui: format!("{high:02X}-{mid:02X}-{low:02X}"),
         controller_id: controller.controller_id(),
-        registers: registers.map(register_facts),
-        registers_missing: around
-            .registers
-            .as_ref()
-            .and_then(|r| r.as_ref().err().cloned()),
+        registers: registers.as_ref().map(register_facts),
+        registers_missing,
         max_transfer_bytes: controller.max_transfer_bytes(mps_min),
         queues_granted: queues
             .map(|q| (u32::from(q.submission()) + 1, u32::from(q.completion()) + 1)),
-        interrupt_vectors: around.interrupt_vectors,
+        interrupt_vectors: context.interrupt_vectors,
         coalescing: coalescing.map(|c| Coalescing {
             completions: u16::from(c.threshold()) + 1,
             time_us: u32::from(c.time_100us()) * 100,
         }),
-        write_cache_on: cache.map(|raw| FeatureSwitch::from_raw(raw).enabled()),
+        write_cache_on: cache.flatten().map(|raw| FeatureSwitch::from_raw(raw).enabled()),
         autonomous_power,
         power_states: power_states(&controller, now),
         thermal: Thermal {
             warning_c: celsius(controller.warning_kelvin()),
             critical_c: celsius(controller.critical_kelvin()),
-            // All ones: no threshold is set (Base 5.27.1.3).
-            threshold_c: threshold
-                .filter(|t| t.kelvin() != u16::MAX)
-                .and_then(|t| celsius(t.kelvin())),
+            threshold_c: threshold.and_then(|t| celsius(t.kelvin())),
             host_range_c: celsius(controller.min_thermal_kelvin())
                 .zip(celsius(controller.max_thermal_kelvin()))
-                .filter(|_| controller.hctma() & 1 != 0),
+                .filter(|_| has_host_thermal),
             host_set_c: (
                 celsius(host_thermal.light_kelvin()),
                 celsius(host_thermal.heavy_kelvin()),
@@ -325,16 +318,13 @@ fn autonomous(
         return None;
     }
     let mut data = [0; AutonomousTable::SIZE];
-    let raw = commands
-        .feature(FeatureId::AUTONOMOUS_POWER, 0, &mut data)
-        .ok()?;
-    let table = AutonomousTable::from_bytes(data).transitions();
-    let used = |(_, t): &(u8, AutonomousTransition)| t.idle_ms() > 0;
+    let raw = commands.feature(FeatureId::AUTONOMOUS_POWER, 0, &mut data);
+    let enabled = raw.ok()? & 1 != 0;
+    let table = (0..).zip(AutonomousTable::from_bytes(data).transitions());
+    let used = table.filter(|(_, t)| t.idle_ms() > 0);
     Some(AutonomousPower {
-        enabled: raw & 1 != 0,
-        transitions: (0..)
-            .zip(table)
-            .filter(used)
+        enabled,
+        transitions: used
             .map(|(from, t)| (from, t.idle_ms(), t.state()))
             .collect(),
     })
@@ -363,10 +353,9 @@ fn namespace(nsid: u32, found: &IdentifyNamespace) -> Namespace {
     let in_use = found.format_index();
     let hexadecimal = |bytes: &[u8]| bytes.iter().map(|b| format!("{b:02x}")).collect::<String>();
     let (nguid, eui64) = (found.nguid(), found.eui64());
-    let unique_id = if nguid != [0; 16] {
-        Some(hexadecimal(&nguid))
-    } else {
-        (eui64 != [0; 8]).then(|| hexadecimal(&eui64))
+    let unique_id = match (nguid != [0; 16], eui64 != [0; 8]) {
+        (true, _) => Some(hexadecimal(&nguid)),
+        (false, has_eui64) => has_eui64.then(|| hexadecimal(&eui64)),
     };
     Namespace {
         nsid,

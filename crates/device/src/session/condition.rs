@@ -47,7 +47,7 @@ impl DriveSession {
     /// waiting.
     ///
     /// # Errors
-    /// As [`DriveSession::purge`]; [`SessionError::ReachesOthers`] when it would erase what was not named.
+    /// As [`DriveSession::purge`]; [`SessionError::ErasesMore`] when it would erase what was not named.
     pub fn purge_as(
         &mut self,
         how: PurgeHow,

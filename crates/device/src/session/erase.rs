@@ -51,10 +51,12 @@ pub(super) fn erase<P>(
     };
     if let Some(why) = offer.beyond {
         let alone = offers.iter().any(|o| o.reaches_only(place.nsid));
-        return Err(SessionError::ReachesUnknown {
+        let instead = if alone { "format" } else { "discard" };
+        return Err(SessionError::ErasesMore {
             drive: info.spec.clone(),
-            why,
-            instead: if alone { "format" } else { "discard" },
+            what: format!(
+                "may also erase namespaces that this controller does not list: {why}; --how {instead} erases this namespace alone"
+            ),
         });
     }
     // Held until the end: no mount is possible meanwhile.
@@ -108,18 +110,18 @@ fn others<P>(
     if unnamed.is_empty() && unseen.is_empty() {
         return Ok(permits);
     }
-    let advice = match (unnamed.as_slice(), unseen.is_empty()) {
-        (_, false) => "not all of them are attached here, so nothing was erased: attach the missing ones (nvme attach-ns) and name their block devices too, or use --how discard, which erases this namespace alone".to_owned(),
-        (names, true) => {
-            let named: Vec<String> = names.iter().map(|n| format!("--destroy {n}")).collect();
-            format!("if that is what you want, add {}", named.join(" "))
-        }
+    let advice = match unseen.is_empty() {
+        false => "not all of them are attached here, so nothing was erased: attach the missing ones (nvme attach-ns) and name their block devices too, or use --how discard, which erases this namespace alone".to_owned(),
+        true => format!(
+            "if that is what you want, add --destroy {}",
+            unnamed.join(" --destroy ")
+        ),
     };
     let reached: Vec<String> = unnamed.into_iter().chain(unseen).collect();
-    Err(SessionError::ReachesOthers {
+    let others = reached.join(", ");
+    Err(SessionError::ErasesMore {
         drive: info.spec.clone(),
-        others: reached.join(", "),
-        advice,
+        what: format!("would also erase {others}, which is not named; {advice}"),
     })
 }
 

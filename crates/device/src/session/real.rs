@@ -57,7 +57,7 @@ impl RealDrive {
                     registers: Some(registers.map_err(|e| registers::advice(&e))),
                     interrupt_vectors: place.interrupt_vectors,
                 };
-                Ok(Box::new(probe::probe(&mut device, &context)?))
+                Ok(Box::new(probe::probe(&mut device, context)?))
             }))
         };
         let found = self.probe.get_or_init(ask).as_ref()?;

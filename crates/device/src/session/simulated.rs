@@ -67,7 +67,7 @@ fn ask(spec: &str, profile: Profile, options: DriveOptions) -> Result<Probe, Ses
         registers: Some(Ok(port.registers())),
         interrupt_vectors: Some(u32::from(vectors)),
     };
-    Ok(probe::probe(&mut port, &context)?)
+    Ok(probe::probe(&mut port, context)?)
 }
 
 /// Admin port of a simulated controller.

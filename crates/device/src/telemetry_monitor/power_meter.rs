@@ -35,7 +35,7 @@ pub enum MeterError {
 }
 
 /// Timeout of the first reading.
-const PATIENCE: Duration = Duration::from_secs(10);
+const READING_TIMEOUT: Duration = Duration::from_secs(10);
 /// Pause between two runs of a command that ends.
 const BETWEEN: Duration = Duration::from_millis(200);
 
@@ -54,7 +54,7 @@ struct Shared {
 }
 
 /// A running meter; ends with its command when dropped.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct PowerMeter {
     shared: Arc<Shared>,
 }
@@ -65,10 +65,8 @@ impl PowerMeter {
     /// # Errors
     /// When it cannot be started, or prints no number.
     pub fn start(command: &str) -> Result<PowerMeter, MeterError> {
-        let shared = Arc::new(Shared::default());
-        let meter = PowerMeter {
-            shared: Arc::clone(&shared),
-        };
+        let meter = PowerMeter::default();
+        let shared = Arc::clone(&meter.shared);
         let begin = |source| MeterError::Start {
             command: command.to_owned(),
             source,
@@ -79,27 +77,24 @@ impl PowerMeter {
             .name("power meter".to_owned())
             .stack_size(256 << 10)
             .spawn(move || {
-                loop {
-                    listen(&mut lines, &shared);
-                    if shared.rest() {
-                        return;
-                    }
+                listen(&mut lines, &shared);
+                while !shared.pause() {
                     // Output closed: a command that is still running would keep the meter device open.
                     shared.end_child();
-                    match spawn(&text, &shared) {
-                        Ok(again) => lines = again,
-                        Err(_) => return,
-                    }
+                    let Ok(mut lines) = spawn(&text, &shared) else {
+                        return;
+                    };
+                    listen(&mut lines, &shared);
                 }
             })
             .map_err(begin)?;
-        if meter.first_reading(PATIENCE) {
-            return Ok(meter);
+        match meter.first_reading(READING_TIMEOUT) {
+            true => Ok(meter),
+            false => Err(MeterError::Silent {
+                command: command.to_owned(),
+                seconds: READING_TIMEOUT.as_secs(),
+            }),
         }
-        Err(MeterError::Silent {
-            command: command.to_owned(),
-            seconds: PATIENCE.as_secs(),
-        })
     }
 
     /// Mean of the readings since the last call, milliwatts; `None` without readings.
@@ -110,12 +105,12 @@ impl PowerMeter {
         (count > 0).then(|| (sum_w / f64::from(count) * 1e3).round() as u64)
     }
 
-    fn first_reading(&self, patience: Duration) -> bool {
+    fn first_reading(&self, timeout: Duration) -> bool {
         let readings = self.shared.lock();
         let (readings, _) = self
             .shared
             .came
-            .wait_timeout_while(readings, patience, |r| r.count == 0)
+            .wait_timeout_while(readings, timeout, |r| r.count == 0)
             .unwrap_or_else(PoisonError::into_inner);
         readings.count > 0
     }
@@ -123,7 +118,7 @@ impl PowerMeter {
     /// For tests: waits until a reading is available.
     #[cfg(test)]
     pub(crate) fn wait_for_a_reading(&self) {
-        assert!(self.first_reading(PATIENCE));
+        assert!(self.first_reading(READING_TIMEOUT));
     }
 }
 
@@ -133,7 +128,7 @@ impl Shared {
     }
 
     /// Waits between two runs; `true` when the meter has ended.
-    fn rest(&self) -> bool {
+    fn pause(&self) -> bool {
         let readings = self.lock();
         let _ = self
             .came
@@ -183,11 +178,8 @@ fn listen(lines: &mut impl BufRead, shared: &Shared) {
     loop {
         line.clear();
         // Limits the memory of a line without end.
-        match std::io::Read::take(&mut *lines, 4096).read_until(b'\n', &mut line) {
-            Ok(0) | Err(_) => return,
-            Ok(_) => {}
-        }
-        if shared.stop.load(Ordering::SeqCst) {
+        let read = std::io::Read::take(&mut *lines, 4096).read_until(b'\n', &mut line);
+        if matches!(read, Ok(0) | Err(_)) || shared.stop.load(Ordering::SeqCst) {
             return;
         }
         if let Some(watts) = watts(&String::from_utf8_lossy(&line)) {

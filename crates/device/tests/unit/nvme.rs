@@ -217,7 +217,7 @@ fn table_controller() -> TableController {
 #[test]
 fn a_probe_reports_supported_fields_and_omits_rejected_ones() {
     let mut port = table_controller();
-    let found = probe(&mut port, &ControllerContext::default()).unwrap();
+    let found = probe(&mut port, ControllerContext::default()).unwrap();
     assert_eq!(
         (found.version.as_str(), found.model.as_str()),
         ("1.4", "TableController")
@@ -354,7 +354,7 @@ fn interrupt_coalescing_is_reported_in_microseconds_and_completions() {
     // 3 x 100 us, 5 completions and one (the number counts from 0).
     port.features
         .insert(FeatureId::INTERRUPT_COALESCING.0, 3 << 8 | 5);
-    let found = probe(&mut port, &ControllerContext::default()).unwrap();
+    let found = probe(&mut port, ControllerContext::default()).unwrap();
     let coalescing = serde_json::to_value(found.coalescing).unwrap();
     assert_eq!(
         coalescing,

@@ -50,7 +50,7 @@ impl BlockSizes {
     ///
     /// # Errors
     /// When a size is bad (see [`BlockSizes::single`]), a weight is negative or not finite, all weights are zero, or
-    /// there are more than [`MAX_MIX_ENTRIES`].
+    /// there are more than `MAX_MIX_ENTRIES`.
     pub fn mix(entries: &[(u32, f64)]) -> Result<BlockSizes, AccessError> {
         if entries.len() > MAX_MIX_ENTRIES {
             return Err(AccessError::MixTooLong(entries.len()));
@@ -186,9 +186,11 @@ impl FromStr for BlockSizes {
     type Err = AccessError;
 
     fn from_str(text: &str) -> Result<BlockSizes, AccessError> {
-        let bad = |reason: String| AccessError::BadMixText {
+        let bad = |reason: String| AccessError::BadText {
+            what: "block sizes",
             text: text.to_owned(),
             reason,
+            form: "one size (4k) or sizes with percentages (4k/60:64k/40)",
         };
         let mut entries = Vec::new();
         for part in text.split(':') {

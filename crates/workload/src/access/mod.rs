@@ -43,15 +43,17 @@ pub enum AccessError {
         "block size {0} bytes is not a multiple of 512 from 512 bytes to 4 MiB; choose one that is"
     )]
     BadBlockSize(u64),
-    /// The text of a block-size mix is malformed.
-    #[error(
-        "block sizes {text:?}: {reason}; write one size (4k) or sizes with percentages (4k/60:64k/40)"
-    )]
-    BadMixText {
+    /// A text is malformed.
+    #[error("{what} {text:?}: {reason}; write {form}")]
+    BadText {
+        /// What it describes.
+        what: &'static str,
         /// What was given.
         text: String,
         /// What is wrong with it.
         reason: String,
+        /// The correct form.
+        form: &'static str,
     },
     /// A negative or infinite weight.
     #[error("block-size weight {0} is not zero or a positive number")]
@@ -65,16 +67,6 @@ pub enum AccessError {
     /// Zipf's exponent.
     #[error("zipf exponent {0} is outside (0, {MAX_THETA}]; 0.9 to 1.2 is usual")]
     BadTheta(f64),
-    /// The text of zone shares is malformed.
-    #[error(
-        "zones {text:?}: {reason}; write ACCESS/SIZE in percent for each, such as zoned:50/5:30/15:20/80"
-    )]
-    BadZoneShares {
-        /// What was given.
-        text: String,
-        /// What is wrong with it.
-        reason: String,
-    },
     /// A zone to visit in which no I/O may start.
     #[error(
         "zone {zone} has no room for an I/O in an area of {area_bytes} bytes with I/Os at multiples of {align_bytes}; use a larger area"

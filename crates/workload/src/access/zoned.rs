@@ -34,9 +34,11 @@ impl FromStr for ZoneShares {
     type Err = AccessError;
 
     fn from_str(text: &str) -> Result<ZoneShares, AccessError> {
-        let bad = |reason: String| AccessError::BadZoneShares {
+        let bad = |reason: String| AccessError::BadText {
+            what: "zones",
             text: text.to_owned(),
             reason,
+            form: "ACCESS/SIZE in percent for each, such as zoned:50/5:30/15:20/80",
         };
         let share = |word: &str| {
             let wrong = |()| bad(format!("{word:?} is not a percentage from 0 to 100"));

@@ -189,20 +189,17 @@ pub(super) fn area(
         aligned(target, option, bytes, unit)?;
     }
     let end = last_bytes.saturating_add(size_bytes);
+    let (drive, capacity_bytes) = (&target.name, target.capacity_bytes);
     if size_bytes == 0 && last_bytes < usable.max(1) {
-        return Err(PlanError::EmptyArea {
-            drive: target.name.clone(),
-            block_bytes: unit,
-            capacity_bytes: target.capacity_bytes,
-        });
+        return Err(conflict(format!(
+            "{drive}: the area is empty: give --size at least a block of {unit} bytes; the drive has {capacity_bytes}"
+        )));
     }
     if end > usable || size_bytes == 0 {
-        return Err(PlanError::BeyondEnd {
-            drive: target.name.clone(),
-            offset_bytes,
-            end_bytes: end.max(offset_bytes.saturating_add(u64::from(unit))),
-            capacity_bytes: target.capacity_bytes,
-        });
+        let end_bytes = end.max(offset_bytes.saturating_add(u64::from(unit)));
+        return Err(conflict(format!(
+            "{drive}: the area from {offset_bytes} to {end_bytes} does not fit on it, it ends at {capacity_bytes}; lower --offset, --size or --offset_increment"
+        )));
     }
     Ok((
         Region {

@@ -56,32 +56,6 @@ pub enum PlanError {
         /// The next multiple.
         suggestion: u64,
     },
-    /// The area does not lie on the drive.
-    #[error(
-        "{drive}: the area from {offset_bytes} to {end_bytes} does not fit on it, it ends at {capacity_bytes}; lower --offset, --size or --offset_increment"
-    )]
-    BeyondEnd {
-        /// The drive.
-        drive: String,
-        /// Where the area begins.
-        offset_bytes: u64,
-        /// Where it would end.
-        end_bytes: u64,
-        /// Where the drive ends.
-        capacity_bytes: u64,
-    },
-    /// The area has no bytes.
-    #[error(
-        "{drive}: the area is empty: give --size at least a block of {block_bytes} bytes; the drive has {capacity_bytes}"
-    )]
-    EmptyArea {
-        /// The drive.
-        drive: String,
-        /// The drive's block.
-        block_bytes: u32,
-        /// What it holds.
-        capacity_bytes: u64,
-    },
     /// A block does not fit into the area (of a thread).
     #[error(
         "{drive}: a block of {block_bytes} bytes does not fit into {area}, which has {area_bytes} bytes; use a smaller --bs or a larger --size"
@@ -96,7 +70,7 @@ pub enum PlanError {
         /// How large that is.
         area_bytes: u64,
     },
-    /// Options that exclude each other.
+    /// Options that exclude each other or do not suit the drive.
     #[error("{0}")]
     Conflict(String),
     /// The block-size mix, order, or zones are invalid.
