@@ -1,20 +1,12 @@
 //! Drive identification from statx and sysfs.
 //!
-//! # Architecture
-//! - [`DriveInfo`]: one record per drive, real or simulated, stored in every run's manifest.
-//! - [`identify`] / [`list_drives`]: read through [`SystemRoot`], so that tests supply a `/sys` and `/proc` of
-//!   their own and cover NVMe without an NVMe drive.
-//! - [`temperature_celsius`]: the drive's hwmon sensor.
+//! All reads go through [`SystemRoot`], so that tests supply a `/sys` and `/proc` of their own and cover NVMe without an NVMe drive.
 //!
 //! The **serial** in a [`DriveInfo`] is what `--destroy` must name: the drive's own serial number; for a device that has
 //! none, its kernel name (`zram0`, `loop3`); for a regular file, its file name. All namespaces and partitions of a
 //! drive share its serial: `--destroy` confirms the drive, the path on the command line selects the part.
 //!
-//! # Non-goals
-//! No NVMe admin command ([`crate::nvme`]); nothing is written.
-//!
-//! # Sources
-//! Linux Documentation/ABI/stable/sysfs-block, Documentation/ABI/testing/sysfs-class-hwmon, statx(2).
+//! Sources: Linux Documentation/ABI/stable/sysfs-block, Documentation/ABI/testing/sysfs-class-hwmon, statx(2).
 
 use std::path::{Path, PathBuf};
 

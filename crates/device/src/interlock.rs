@@ -5,11 +5,10 @@
 //! [`check`](WritePermit::check)s the opened descriptor with it. The rules:
 //! 1. Null and simulated drives need no authorisation: they hold no user data.
 //! 2. A real drive must be **named**: `--destroy SERIAL` equal to [`DriveInfo::serial`].
-//! 3. A drive **in use** is always refused: it, one of its partitions, or the drive of a partition is
-//!    mounted, has holders (LVM, md, dm, bcache), is active swap, backs a loop device, or cannot be claimed exclusively;
-//!    the same applies to every other path to it (a block device with an equal `wwid`; for a partition, the partitions of that which
-//!    overlap it are claimed, not the whole); a file likewise (loop, swap, locked). For a loop device, the same holds for the
-//!    file or device under it.
+//! 3. A drive **in use** is always refused: it, one of its partitions, or the drive of a partition is mounted, has holders (LVM, md, dm,
+//!    bcache), is active swap, backs a loop device, or cannot be claimed exclusively; also by another path to it (a block device with an
+//!    equal `wwid`; for a partition, its partitions that overlap); a file likewise (loop, swap, locked). The file or device under a loop
+//!    device too.
 //! 4. Every **signature** on it (filesystem, partition table, RAID, LVM, LUKS, swap), also inside its partitions, must be named
 //!    as well: `--destroy ext4`. A word counts once: a file called `ext4` that holds an ext4 filesystem needs it twice.
 //! 5. A failed check counts as a refusal.

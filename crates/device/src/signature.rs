@@ -1,18 +1,11 @@
 //! Detection of signatures: filesystems, partition tables, RAID, LVM, encryption, swap.
 //!
-//! # Architecture
 //! [`Window::read`] takes the first and last MiB; [`detect`] is a pure function over them; [`wipefs()`] runs util-linux,
 //! which detects more kinds, where it is installed; [`union`] combines both. Type names are those of `wipefs` and `blkid`.
-//!
-//! Most signatures are a fixed string at a fixed offset (`magic.rs`); those that need arithmetic (the ext family, FAT, MBR,
-//! GPT, md, ZFS, swap, LUKS2's second header) are functions in `probes.rs`. Two-byte signatures are accepted only
-//! together with other fields, because measured drives hold random data.
+//! Two-byte signatures are accepted only together with other fields, because measured drives hold random data.
 //!
 //! # Non-goals
 //! No UUIDs or labels, no reading of file contents, no backup superblocks beyond the last MiB.
-//!
-//! # Key constants
-//! [`WINDOW_BYTES`].
 
 use std::fs::File;
 use std::io;

@@ -1,22 +1,12 @@
 //! Arrival processes: closed loop, constant rate, Poisson.
 //!
-//! # Architecture
-//! [`Arrivals`] is one worker's share of a job's arrivals. Times are spans since the job's start on the target's clock. In an open loop the
+//! [`Arrivals`] is one worker's share of a job's arrivals, as spans since the job's start on the target's clock. In an open loop the
 //! due time of an I/O is its *intended start*: latency counts from it even when the I/O is issued later, which avoids coordinated omission.
 //!
-//! # Exactness
-//! - Constant: arrival `n` of the job is due at exactly `floor(n * 10^9 / rate)` ns, kept as whole nanoseconds and a remainder. The rate is
-//!   a fraction ([`Rate`]): bytes per second are no whole number of I/Os per second.
+//! - Constant: arrival `n` of the job is due at exactly `floor(n * 10^9 / rate)` ns, kept as whole nanoseconds and a remainder. Worker `w`
+//!   of `W` takes arrivals `w, w + W, w + 2W, ...`, so the workers together are the stream, evenly interleaved.
 //! - Poisson: exponential gaps; whole nanoseconds are summed as integers and only the fraction as a float, so that the sum keeps its
-//!   precision in runs of any length.
-//!
-//! # Splitting a job over workers
-//! Worker `w` of `W` takes arrivals `w, w + W, w + 2W, ...` of the job's constant stream, so the workers together are the
-//! stream, evenly interleaved. Of a Poisson job each worker gets an independent process of `rate / W`; their sum is Poisson
-//! of `rate`.
-//!
-//! # Non-goals
-//! No waiting and no clock.
+//!   precision in runs of any length. Each worker has an independent process of `rate / W`; their sum is Poisson of `rate`.
 
 use std::num::{NonZeroU32, NonZeroU64};
 

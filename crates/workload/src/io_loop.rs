@@ -14,23 +14,20 @@ use crate::worker::{NextIssue, Worker};
 /// How long I/Os in flight may take to complete after a stop was requested, before they are counted as unanswered.
 pub const STOP_GRACE: Nanos = Nanos::from_secs(10);
 
-/// With I/Os in flight, a real drive may complete none for so long before they are counted as unanswered. Linux aborts an NVMe command
-/// after 30 s, resets the controller after 30 s more, which may take 127.5 s (CAP.TO), and gives a SCSI command five retries of 30 s each:
-/// what the kernel has not ended after all of that it never will.
+/// Longest time without a completion on a real drive. Linux aborts an NVMe command after 30 s, resets the controller after 30 s more,
+/// which may take 127.5 s (CAP.TO), and gives a SCSI command five retries of 30 s each.
 pub const IO_TIMEOUT: Nanos = Nanos::from_secs(240);
 
 /// A loop ends after this number of consecutive failed I/Os: a removed drive fails them in microseconds.
 pub const GIVE_UP_ERRORS: u64 = 100_000;
-/// Or when I/Os have only failed for so long,
+/// Or when I/Os have only failed for so long, and at least [`GIVE_UP_LEAST`] did.
 pub const GIVE_UP_AFTER: Nanos = Nanos::from_secs(10);
-/// and at least this many did: a drive with timeouts of half a minute has a few tries.
+/// A drive with timeouts of half a minute has a few tries.
 pub const GIVE_UP_LEAST: u64 = 8;
 
 /// Receives the intervals of an I/O loop.
 pub trait IntervalSink {
-    /// An interval (or the rest of one) is over. `telemetry` is the drive's, where reading it disturbs nothing.
-    ///
-    /// Returns storage for [`Recorder::recycle`], where there is any; clearing it is best done elsewhere than in the loop.
+    /// An interval (or the rest of one) is over. Returns storage for [`Recorder::recycle`], where there is any, cleared outside the loop.
     fn interval(&mut self, interval: Interval, telemetry: Option<Telemetry>) -> Option<Interval>;
 }
 
@@ -189,18 +186,16 @@ impl<'a> WorkerSet<'a> {
 
     #[inline]
     fn issue<T: Target>(&mut self, now: Nanos, target: &mut T, batch: &mut Vec<Io>) {
-        while let Some(&Reverse((at, index))) = self.due.peek() {
-            if at > now {
-                break;
-            }
+        while let Some(&Reverse((at, index))) = self.due.peek()
+            && at <= now
+        {
             self.due.pop();
             self.mark_ready(index);
         }
         while let Some(index) = self.ready.pop() {
             self.is_ready[index as usize] = false;
-            match self.workers[index as usize].issue(now, target, batch) {
-                NextIssue::Completion => {}
-                NextIssue::Due(at) => self.due.push(Reverse((at, index))),
+            if let NextIssue::Due(at) = self.workers[index as usize].issue(now, target, batch) {
+                self.due.push(Reverse((at, index)));
             }
         }
     }
@@ -266,9 +261,8 @@ impl<'a> WorkerSet<'a> {
 /// Run workers until each is done, or `stop` is set, or I/Os have only failed for long enough ([`GIVE_UP_ERRORS`], [`GIVE_UP_AFTER`]), or
 /// none has completed for [`IoLoopConfig::io_timeout`].
 ///
-/// Worker `i` owns slots `i * depth ..`. Closed-loop I/Os count from the moment the batch they are in is handed to the target;
-/// where no buffers are filled, that is the moment the completions before it were seen, which saves a clock reading and counts the
-/// engine's own few nanoseconds against the drive, never for it.
+/// Worker `i` owns slots `i * depth ..`. Closed-loop I/Os count from the submission of their batch; where no buffers are filled, from the
+/// completions seen before it, which saves a clock reading and adds the engine's few nanoseconds to the latency.
 ///
 /// # Errors
 /// When the target as a whole cannot go on; what was recorded has been handed to the sink.

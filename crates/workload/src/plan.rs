@@ -156,7 +156,7 @@ impl Workload {
         let numjobs = within("numjobs", options.numjobs.unwrap_or(1), 1..=MAX_JOBS)?;
         let iodepth = within("iodepth", options.iodepth.unwrap_or(1), 1..=MAX_SLOTS)?;
         if u64::from(numjobs) * u64::from(iodepth) > MAX_IN_FLIGHT {
-            return Err(conflict(format!(
+            return Err(invalid(format!(
                 "--numjobs {numjobs} times --iodepth {iodepth} is more than {MAX_IN_FLIGHT} I/Os in flight; lower one of them"
             )));
         }

@@ -1,7 +1,5 @@
 //! The state machine of one worker thread: next I/O, data, verification, latency. Sans-IO: the same code for every target.
 
-use std::num::NonZeroU64;
-
 use assay_integrity::blocks::VerifyError;
 use assay_integrity::checker::{CheckerOptions, JobChecker, LearnedSeed};
 use assay_integrity::data::Filler;
@@ -98,8 +96,8 @@ fn checker_options(workload: &Workload, region: Region, interval_bytes: u32) -> 
 }
 
 impl Worker {
-    /// Worker number `index` of a workload, with the slots from `first_slot` on (as many as the workload's depth), starting at `start` on the
-    /// target's clock. All workers of a job share the seed found on the drive.
+    /// Worker number `index` of a workload, with the slots from `first_slot` on (as many as the workload's depth), starting at `start` on
+    /// the target's clock. All workers of a job share the seed found on the drive.
     ///
     /// # Errors
     /// When the addresses cannot be generated (not after a plan for the same drive), or memory for verification cannot be allocated.
@@ -115,16 +113,12 @@ impl Worker {
         let arrivals = match workload.pacing {
             Pacing::Closed => Arrivals::closed(),
             Pacing::Limited { rate } => Arrivals::constant(rate, index, workload.workers()),
-            Pacing::Open {
-                iops,
-                poisson: false,
-            } => Arrivals::constant(Rate::iops(iops), index, workload.workers()),
-            Pacing::Open {
-                iops,
-                poisson: true,
-            } => {
+            Pacing::Open { iops, poisson } if poisson => {
                 let rng = Rng::stream(mix(seed, u64::from(index)), "arrivals");
                 Arrivals::poisson(iops, workload.workers(), rng)
+            }
+            Pacing::Open { iops, .. } => {
+                Arrivals::constant(Rate::iops(iops), index, workload.workers())
             }
         };
         let checker = workload
@@ -143,13 +137,11 @@ impl Worker {
             arrivals,
             open_loop: matches!(workload.pacing, Pacing::Open { .. }),
             start,
-            deadline: workload
-                .planned_span()
-                .map_or(Nanos::MAX, |span| start + span),
+            deadline: start + workload.planned_span().unwrap_or(Nanos::MAX),
             bytes_left: workload
                 .io_bytes
-                .and_then(NonZeroU64::new)
-                .map_or(u64::MAX, NonZeroU64::get),
+                .filter(|&bytes| bytes > 0)
+                .unwrap_or(u64::MAX),
             data: workload.data.data_class(),
             filler,
             checker,
@@ -244,10 +236,8 @@ impl Worker {
                     intended = due;
                 }
             }
-            let (offset_bytes, len_bytes, write) = match self.held.take() {
-                Some(held) => held,
-                None => self.draw(),
-            };
+            let held = self.held.take();
+            let (offset_bytes, len_bytes, write) = held.unwrap_or_else(|| self.draw());
             if let Some(checker) = &mut self.checker
                 && !checker.begin(write, offset_bytes, len_bytes)
             {
@@ -260,18 +250,15 @@ impl Worker {
             self.free.pop();
             // Saturates: the last block may be longer than what is left.
             self.bytes_left = self.bytes_left.saturating_sub(u64::from(len_bytes));
-            self.push(
-                Pending {
-                    intended,
-                    submitted: now,
-                    offset_bytes,
-                    len_bytes,
-                    write,
-                    read_back: false,
-                },
-                slot,
-                batch,
-            );
+            let pending = Pending {
+                intended,
+                submitted: now,
+                offset_bytes,
+                len_bytes,
+                write,
+                read_back: false,
+            };
+            self.push(pending, slot, batch);
             if write {
                 self.fill(target, slot, offset_bytes, len_bytes);
             }
@@ -372,12 +359,8 @@ impl Worker {
         let op = if pending.write { Op::Write } else { Op::Read };
         if !pending.read_back {
             if moved {
-                recorder.record(
-                    op,
-                    pending.len_bytes,
-                    now - pending.intended,
-                    now - pending.submitted,
-                );
+                let (latency, service) = (now - pending.intended, now - pending.submitted);
+                recorder.record(op, pending.len_bytes, latency, service);
             } else {
                 recorder.record_error(op, completion.result);
             }

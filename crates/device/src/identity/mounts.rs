@@ -45,32 +45,22 @@ pub(crate) fn parse_mountinfo(text: &str) -> Vec<Mount> {
 
 /// `(source, mount point, type)` of every line of `/proc/mounts` (fstab(5) layout).
 pub(crate) fn parse_mounts(text: &str) -> Vec<(String, String, String)> {
-    text.lines()
-        .filter_map(|line| {
-            let mut fields = line.split_whitespace();
-            Some((
-                unescape(fields.next()?),
-                unescape(fields.next()?),
-                fields.next()?.to_owned(),
-            ))
-        })
-        .collect()
+    let parse = |line: &str| {
+        let mut fields = line.split_whitespace();
+        let (source, mount_point) = (unescape(fields.next()?), unescape(fields.next()?));
+        Some((source, mount_point, fields.next()?.to_owned()))
+    };
+    text.lines().filter_map(parse).collect()
 }
 
 /// Paths of active swap devices and files in `/proc/swaps`; the first line is a heading.
 pub(crate) fn parse_swaps(text: &str) -> Vec<PathBuf> {
-    text.lines()
-        .skip(1)
-        .filter_map(|line| {
-            let path = unescape(line.split_whitespace().next()?);
-            // mm/swapfile.c prints the path with seq_file_path, which marks an unlinked file.
-            let path = path
-                .strip_suffix(" (deleted)")
-                .map(str::to_owned)
-                .unwrap_or(path);
-            Some(PathBuf::from(path))
-        })
-        .collect()
+    let parse = |line: &str| {
+        let path = unescape(line.split_whitespace().next()?);
+        // mm/swapfile.c prints the path with seq_file_path, which marks an unlinked file.
+        Some(path.strip_suffix(" (deleted)").unwrap_or(&path).into())
+    };
+    text.lines().skip(1).filter_map(parse).collect()
 }
 
 /// A POSIX or open-file-description lock in `/proc/locks`.
@@ -119,10 +109,8 @@ pub(crate) fn unescape(text: &str) -> String {
             .filter(|d| bytes[i] == b'\\' && d.iter().all(|b| (b'0'..=b'7').contains(b)));
         match octal {
             Some(d) => {
-                let value = d
-                    .iter()
-                    .fold(0u32, |value, digit| value * 8 + u32::from(digit - b'0'));
-                out.push(value as u8);
+                let digits = d.iter().map(|digit| u32::from(digit - b'0'));
+                out.push(digits.fold(0, |value, digit| value * 8 + digit) as u8);
                 i += 4;
             }
             None => {

@@ -31,10 +31,8 @@ pub struct Purged {
 impl DriveSession {
     /// Purges the drive (SNIA PTS) by the best available method.
     ///
-    /// A simulated drive is formatted ([`assay_ssd::Drive::purge`]: wear, temperature and power state are kept, and its time advances to
-    /// the end of the format). An NVMe drive is sanitized, else formatted, if that affects no other namespace (see
-    /// [`crate::nvme::purge`]); any other block device is discarded as a whole, a file gets one hole of its length
-    /// (see [`mod@crate::purge`]). The null target has no data.
+    /// A simulated drive is formatted ([`assay_ssd::Drive::purge`]). An NVMe drive is sanitized, else formatted, if that affects no other
+    /// namespace ([`crate::nvme::purge`]); any other block device is discarded, a file gets one hole ([`mod@crate::purge`]).
     ///
     /// # Errors
     /// [`SessionError::NoPermit`] for a real drive that `--destroy` does not name; [`SessionError::Purge`] when it cannot be purged;
@@ -142,11 +140,11 @@ impl DriveSession {
     }
 
     /// Sets a power state of an NVMe or simulated drive; `None` restores the initial one (simulated: `ps=N`, else 0; real: that before the
-    /// first change, which is also restored when the session ends). No effect on others. A non-operational one ends with the next command.
+    /// first change, which is also restored when the session ends). A non-operational one ends with the next command.
     ///
     /// # Errors
-    /// [`SessionError::NoPowerControl`] for drives that are not NVMe; [`SessionError::Command`] when the controller rejects it; [`SessionError::Target`] when a simulated drive has no
-    /// such state.
+    /// [`SessionError::NoPowerControl`] for drives that are not NVMe; [`SessionError::Command`] when the controller rejects it;
+    /// [`SessionError::Target`] when a simulated drive has no such state.
     pub fn set_power_state(&mut self, state: Option<u8>) -> Result<(), SessionError> {
         let own = self.own_power_state;
         match (&mut self.kind, state) {

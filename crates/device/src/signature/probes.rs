@@ -112,16 +112,12 @@ fn mbr(window: &Window, has_gpt: bool) -> Option<FoundSignature> {
     if sector[510..] != [0x55, 0xAA] || entries().any(|entry| !matches!(entry[0], 0x00 | 0x80)) {
         return None;
     }
-    if entries().any(|entry| entry[4] == 0xEE) {
-        return (!has_gpt).then(|| {
-            FoundSignature::new("gpt", "the protective MBR of a GPT partition table", 510)
-        });
-    }
-    Some(FoundSignature::new(
-        "dos",
-        "an MBR (DOS) partition table",
-        510,
-    ))
+    let (word, what) = match entries().any(|entry| entry[4] == 0xEE) {
+        true if has_gpt => return None,
+        true => ("gpt", "the protective MBR of a GPT partition table"),
+        false => ("dos", "an MBR (DOS) partition table"),
+    };
+    Some(FoundSignature::new(word, what, 510))
 }
 
 /// include/linux/swap.h, union swap_header: ten bytes at the end of the first page, whose size depends on the machine that
@@ -129,19 +125,14 @@ fn mbr(window: &Window, has_gpt: bool) -> Option<FoundSignature> {
 fn swap(window: &Window) -> Option<FoundSignature> {
     for page_bytes in [4096, 8192, 16_384, 32_768, 65_536u64] {
         let offset = page_bytes - 10;
-        match window.get(offset, 10)? {
-            b"SWAPSPACE2" | b"SWAP-SPACE" => {
-                return Some(FoundSignature::new("swap", "swap space", offset));
-            }
+        let (word, what) = match window.get(offset, 10)? {
+            b"SWAPSPACE2" | b"SWAP-SPACE" => ("swap", "swap space"),
             mark if mark.starts_with(b"S1SUSPEND") || mark.starts_with(b"LINHIB0001") => {
-                return Some(FoundSignature::new(
-                    "swsuspend",
-                    "a hibernated system in swap space",
-                    offset,
-                ));
+                ("swsuspend", "a hibernated system in swap space")
             }
-            _ => {}
-        }
+            _ => continue,
+        };
+        return Some(FoundSignature::new(word, what, offset));
     }
     None
 }
@@ -196,20 +187,12 @@ fn linux_raid(window: &Window) -> Vec<FoundSignature> {
 fn luks(window: &Window) -> Option<FoundSignature> {
     const SECOND_HEADERS: [u64; 6] = [0x4000, 0x8000, 0x1_0000, 0x2_0000, 0x4_0000, 0x8_0000];
     let found = |version: u16, offset| {
-        FoundSignature::new(
-            "crypto_LUKS",
-            format!("a LUKS{version} encrypted volume"),
-            offset,
-        )
-    };
-    let version = |offset: u64| {
-        window
-            .array(offset + 6)
-            .map(u16::from_be_bytes)
-            .filter(|v| matches!(v, 1 | 2))
+        let what = format!("a LUKS{version} encrypted volume");
+        FoundSignature::new("crypto_LUKS", what, offset)
     };
     if window.has(0, b"LUKS\xBA\xBE") {
-        return Some(found(version(0)?, 0));
+        let version = window.array(6).map(u16::from_be_bytes);
+        return Some(found(version.filter(|v| matches!(v, 1 | 2))?, 0));
     }
     SECOND_HEADERS
         .into_iter()

@@ -1,11 +1,8 @@
 //! Address generation: offset and length of the next I/O.
 //!
 //! # Architecture
-//! - [`BlockSizes`]: one size, or fio's `bssplit` mix, drawn in constant time.
-//! - `Permutation`: a keyed permutation in constant memory; the order of a covering pass, and the scatter of Zipf ranks.
-//! - `Zipf`: ranks by rejection-inversion, in constant time and memory.
-//! - [`ZoneShares`]: parts of the area with a share of the I/Os each (fio's `zoned`, JESD219's zones).
-//! - [`AddressGenerator`]: the above for one worker. [`AddressGenerator::next`] neither allocates nor divides.
+//! [`AddressGenerator`] serves one worker; [`AddressGenerator::next`] neither allocates nor divides. It draws sizes from [`BlockSizes`] and
+//! offsets by an [`AddressPattern`]: `Permutation` (a covering pass, the scatter of Zipf ranks), `Zipf`, [`ZoneShares`].
 //!
 //! # Geometry
 //! A [`Region`] is the bytes `[offset, offset + size)` of a target. Random patterns start I/Os at `offset + k * align`
@@ -14,9 +11,6 @@
 //!
 //! # Non-goals
 //! No memory of what was written (that is [`assay_integrity::blocks::GenerationMap`]), no timing, no choice between read and write.
-//!
-//! # Key constants
-//! [`MAX_BLOCK_BYTES`] (4 MiB), `MAX_THETA` (10).
 
 mod block_sizes;
 mod permutation;
@@ -148,11 +142,9 @@ pub enum AddressPattern {
     Zoned(ZoneShares),
 }
 
-/// fio's `zonemode=strided`: work in one zone until `size_bytes` were transferred, then in the next one, and from the
-/// first again after the last that fits wholly into the region.
-///
-/// Zone `k` is the `range_bytes` from `k * (range_bytes + skip_bytes)` on. With `size_bytes` over `range_bytes` a zone is gone
-/// over more than once.
+/// fio's `zonemode=strided`: work in one zone until `size_bytes` were transferred (more than once over it, if that is more than
+/// `range_bytes`), then in the next one, and from the first again after the last that fits wholly into the region. Zone `k` is the
+/// `range_bytes` from `k * (range_bytes + skip_bytes)` on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StridedZones {
     /// Bytes to transfer before moving on (`zonesize`).

@@ -1,5 +1,6 @@
 //! Reading of single options, and their checks against the drive.
 
+use std::fmt::Display;
 use std::num::NonZeroU64;
 
 use assay_io::cpus::CpuList;
@@ -12,28 +13,16 @@ use crate::options::JobOptions;
 use assay_device::session::{PassthruSupport, TargetKind, TargetProperties};
 use assay_integrity::blocks::interval_for;
 
-pub(super) fn conflict(message: impl Into<String>) -> PlanError {
-    PlanError::Conflict(message.into())
+pub(super) fn invalid(message: impl Into<String>) -> PlanError {
+    PlanError::Invalid(message.into())
 }
 
-pub(super) fn out_of_range(
-    option: &'static str,
-    given: impl ToString,
-    range: impl Into<String>,
-) -> PlanError {
-    PlanError::Range {
-        option,
-        given: given.to_string(),
-        range: range.into(),
-    }
+pub(super) fn out_of_range(option: &str, given: impl Display, range: &str) -> PlanError {
+    invalid(format!("--{option} {given} is out of range: {range}"))
 }
 
-fn not_a_choice(option: &'static str, given: &str, choices: &'static str) -> PlanError {
-    PlanError::Choice {
-        option,
-        given: given.to_owned(),
-        choices,
-    }
+fn not_a_choice(option: &str, given: &str, choices: &str) -> PlanError {
+    invalid(format!("--{option} {given:?} is not one of: {choices}"))
 }
 
 fn size(option: &'static str, text: &str) -> Result<u64, PlanError> {
@@ -112,7 +101,7 @@ pub(super) fn within(
         return Ok(value);
     }
     let range = format!("from {} to {}", range.start(), range.end());
-    Err(out_of_range(option, value, range))
+    Err(out_of_range(option, value, &range))
 }
 
 /// The processors that the threads may run on, all of them ones that this process may use.
@@ -173,7 +162,7 @@ pub(super) fn area(
     let offset_bytes = share("offset", &options.offset)?.unwrap_or(0);
     let increment = share("offset_increment", &options.offset_increment)?.unwrap_or(0);
     if split && increment > 0 {
-        return Err(conflict(
+        return Err(invalid(
             "--split and --offset_increment both say where threads work; use one",
         ));
     }
@@ -191,13 +180,13 @@ pub(super) fn area(
     let end = last_bytes.saturating_add(size_bytes);
     let (drive, capacity_bytes) = (&target.name, target.capacity_bytes);
     if size_bytes == 0 && last_bytes < usable.max(1) {
-        return Err(conflict(format!(
+        return Err(invalid(format!(
             "{drive}: the area is empty: give --size at least a block of {unit} bytes; the drive has {capacity_bytes}"
         )));
     }
     if end > usable || size_bytes == 0 {
         let end_bytes = end.max(offset_bytes.saturating_add(u64::from(unit)));
-        return Err(conflict(format!(
+        return Err(invalid(format!(
             "{drive}: the area from {offset_bytes} to {end_bytes} does not fit on it, it ends at {capacity_bytes}; lower --offset, --size or --offset_increment"
         )));
     }
@@ -220,7 +209,7 @@ pub(super) fn pattern(options: &JobOptions, random: bool) -> Result<AddressPatte
         });
     };
     if !random {
-        return Err(conflict(
+        return Err(invalid(
             "--random_distribution needs a random --rw: randread, randwrite or randrw",
         ));
     }
@@ -259,7 +248,7 @@ pub(super) fn zones(
 ) -> Result<Option<StridedZones>, PlanError> {
     let Some(zone) = options.zonesize.as_deref() else {
         if options.zonerange.is_some() || options.zoneskip.is_some() {
-            return Err(conflict("--zonerange and --zoneskip need --zonesize"));
+            return Err(invalid("--zonerange and --zoneskip need --zonesize"));
         }
         return Ok(None);
     };
@@ -303,13 +292,13 @@ pub(super) fn pacing(
             rate: Rate::of_bytes(total_rate("rate_bw", bytes, threads)?, sizes.mean_bytes()),
         },
         _ => {
-            return Err(conflict(
+            return Err(invalid(
                 "--rate (open loop), --rate_iops and --rate_bw (limits of a closed loop) exclude one another",
             ));
         }
     };
     if options.arrival.is_some() {
-        return Err(conflict(
+        return Err(invalid(
             "--arrival needs --rate: how many I/Os per second arrive",
         ));
     }
@@ -338,7 +327,7 @@ pub(super) fn engine(
             Engine::Passthru
         }
         (_, None) if passthru == PassthruSupport::Named => {
-            return Err(conflict(format!(
+            return Err(invalid(format!(
                 "{}: an NVMe generic device takes commands only; for --engine {wanted} name the block device ({})",
                 target.name,
                 target.name.replacen("/ng", "/nvme", 1)
@@ -354,12 +343,12 @@ pub(super) fn engine(
         ("auto" | "uring" | "io_uring", None) => Engine::Uring,
         ("sync" | "psync", None) if iodepth == 1 => Engine::Sync,
         ("sync" | "psync", _) => {
-            return Err(conflict(format!(
+            return Err(invalid(format!(
                 "--engine {wanted} has one I/O in flight per thread, not {iodepth}; use --numjobs {iodepth} or --engine uring"
             )));
         }
         ("passthru" | "io_uring_cmd", _) => {
-            return Err(conflict(format!(
+            return Err(invalid(format!(
                 "{}: --engine passthru sends NVMe commands, and needs a whole NVMe namespace with a generic device (/dev/ngXnY); use uring",
                 target.name
             )));
@@ -372,18 +361,18 @@ pub(super) fn engine(
     if (hipri || options.sqpoll.unwrap_or(false))
         && !matches!(engine, Engine::Uring | Engine::Passthru)
     {
-        return Err(conflict(format!(
+        return Err(invalid(format!(
             "--hipri and --sqpoll are io_uring's; the engine here is {}: use --engine uring on a real drive",
             engine.name()
         )));
     }
     if hipri && !direct {
-        return Err(conflict(
+        return Err(invalid(
             "--hipri needs --direct true: the page cache is not polled",
         ));
     }
     if hipri && !matches!(target.kind, TargetKind::Block { io_poll: true, .. }) {
-        return Err(conflict(format!(
+        return Err(invalid(format!(
             "{}: has no polling queues, so --hipri cannot work (for NVMe, load the driver with poll_queues=N)",
             target.name
         )));
@@ -400,20 +389,20 @@ pub(super) fn verify(
 ) -> Result<Option<u32>, PlanError> {
     if !options.verify.unwrap_or(false) {
         if options.do_verify.is_some() {
-            return Err(conflict("--do_verify needs --verify"));
+            return Err(invalid("--do_verify needs --verify"));
         }
         if options.verify_interval.is_some() {
-            return Err(conflict("--verify_interval needs --verify"));
+            return Err(invalid("--verify_interval needs --verify"));
         }
         return Ok(None);
     }
     if target.kind == TargetKind::Null {
-        return Err(conflict(
+        return Err(invalid(
             "the null target keeps no data, so nothing on it can be verified",
         ));
     }
     if increment > 0 && increment < area.size_bytes {
-        return Err(conflict(format!(
+        return Err(invalid(format!(
             "--verify needs threads that do not overwrite one another: make --offset_increment at least --size ({})",
             text::format_size(area.size_bytes)
         )));

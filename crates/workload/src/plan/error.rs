@@ -17,29 +17,9 @@ pub enum PlanError {
         /// Why.
         source: ParseError,
     },
-    /// Not one of the choices.
-    #[error("--{option} {given:?} is not one of: {choices}")]
-    Choice {
-        /// Which option.
-        option: &'static str,
-        /// What was given.
-        given: String,
-        /// What could have been.
-        choices: &'static str,
-    },
     /// Processors that the threads may not run on.
     #[error("--cpus_allowed: {0}")]
     Cpus(#[from] assay_io::cpus::CpuListError),
-    /// A number out of its range.
-    #[error("--{option} {given} is out of range: {range}")]
-    Range {
-        /// Which option.
-        option: &'static str,
-        /// What was given.
-        given: String,
-        /// What would be right.
-        range: String,
-    },
     /// Not a multiple of what the drive addresses.
     #[error(
         "{drive}: --{option} {given_bytes} is not a multiple of its logical block of {block_bytes} bytes; use {suggestion}"
@@ -70,9 +50,9 @@ pub enum PlanError {
         /// How large that is.
         area_bytes: u64,
     },
-    /// Options that exclude each other or do not suit the drive.
+    /// A value that is no choice or out of range, or options that exclude each other or do not suit the drive.
     #[error("{0}")]
-    Conflict(String),
+    Invalid(String),
     /// The block-size mix, order, or zones are invalid.
     #[error(transparent)]
     Access(#[from] AccessError),

@@ -94,9 +94,8 @@ impl ThreadSink<'_> {
 impl Drop for ThreadSink<'_> {
     fn drop(&mut self) {
         if thread::panicking() {
-            self.shared.fail(RunError::Panicked {
-                index: self.id.thread,
-            });
+            let index = self.id.thread;
+            self.shared.fail(RunError::Panicked { index });
         }
         self.ready();
     }
@@ -130,10 +129,9 @@ struct Shared<'a> {
 impl Shared<'_> {
     fn fail(&self, error: RunError) {
         self.failed.store(true, Ordering::SeqCst);
-        let mut first = self.first_error.lock();
+        let first = self.first_error.lock();
         first
-            .as_mut()
-            .unwrap_or_else(|poisoned| poisoned.get_mut())
+            .unwrap_or_else(PoisonError::into_inner)
             .get_or_insert(error);
     }
 }
@@ -234,11 +232,8 @@ fn run_with(
         drop(sender);
         // A thread that panics sends `Ready` as well, when its sink is dropped.
         for _ in 0..handles.len() {
-            let ready = messages.recv();
-            debug_assert!(
-                matches!(ready, Ok(Message::Ready)),
-                "none runs before all are ready"
-            );
+            let is_ready = matches!(messages.recv(), Ok(Message::Ready));
+            debug_assert!(is_ready, "none runs before all are ready");
         }
         let start = Clock::monotonic().now();
         let abandoned = shared.failed.load(Ordering::SeqCst);
@@ -254,10 +249,9 @@ fn run_with(
         }
     });
     let error = shared.first_error.into_inner();
-    match error.unwrap_or_else(PoisonError::into_inner) {
-        Some(error) => Err(error),
-        None => Ok(()),
-    }
+    error
+        .unwrap_or_else(PoisonError::into_inner)
+        .map_or(Ok(()), Err)
 }
 
 fn run_worker(
@@ -370,8 +364,8 @@ fn collect(
     observer: &mut dyn RunObserver,
 ) {
     let clock = Clock::monotonic();
-    let interval = jobs.iter().map(|job| job.workload.interval).min();
-    let interval = interval.unwrap_or(Nanos::SECOND);
+    let intervals = jobs.iter().map(|job| job.workload.interval);
+    let interval = intervals.min().unwrap_or(Nanos::SECOND);
     let mut gathered = Gathered::new();
     let mut sampler = HostSampler::start();
     let grace = COLLECT_GRACE.min(Nanos(interval.0 / 4));

@@ -34,7 +34,7 @@ fn run(body: &'static WorkerBody) -> Result<(), RunError> {
     let (sender, result) = mpsc::channel();
     thread::spawn(move || {
         let workload = workload(4);
-        let mut outcome = DriveOutcome::of(0);
+        let mut outcome = DriveOutcome::default();
         let mut jobs = [ThreadedJob {
             workload: &workload,
             handle: None,
