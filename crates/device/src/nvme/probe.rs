@@ -253,7 +253,9 @@ pub(crate) fn probe(
             completions: u16::from(c.threshold()) + 1,
             time_us: u32::from(c.time_100us()) * 100,
         }),
-        write_cache_on: cache.flatten().map(|raw| FeatureSwitch::from_raw(raw).enabled()),
+        write_cache_on: cache
+            .flatten()
+            .map(|raw| FeatureSwitch::from_raw(raw).enabled()),
         autonomous_power,
         power_states: power_states(&controller, now),
         thermal: Thermal {
