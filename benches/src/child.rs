@@ -11,21 +11,18 @@ use anyhow::{Context, Result, bail, ensure};
 use assay_io::clock::Clock;
 use wait4::Wait4;
 
-/// What a child came to.
 pub struct Outcome {
     pub stdout: String,
     /// User time of the whole process, its threads and the kernel's workers for it, seconds.
     pub user_s: f64,
     /// System time likewise, seconds.
     pub system_s: f64,
-    /// Greatest resident memory, bytes.
     pub max_rss_bytes: u64,
     /// From start to end, seconds.
     pub wall_s: f64,
 }
 
 impl Outcome {
-    /// User and system time, seconds.
     pub fn cpu_s(&self) -> f64 {
         self.user_s + self.system_s
     }
@@ -33,7 +30,6 @@ impl Outcome {
 
 /// Runs children until a signal.
 pub struct Runner {
-    /// The assay to measure.
     pub assay: PathBuf,
     stop: Arc<AtomicBool>,
     clock: Clock,
@@ -58,7 +54,6 @@ impl Runner {
         self.run(&self.assay, &words)
     }
 
-    /// Run a program to its end.
     pub fn run<S: AsRef<OsStr>>(&self, program: &Path, arguments: &[S]) -> Result<Outcome> {
         self.check_stopped()?;
         let mut errors = tempfile::tempfile()?;

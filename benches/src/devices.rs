@@ -17,7 +17,6 @@ pub const DEVICE_BYTES: u64 = GIB;
 const DEVICE_LOCK: &str = "/tmp/assay-devices.lock";
 const ZRAM: &str = "/sys/block/zram0";
 
-/// A device or file to read from.
 pub struct TestDevice {
     pub path: String,
     /// Name in tables.
@@ -56,12 +55,10 @@ impl TestDevice {
         Ok(device)
     }
 
-    /// A file in memory.
     pub fn tmpfs() -> Result<TestDevice> {
         TestDevice::file("tmpfs file", Path::new("/dev/shm"))
     }
 
-    /// A file on the root disk.
     pub fn disk() -> Result<TestDevice> {
         TestDevice::file("file on the root disk", Path::new("/var/tmp"))
     }

@@ -12,7 +12,6 @@ use crate::Bench;
 /// A table: rows of the same length, of which the first is the header.
 pub struct Table(pub Vec<Vec<String>>);
 
-/// One benchmark's result.
 #[derive(Default)]
 pub struct Section {
     /// Names its markers in the file.
@@ -30,7 +29,6 @@ pub struct Section {
 }
 
 impl Section {
-    /// Without results.
     pub fn new(key: &'static str, title: &'static str, about: impl Into<String>) -> Section {
         Section {
             key,
@@ -87,12 +85,10 @@ impl Section {
 }
 
 impl Table {
-    /// With these columns.
     pub fn new(head: &[&str]) -> Table {
         Table(vec![head.iter().map(|&name| name.to_owned()).collect()])
     }
 
-    /// Adds a row.
     pub fn row<const N: usize>(&mut self, cells: [&dyn Display; N]) {
         self.0.push(cells.map(|cell| cell.to_string()).into());
     }
@@ -132,20 +128,17 @@ pub fn conditions(bench: &Bench) -> String {
         .next()
         .and_then(|load| load.parse().ok())
         .unwrap_or(0.0);
-    let busy = if load > 0.5 {
-        format!(
+    let mut remarks = String::new();
+    if bench.quick {
+        remarks += "; `--quick`: three short rounds, orientation only";
+    }
+    if load > 0.5 {
+        remarks += &format!(
             "; **the machine was busy** (load average {load:.1} before the first run), so these figures are orientation only"
-        )
-    } else {
-        String::new()
-    };
-    let quick = if bench.quick {
-        "; `--quick`: three short rounds, orientation only"
-    } else {
-        ""
-    };
+        );
+    }
     format!(
-        "Taken {} on {} x {}, Linux {}; {}, {}; {} interleaved rounds, median (least-greatest){quick}{busy}.",
+        "Taken {} on {} x {}, Linux {}; {}, {}; {} interleaved rounds, median (least-greatest){remarks}.",
         host::wall_clock(),
         machine.logical_cpus,
         machine.cpu_model.as_deref().unwrap_or("processor"),

@@ -22,7 +22,6 @@ const CONNECT_TIMEOUT: Nanos = Nanos::from_millis(20_000);
 /// Of the drive.
 pub const DRIVE_BYTES: u64 = 1 << 30;
 
-/// A running guest.
 pub struct Guest {
     _qemu: Qemu,
     from: BufReader<UnixStream>,
@@ -133,7 +132,6 @@ impl Guest {
         })
     }
 
-    /// Its description for the document.
     pub fn description(&mut self) -> Result<String> {
         let version = self.run("fio --version")?.stdout;
         let kernel = self.run("uname -r")?.stdout;

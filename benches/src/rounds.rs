@@ -35,7 +35,6 @@ impl Spread {
     }
 }
 
-/// The rounds of one variant.
 pub struct Series {
     pub variant: Variant,
     /// One per round.
@@ -43,7 +42,6 @@ pub struct Series {
 }
 
 impl Series {
-    /// A figure over the rounds.
     pub fn spread(&self, figure: impl Fn(&Sample) -> f64) -> Spread {
         Spread::of(self.samples.iter().map(figure))
     }
@@ -55,7 +53,6 @@ impl Series {
     }
 }
 
-/// A figure of a sample.
 pub type Figure = fn(&Sample) -> f64;
 
 /// A row per series with spreads of these figures: heading, figure, digits after the point.
@@ -74,7 +71,6 @@ pub fn table(all: &[Series], columns: &[(&'static str, Figure, usize)]) -> Table
     table
 }
 
-/// Run every variant once per round, in turn.
 pub fn take_turns(bench: &Bench, title: &str, variants: Vec<Variant>) -> Result<Vec<Series>> {
     take_turns_by(bench, title, variants, |variant| variant.run(&bench.runner))
 }
@@ -101,7 +97,6 @@ pub fn take_turns_by(
     Ok(all)
 }
 
-/// Processor time of this process so far, seconds.
 pub fn cpu_s() -> f64 {
     let now = clock_gettime(ClockId::ProcessCPUTime);
     now.tv_sec as f64 + now.tv_nsec as f64 / 1e9

@@ -7,7 +7,6 @@ use serde_json::Value;
 
 use crate::child::{Outcome, Runner};
 
-/// What one run of either program measured.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Sample {
     pub ios: f64,
@@ -28,12 +27,10 @@ pub struct Sample {
     pub start_up_s: f64,
     /// Bytes per second of a stream, as the program reports.
     pub bytes_per_s: f64,
-    /// Greatest resident memory, bytes.
     pub max_rss_bytes: f64,
 }
 
 impl Sample {
-    /// Cost of a process.
     pub fn cost(outcome: &Outcome) -> Sample {
         Sample {
             cpu_s: outcome.cpu_s(),
@@ -68,7 +65,6 @@ pub enum Tool {
     Fio,
 }
 
-/// One way to run one of them.
 #[derive(Clone, Debug)]
 pub struct Variant {
     pub tool: Tool,
@@ -116,6 +112,11 @@ impl Variant {
         Variant::new(Tool::Fio, label, &arguments)
     }
 
+    /// With this start-up cost taken off.
+    pub fn less(self, start_up_s: f64) -> Variant {
+        Variant { start_up_s, ..self }
+    }
+
     /// Value of an option in either program's syntax.
     pub fn option(&self, name: &str) -> Option<&str> {
         let mut words = self.arguments.iter().map(String::as_str);
@@ -124,7 +125,6 @@ impl Variant {
         rest.strip_prefix('=').or_else(|| words.next())
     }
 
-    /// As one would type it.
     pub fn command(&self) -> String {
         let program = match self.tool {
             Tool::Assay => "assay",
@@ -140,7 +140,6 @@ impl Variant {
         }
     }
 
-    /// Run it to its end.
     pub fn outcome(&self, runner: &Runner) -> Result<Outcome> {
         runner.run(self.program(runner), &self.arguments)
     }
@@ -156,7 +155,6 @@ impl Variant {
         self.sample(&runner.run(Path::new(&taskset), &words)?)
     }
 
-    /// The JSON document in its output.
     pub fn document(&self, outcome: &Outcome) -> Result<Value> {
         // fio prints notes before its document.
         let begin = outcome.stdout.find('{').unwrap_or(0);

@@ -13,7 +13,6 @@ const IOPS_WITHIN: f64 = 0.03;
 /// p50 and p99 agree within this share.
 const LATENCY_WITHIN: f64 = 0.05;
 
-/// One comparison.
 struct Case<'a> {
     name: String,
     device: &'a TestDevice,

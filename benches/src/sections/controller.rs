@@ -119,7 +119,6 @@ impl PolledDriver {
         self.now = until;
     }
 
-    /// Put a read into the queue.
     fn put(&mut self, cid: u16, offset_bytes: u64) -> Result<()> {
         let mut entry = Read::of(1, offset_bytes / 512, (BLOCK / 512) as u32).entry();
         entry
@@ -136,7 +135,6 @@ impl PolledDriver {
         self.write_register(register::sq_doorbell(1, 0), 4, self.tail.into());
     }
 
-    /// The next completion, if there is one.
     fn take(&mut self) -> Result<Option<CompletionEntry>> {
         let mut raw = [0; 16];
         let at = IO_CQ + u64::from(self.head) * 16;
@@ -152,7 +150,6 @@ impl PolledDriver {
     }
 }
 
-/// The same through the controller.
 fn through(name: &str, depth: u32, count: u64) -> Result<(f64, Nanos)> {
     let mut driver = PolledDriver::new(name)?;
     let blocks = driver.controller.drive().identity().capacity_bytes / BLOCK;

@@ -74,7 +74,6 @@ fn variants(path: &str, span_ms: u64) -> Vec<Variant> {
     all
 }
 
-/// zram and a file in memory.
 pub fn measure(bench: &Bench) -> Result<Section> {
     let mut section = Section::new(
         "efficiency",

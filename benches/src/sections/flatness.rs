@@ -12,7 +12,6 @@ use crate::tools::{Sample, Variant};
 const FLAT: f64 = 0.10;
 const SUITE: &str = include_str!("drives.toml");
 
-/// Null target throughout.
 pub fn measure(bench: &Bench) -> Result<Section> {
     let mut section = Section::new(
         "flatness",
@@ -41,7 +40,6 @@ fn growth(costs: &[Spread]) -> f64 {
         .fold(0.0, f64::max)
 }
 
-/// Processor time per I/O.
 fn costs(all: &[Series]) -> Vec<Spread> {
     all.iter().map(|series| series.spread(cost_ns)).collect()
 }
@@ -57,11 +55,8 @@ fn memory_mib(sample: &Sample) -> f64 {
 /// Runs the variants in turn, less the start-up cost of the short one.
 fn turns(bench: &Bench, title: &str, short: &Variant, all: Vec<Variant>) -> Result<Vec<Series>> {
     let start_up_s = start_up_s(bench, short)?;
-    let less = |variant| Variant {
-        start_up_s,
-        ..variant
-    };
-    take_turns(bench, title, all.into_iter().map(less).collect())
+    let less = all.into_iter().map(|variant| variant.less(start_up_s));
+    take_turns(bench, title, less.collect())
 }
 
 /// States that `what` holds: `of` grows no more than by [`FLAT`] against its first.

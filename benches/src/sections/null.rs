@@ -10,7 +10,6 @@ use crate::tools::Variant;
 /// At least so many times fio's IOPS.
 const GOAL: f64 = 5.0;
 
-/// Null target against fio's null engine, depth 1 and 32.
 pub fn measure(bench: &Bench) -> Result<Section> {
     let span_ms = bench.span_ms(800);
     let fio = |label: &str, options: &str| {

@@ -47,7 +47,6 @@ fn variants(span_ms: u64) -> Vec<Variant> {
     ]
 }
 
-/// In one guest.
 pub fn measure(bench: &Bench) -> Result<Section> {
     let mut section = Section::new(
         "passthru",

@@ -20,7 +20,6 @@ const CHUNK_BYTES: usize = 128 << 10;
 const GOAL: f64 = 0.5;
 const SEED: u64 = 0x5eed;
 
-/// Rates against copying, large buffers and a ring.
 pub fn measure(bench: &Bench) -> Result<Section> {
     let mut section = Section::new(
         "pattern",

@@ -13,7 +13,6 @@ use crate::rounds::Spread;
 const GOAL_BYTES: u64 = 8_000_000;
 /// Drawn within so many milliseconds of being opened.
 const GOAL_MS: f64 = 2_000.0;
-/// File name of the page.
 const PAGE: &str = "report.html";
 const BROWSERS: [&str; 3] = [
     "/usr/bin/chromium",
@@ -121,7 +120,6 @@ pub fn measure_lab(bench: &Bench) -> Result<Section> {
     Ok(section)
 }
 
-/// Drawing time of the page in a browser.
 fn drawn(bench: &Bench, folder: &Path, (goal_ms, section): (f64, &mut Section)) -> Result<()> {
     let mut browsers = BROWSERS.into_iter().map(Path::new);
     let Some(browser) = browsers.find(|browser| browser.exists()) else {

@@ -10,7 +10,6 @@ use crate::tools::Variant;
 /// At least so many times the IOPS of one thread.
 const GOAL: f64 = 1.8;
 
-/// Null target, one and two threads, depth 1 and 32.
 pub fn measure(bench: &Bench) -> Result<Section> {
     let span_ms = bench.span_ms(1_000);
     let with = |(threads, depth): (u32, u32)| {

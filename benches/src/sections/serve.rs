@@ -4,13 +4,14 @@ use std::io::BufReader;
 use std::os::unix::net::UnixStream;
 use std::process::{Child, Command, Stdio};
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, ensure};
 use assay_io::clock::Clock;
 use assay_ssd::{Drive, DriveOptions, Profile};
-use assay_units::{DataClass, GIB, Nanos, Op, Rng};
+use assay_units::{GIB, Nanos, Op, Rng};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
+use super::simulation::command;
 use crate::Bench;
 use crate::document::{Section, Table};
 use crate::rounds::{Figure, Spread, take_turns};
@@ -71,10 +72,8 @@ impl Serving {
             .context("cannot start assay serve")?;
         let stdout = child.stdout.take().context("no pipe")?;
         let parsed = serde_json::Deserializer::from_reader(BufReader::new(stdout));
-        let startup: Value = parsed
-            .into_iter()
-            .next()
-            .context("assay serve printed nothing")??;
+        let startup: Option<Result<Value, _>> = parsed.into_iter().next();
+        let startup = startup.context("assay serve printed nothing")??;
         let overhead = |which: &str| startup["floor_ns"][which].as_f64().unwrap_or(0.0);
         Ok(Serving {
             child,
@@ -97,9 +96,7 @@ impl Serving {
         let clock = Clock::monotonic();
         let until = clock.now() + START_TIMEOUT;
         while UnixStream::connect(&socket).is_err() {
-            if clock.now() > until {
-                bail!("nbdkit does not listen");
-            }
+            ensure!(clock.now() <= until, "nbdkit does not listen");
             clock.wait_until(clock.now() + Nanos::from_millis(20));
         }
         Ok(Serving {
@@ -124,9 +121,8 @@ impl Serving {
             "--name=fill --thread --ioengine=nbd --uri={} --size={AREA_BYTES} --rw=write --bs=128k --iodepth=8 --refill_buffers",
             self.uri
         );
-        Variant::new(Tool::Fio, "fill", &words)
-            .outcome(&bench.runner)
-            .map(|_| ())
+        Variant::new(Tool::Fio, "fill", &words).outcome(&bench.runner)?;
+        Ok(())
     }
 }
 
@@ -154,15 +150,8 @@ fn in_process(
     let mut times = Vec::new();
     let mut done = Vec::new();
     let mut read = |drive: &mut Drive, tag: u32, at: Nanos| {
-        let command = assay_ssd::Command {
-            tag,
-            queue: 0,
-            op: Op::Read,
-            offset_bytes: rng.below(AREA_BYTES / 4096) * 4096,
-            len_bytes: 4096,
-            data: DataClass::Incompressible,
-        };
-        drive.submit(at, command);
+        let offset_bytes = rng.below(AREA_BYTES / 4096) * 4096;
+        drive.submit(at, command(tag, 0, Op::Read, offset_bytes, 4096));
     };
     // Commands are submitted in order of time: what is due later waits here. One delay for all keeps that order.
     let mut waiting: std::collections::VecDeque<(Nanos, u32)> =
@@ -171,9 +160,7 @@ fn in_process(
     while now < span {
         let due = waiting.front().map_or(Nanos::MAX, |&(at, _)| at);
         now = due.min(drive.next_event().unwrap_or(Nanos::MAX));
-        if now == Nanos::MAX {
-            bail!("the model has nothing to do");
-        }
+        ensure!(now < Nanos::MAX, "the model has nothing to do");
         while let Some(&(at, tag)) = waiting.front()
             && at <= now
         {
@@ -190,8 +177,8 @@ fn in_process(
     }
     times.sort_unstable();
     let at = |share: usize| {
-        let index = (times.len() * share / 100).min(times.len().saturating_sub(1));
-        times.get(index).copied().unwrap_or(0) as f64
+        let at_share = times.get(times.len() * share / 100);
+        at_share.map_or(0.0, |&ns| ns as f64)
     };
     Ok(Sample {
         ios: times.len() as f64,
@@ -240,7 +227,6 @@ fn unpaced(bench: &Bench, section: &mut Section) -> Result<()> {
     Ok(())
 }
 
-/// Figures of a sample, by name.
 const FIGURES: [(&str, Figure); 3] = [
     ("IOPS", |s| s.iops),
     ("p50 us", |s| s.p50_ns / 1e3),
@@ -361,7 +347,6 @@ fn paced(bench: &Bench, section: &mut Section) -> Result<()> {
     Ok(())
 }
 
-/// Both.
 pub fn measure(bench: &Bench) -> Result<Section> {
     let mut section = Section::new(
         "serve",

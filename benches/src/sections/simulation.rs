@@ -22,7 +22,6 @@ const QUEUE_DEPTH: u32 = 32;
 const HASH_FACTOR: u64 = 0x517c_c1b7_2722_0a95;
 const GB: u64 = 1_000_000_000;
 
-/// A load on a drive.
 #[derive(Clone, Copy)]
 pub struct Load {
     op: Op,
@@ -68,7 +67,6 @@ impl Load {
     }
 }
 
-/// Cost of a load.
 pub struct Cost {
     cpu_s: f64,
     /// Virtual time of the last completion.
@@ -90,6 +88,18 @@ impl Cost {
     }
 }
 
+/// A command with data that cannot be compressed.
+pub fn command(tag: u32, queue: u16, op: Op, offset_bytes: u64, len_bytes: u32) -> Command {
+    Command {
+        tag,
+        queue,
+        op,
+        offset_bytes,
+        len_bytes,
+        data: DataClass::Incompressible,
+    }
+}
+
 /// A closed loop of `load.depth` commands in flight.
 pub fn run(bench: &Bench, drive: &mut Drive, load: Load, start: Nanos) -> Result<Cost> {
     bench.runner.check_stopped()?;
@@ -105,15 +115,12 @@ pub fn run(bench: &Bench, drive: &mut Drive, load: Load, start: Nanos) -> Result
             sent % blocks
         };
         sent += 1;
-        let command = Command {
-            tag,
-            queue: if load.one_queue { 0 } else { tag as u16 },
-            op: load.op,
-            offset_bytes: block * u64::from(load.len_bytes),
-            len_bytes: load.len_bytes,
-            data: DataClass::Incompressible,
-        };
-        drive.submit(now, command);
+        let queue = if load.one_queue { 0 } else { tag as u16 };
+        let offset_bytes = block * u64::from(load.len_bytes);
+        drive.submit(
+            now,
+            command(tag, queue, load.op, offset_bytes, load.len_bytes),
+        );
     };
     let from_s = cpu_s();
     let at_once = load.count.min(u64::from(load.depth));
@@ -162,7 +169,6 @@ pub fn scaled(name: &str, factor: u64, state: InitialState) -> Result<Drive> {
     Ok(drive)
 }
 
-/// Absolute rates with the goals of the simulator, then growth.
 pub fn measure(bench: &Bench) -> Result<Section> {
     let mut section = Section::new(
         "simulation",

@@ -16,7 +16,6 @@ const GOAL_PROOF: f64 = 1.0 / 3.0;
 /// Bytes of a stream into nothing.
 const NULL_BYTES: u64 = 16 * GIB;
 
-/// `record` and so on with `--json`.
 fn assay(label: &str, command: &str) -> Variant {
     Variant::new(Tool::Assay, label, &format!("{command} --json"))
 }
@@ -30,7 +29,6 @@ fn fio(label: &str, options: &str, bytes: u64) -> Variant {
     )
 }
 
-/// Cost of one command, and its rate in this direction.
 fn run(bench: &Bench, variant: &Variant, direction: &str) -> Result<Sample> {
     let outcome = variant.outcome(&bench.runner)?;
     let document = variant.document(&outcome)?;
@@ -116,7 +114,6 @@ fn compare(
     Ok(())
 }
 
-/// zram, a file on the root disk, and nothing.
 pub fn measure(bench: &Bench) -> Result<Section> {
     let mut section = Section::new(
         "stream",

@@ -19,7 +19,6 @@ mod queue;
 
 pub(crate) use background::Background;
 
-/// How a successful admin command completes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum AdminOutcome {
     /// After the firmware's time, with this dword 0.
@@ -30,7 +29,6 @@ pub(crate) enum AdminOutcome {
     Outstanding,
 }
 
-/// Result of an admin command.
 pub(crate) type AdminResult = Result<AdminOutcome, StatusCode>;
 
 /// An admin command with the time at which it was fetched. Memory is accessed dynamically: admin commands are rare.
@@ -41,12 +39,10 @@ pub(crate) struct AdminCommand<'a> {
 }
 
 impl AdminCommand<'_> {
-    /// The view of the command.
     fn view<T: From<SubmissionEntry>>(&self) -> T {
         self.entry.into()
     }
 
-    /// Fills `bytes` with the data of the command.
     fn receive(&self, bytes: &mut [u8], page_bytes: u64) -> Result<(), StatusCode> {
         DataPointer::of(&self.entry).gather(self.memory, bytes, page_bytes)
     }

@@ -50,7 +50,6 @@ pub struct ControllerOptions {
     pub subsystem_vendor_id: u16,
 }
 
-/// Writable registers.
 #[derive(Clone, Copy, Debug, Default)]
 struct Registers {
     cc: Configuration,
@@ -262,7 +261,6 @@ impl Controller {
         self.interrupts.take()
     }
 
-    /// Whether work is due by `until_ns`.
     #[inline]
     fn has_work(&self, until_ns: u64) -> bool {
         let due = |at: Option<u64>| at.is_some_and(|at_ns| at_ns <= until_ns);
@@ -271,7 +269,6 @@ impl Controller {
             || self.can_fetch(until_ns)
     }
 
-    /// Processes the completions due by `until_ns`.
     #[inline]
     fn complete_until<M: HostMemory>(&mut self, until_ns: u64, memory: &mut M) {
         let mut completions = std::mem::take(&mut self.completions);
@@ -306,7 +303,6 @@ impl Controller {
         self.queues_with_entries.clear();
     }
 
-    /// Updates sizes in blocks after a change of the block size.
     pub(crate) fn update_block_size(&mut self) {
         let id = self.drive.identity();
         self.block_shift = id.logical_block_bytes.trailing_zeros();
@@ -342,7 +338,6 @@ impl Controller {
         self.busy_ns + busy_since.map_or(0, |since_ns| now_ns.saturating_sub(since_ns))
     }
 
-    /// The command of a slot has no further step.
     fn end_multi_step(&mut self, number: u32) {
         if std::mem::take(&mut self.slots.get_mut(number).multi_step) {
             self.multi_step_commands -= 1;
@@ -373,7 +368,6 @@ impl Controller {
         true
     }
 
-    /// Counts the backlog again after a queue was deleted.
     pub(crate) fn count_backlog(&mut self) {
         self.backlog_entries = self.cqs.iter().flatten().map(|cq| cq.backlog.len()).sum();
     }

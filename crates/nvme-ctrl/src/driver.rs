@@ -59,39 +59,27 @@ pub enum DriverError<E: std::error::Error + 'static> {
     /// The controller is not reachable.
     #[error("the controller is not reachable: {0}")]
     Transport(#[from] E),
-    /// Controller Fatal Status, or the controller does not become ready.
-    #[error("the controller does not become ready (CSTS {csts:#x}); reset it")]
-    NotReady {
-        /// Controller Status (CSTS).
-        csts: u32,
-    },
-    /// The controller rejected a queue.
+    /// Controller Fatal Status, or the controller does not become ready: Controller Status (CSTS).
+    #[error("the controller does not become ready (CSTS {0:#x}); reset it")]
+    NotReady(u32),
+    /// The controller rejected a queue with this status.
     #[error(
-        "the controller rejected an I/O queue with status {status:#x}; the queue exists already or is not supported"
+        "the controller rejected an I/O queue with status {0:#x}; the queue exists already or is not supported"
     )]
-    QueueRefused {
-        /// Status code.
-        status: u16,
-    },
-    /// A command does not complete.
-    #[error("the controller does not complete command {opcode:#x}: the drive was removed")]
-    NoCompletion {
-        /// Its opcode.
-        opcode: u8,
-    },
+    QueueRefused(u16),
+    /// A command with this opcode does not complete.
+    #[error("the controller does not complete command {0:#x}: the drive was removed")]
+    NoCompletion(u8),
     /// More data than [`DATA_BYTES`].
-    #[error("{bytes} bytes of data exceed the driver's limit of {DATA_BYTES}; split the command")]
-    TransferTooLarge {
-        /// Length of the data.
-        bytes: usize,
-    },
+    #[error("{0} bytes of data exceed the driver's limit of {DATA_BYTES}; split the command")]
+    TransferTooLarge(usize),
 }
 
 /// Result of a driver's operation.
-pub type DriverResult<T, B> = Result<T, DriverError<<B as Transport>::Error>>;
+pub type DriverResult<B, T = CompletionEntry> = Result<T, DriverError<<B as Transport>::Error>>;
 
 /// The driver's state of a queue pair.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 struct QueuePair {
     qid: u16,
     sq: u64,
@@ -111,11 +99,8 @@ impl QueuePair {
             qid,
             sq: base + sq,
             cq: base + cq,
-            tail: 0,
-            head: 0,
             phase: true,
-            next_cid: 0,
-            doorbell_pending: false,
+            ..QueuePair::default()
         }
     }
 
@@ -133,7 +118,7 @@ impl QueuePair {
         transport: &mut B,
         stride: u8,
         mut entry: SubmissionEntry,
-    ) -> DriverResult<CompletionEntry, B> {
+    ) -> DriverResult<B> {
         entry.set_cid(self.next_cid);
         self.next_cid = self.next_cid.wrapping_add(1);
         self.acknowledge(transport, stride)?;
@@ -153,8 +138,7 @@ impl QueuePair {
                 return Ok(done);
             }
             if !transport.wait(Some(self.qid))? {
-                let opcode = entry.opcode();
-                return Err(DriverError::NoCompletion { opcode });
+                return Err(DriverError::NoCompletion(entry.opcode()));
             }
         }
     }
@@ -172,7 +156,7 @@ pub struct Driver<B> {
 
 impl<B: Transport> Driver<B> {
     /// Initializes the controller (Base 3.5.1): disable, set the admin queues, enable, wait until ready.
-    pub fn new(mut transport: B) -> DriverResult<Driver<B>, B> {
+    pub fn new(mut transport: B) -> DriverResult<B, Driver<B>> {
         let base = transport.base();
         let admin = QueuePair::new(0, base);
         let raw = transport.read_register(CAP, 8)?;
@@ -205,7 +189,7 @@ impl<B: Transport> Driver<B> {
                 break;
             }
             if failed || !transport.wait(None)? {
-                return Err(DriverError::NotReady { csts });
+                return Err(DriverError::NotReady(csts));
             }
         }
         Ok(Driver {
@@ -217,7 +201,7 @@ impl<B: Transport> Driver<B> {
     }
 
     /// Creates the I/O queue pair; its completions raise vector 1.
-    pub fn create_io_queue(&mut self) -> DriverResult<(), B> {
+    pub fn create_io_queue(&mut self) -> DriverResult<B, ()> {
         let pair = QueuePair::new(IO, self.transport.base());
         let size = (ENTRIES - 1) as u16;
         let mut cq = CreateCompletionQueue::new();
@@ -233,12 +217,10 @@ impl<B: Transport> Driver<B> {
             .set_cqid(IO);
         for (mut entry, at) in [(cq.entry(), pair.cq), (sq.entry(), pair.sq)] {
             entry.set_prps(at, 0);
-            let created = self
-                .admin
-                .run(&mut self.transport, self.stride, entry)?
-                .status();
+            let created = self.admin.run(&mut self.transport, self.stride, entry)?;
+            let created = created.status();
             if !created.is_success() {
-                return Err(DriverError::QueueRefused { status: created.0 });
+                return Err(DriverError::QueueRefused(created.0));
             }
         }
         self.io = Some(pair);
@@ -246,7 +228,7 @@ impl<B: Transport> Driver<B> {
     }
 
     /// Writes pending completion queue doorbells. The next command does it as well; call it first to keep it out of a measured latency.
-    pub fn acknowledge(&mut self) -> DriverResult<(), B> {
+    pub fn acknowledge(&mut self) -> DriverResult<B, ()> {
         let pairs = [Some(&mut self.admin), self.io.as_mut()];
         for pair in pairs.into_iter().flatten() {
             pair.acknowledge(&mut self.transport, self.stride)?;
@@ -256,20 +238,12 @@ impl<B: Transport> Driver<B> {
 
     /// Executes an admin command. `data` is sent and received as bits 1:0 of the opcode specify (Base 3.3.3.1).
     /// A command that fails is not an error: see the status of its completion.
-    pub fn admin(
-        &mut self,
-        entry: SubmissionEntry,
-        data: &mut [u8],
-    ) -> DriverResult<CompletionEntry, B> {
+    pub fn admin(&mut self, entry: SubmissionEntry, data: &mut [u8]) -> DriverResult<B> {
         self.execute(false, entry, data)
     }
 
     /// Executes an I/O command; creates the I/O queue pair on first use.
-    pub fn io(
-        &mut self,
-        entry: SubmissionEntry,
-        data: &mut [u8],
-    ) -> DriverResult<CompletionEntry, B> {
+    pub fn io(&mut self, entry: SubmissionEntry, data: &mut [u8]) -> DriverResult<B> {
         if self.io.is_none() {
             self.create_io_queue()?;
         }
@@ -281,10 +255,10 @@ impl<B: Transport> Driver<B> {
         is_io: bool,
         mut entry: SubmissionEntry,
         data: &mut [u8],
-    ) -> DriverResult<CompletionEntry, B> {
+    ) -> DriverResult<B> {
         let bytes = data.len();
         if bytes > DATA_BYTES {
-            return Err(DriverError::TransferTooLarge { bytes });
+            return Err(DriverError::TransferTooLarge(bytes));
         }
         let transport = &mut self.transport;
         let (at, list) = (transport.base() + DATA, transport.base() + PRP_LIST);

@@ -51,7 +51,6 @@ struct Aggregation {
     coalescing_disabled: bool,
 }
 
-/// The vectors of a controller.
 #[derive(Clone, Debug)]
 pub(crate) struct Interrupts {
     vectors: Vec<Aggregation>,
@@ -126,7 +125,6 @@ impl Interrupts {
         }
     }
 
-    /// Raises the vectors that are due by `until_ns`.
     #[inline]
     pub(crate) fn expire(&mut self, until_ns: u64) {
         if self.next_ns > until_ns {

@@ -4,7 +4,6 @@ use std::collections::VecDeque;
 
 use assay_nvme_spec::{CompletionEntry, SubmissionEntry};
 
-/// A submission queue.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct SubmissionQueue {
     pub(crate) base: u64,
@@ -68,7 +67,6 @@ impl SubmissionQueue {
     }
 }
 
-/// A completion queue.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct CompletionQueue {
     pub(crate) base: u64,

@@ -7,7 +7,6 @@ use crate::transfer::DataPointer;
 /// State of a slot: what happens on the next completion by the drive, or at the scheduled time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum SlotState {
-    /// Unused.
     #[default]
     Free,
     /// The status is known; completion is scheduled.
@@ -15,20 +14,19 @@ pub(crate) enum SlotState {
     /// Data is transferred to the host, then completion.
     Read,
     /// Completion, after a flush if the data must be on the medium.
-    Write { flush_after: bool },
-    /// Completion.
+    Write {
+        flush_after: bool,
+    },
     NoData,
     /// Data of host and drive are compared, then completion.
     Compare,
     /// The next range is deallocated.
     Deallocate,
-    /// A shutdown completes.
     Shutdown,
     /// The submission queue was deleted: nothing is posted.
     Orphaned,
 }
 
-/// An outstanding command.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct CommandSlot {
     pub(crate) state: SlotState,
@@ -39,7 +37,6 @@ pub(crate) struct CommandSlot {
     pub(crate) nsid: u32,
     /// A completion by the drive leads to another submission.
     pub(crate) multi_step: bool,
-    /// Dword 0 of the completion.
     pub(crate) dw0: u32,
     pub(crate) pointer: DataPointer,
     pub(crate) offset_bytes: u64,

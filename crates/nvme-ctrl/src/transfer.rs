@@ -9,7 +9,6 @@ use crate::memory::HostMemory;
 /// Most SGL descriptors of one command: enough for 4 MiB in segments of 512 bytes, and a bound for lists that form a loop.
 pub const MAX_SGL_DESCRIPTORS: u32 = 8192;
 
-/// A command's data pointer.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct DataPointer {
     first: u64,
@@ -85,7 +84,6 @@ impl DataPointer {
         Ok(())
     }
 
-    /// Copies data from host memory.
     pub(crate) fn gather<M: HostMemory + ?Sized>(
         &self,
         memory: &M,
@@ -101,7 +99,6 @@ impl DataPointer {
         Ok(())
     }
 
-    /// Copies data to host memory.
     pub(crate) fn scatter<M: HostMemory + ?Sized>(
         &self,
         memory: &mut M,
@@ -120,7 +117,6 @@ impl DataPointer {
     }
 }
 
-/// The segments of a data pointer, in order.
 #[derive(Debug)]
 pub(crate) struct Segments {
     pointer: DataPointer,
@@ -141,7 +137,6 @@ enum NextSegment {
     Sgl(SglPosition),
 }
 
-/// Position in an SGL.
 #[derive(Clone, Copy, Debug)]
 struct SglPosition {
     /// Descriptor in the command, until it is processed.

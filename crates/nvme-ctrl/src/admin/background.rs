@@ -23,10 +23,8 @@ pub const HEALTH_PERIOD_NS: u64 = 1_000_000_000;
 pub const SHORT_TEST_NS: u64 = 60_000_000_000;
 /// Duration of an extended self-test in minutes (EDSTT). Assumed.
 pub const EXTENDED_TEST_MINUTES: u16 = 10;
-/// Results in the self-test log.
 const RESULTS: usize = 20;
 
-/// A sanitize operation.
 #[derive(Clone, Copy, Debug)]
 struct SanitizeOperation {
     begin_ns: u64,
@@ -39,7 +37,6 @@ struct SanitizeOperation {
     written_bytes: u64,
 }
 
-/// A self-test in progress.
 #[derive(Clone, Copy, Debug)]
 struct SelfTest {
     code: SelfTestCode,
@@ -47,15 +44,12 @@ struct SelfTest {
     end_ns: u64,
 }
 
-/// State of the background operations.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Background {
-    /// End of the format in progress.
     formatting_until_ns: u64,
     sanitize: Option<SanitizeOperation>,
     self_test: Option<SelfTest>,
     results: VecDeque<SelfTestResult>,
-    /// Next temperature check.
     health_ns: u64,
     /// A threshold was crossed at the last check.
     crossed: bool,
@@ -83,7 +77,6 @@ impl Controller {
         enabled && self.is_operational() && self.events.is_awaited(AsyncEventType::SMART)
     }
 
-    /// Processes background events up to `now_ns`.
     #[inline]
     pub(crate) fn run_background<M: HostMemory>(&mut self, now_ns: u64, memory: &mut M) {
         if self.next_background_ns() <= now_ns {
@@ -99,14 +92,12 @@ impl Controller {
         let due = |sanitize: &&mut SanitizeOperation| !sanitize.ended && sanitize.end_ns <= now_ns;
         if let Some(sanitize) = self.background.sanitize.as_mut().filter(due) {
             sanitize.ended = true;
-            let (kind, information) = (AsyncEventType::IO_SPECIFIC, event::SANITIZE_COMPLETED);
-            self.events.raise(kind, information, LogId::SANITIZE);
+            let completed = event::SANITIZE_COMPLETED;
+            self.events
+                .raise(AsyncEventType::IO_SPECIFIC, completed, LogId::SANITIZE);
         }
-        let ended = self
-            .background
-            .self_test
-            .take_if(|test| test.end_ns <= now_ns);
-        if let Some(test) = ended {
+        let self_test = &mut self.background.self_test;
+        if let Some(test) = self_test.take_if(|test| test.end_ns <= now_ns) {
             self.end_test(test.code, test.end_ns, None);
         }
         if self.monitors_temperature() && self.background.health_ns <= now_ns {
@@ -114,8 +105,8 @@ impl Controller {
             let telemetry = self.drive.telemetry(Nanos(now_ns));
             let crossed = self.features.thresholds.is_crossed(&telemetry);
             if crossed && !self.background.crossed {
-                let (kind, information) = (AsyncEventType::SMART, event::TEMPERATURE);
-                self.events.raise(kind, information, LogId::SMART);
+                self.events
+                    .raise(AsyncEventType::SMART, event::TEMPERATURE, LogId::SMART);
             }
             self.background.crossed = crossed;
         }
@@ -167,7 +158,6 @@ impl Controller {
         Ok(AdminOutcome::DoneAt(end_ns))
     }
 
-    /// Starts a purge of the drive; returns its end in nanoseconds.
     fn purge(&mut self, now_ns: u64) -> Result<u64, StatusCode> {
         let end = self.drive.purge(Nanos(now_ns));
         Ok(end.ok_or(StatusCode::INTERNAL_ERROR)?.0)
@@ -312,7 +302,6 @@ fn progress(now_ns: u64, begin_ns: u64, end_ns: u64, parts: u64) -> u64 {
     progress.map_or(parts - 1, |part| part.min(u128::from(parts - 1)) as u64)
 }
 
-/// One hour in nanoseconds.
 pub(crate) const HOUR_NS: u64 = 3_600_000_000_000;
 /// Results of self-tests (Base 5.16.1.7).
 const ABORTED_BY_COMMAND: u8 = 0x1;

@@ -5,10 +5,8 @@ use std::collections::VecDeque;
 use assay_nvme_spec::CompletionEntry;
 use assay_nvme_spec::log::ErrorEntry;
 
-/// Entries kept.
 pub(crate) const ERROR_ENTRIES: usize = 64;
 
-/// The most recent errors.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ErrorLog {
     entries: VecDeque<ErrorEntry>,

@@ -12,7 +12,6 @@ use crate::controller::Controller;
 use crate::memory::HostMemory;
 use crate::slots::{CommandSlot, SlotState};
 
-/// Most outstanding requests.
 pub(crate) const EVENT_REQUESTS: usize = 4;
 /// Most pending events; further ones are dropped.
 const MAX_PENDING: usize = 16;
@@ -81,7 +80,6 @@ impl AsyncEvents {
         pending.position(|event| self.is_unmasked(event.event_type()))
     }
 
-    /// Takes a request and the event that completes it.
     fn next(&mut self) -> Option<(u16, AsyncEvent)> {
         let index = self.next_unmasked()?;
         let cid = self.requests.pop_front()?;
@@ -108,7 +106,6 @@ impl Controller {
         self.events.request(command.entry.cid())
     }
 
-    /// Completes requests with pending events.
     pub(crate) fn post_events<M: HostMemory>(&mut self, now_ns: u64, memory: &mut M) {
         while self.is_operational()
             && let Some((cid, event)) = self.events.next()

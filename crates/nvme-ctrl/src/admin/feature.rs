@@ -52,7 +52,6 @@ pub(crate) struct Features {
     /// Throttling has an effect on this drive.
     pub(crate) can_throttle: bool,
     pub(crate) power_state_changes: u64,
-    /// Data of the last telemetry capture.
     pub(crate) telemetry: Vec<u8>,
     pub(crate) telemetry_generation: u8,
     arbitration: u32,

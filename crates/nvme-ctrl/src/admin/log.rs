@@ -20,7 +20,6 @@ pub const RATED_CYCLES: [u64; 3] = [60_000, 3_000, 1_500];
 /// Bytes of a SMART data unit: 1000 times 512.
 const DATA_UNIT_BYTES: u64 = 512_000;
 const MINUTE_NS: u64 = 60_000_000_000;
-/// Bytes of a telemetry data block.
 const BLOCK_BYTES: usize = 512;
 
 type LogPage = fn(&mut Controller, u64, &GetLogPage) -> Vec<u8>;

@@ -34,7 +34,6 @@ impl Controller {
             _ => false,
         };
         if ends_here && completion.status.is_ok() {
-            // Fast path.
             let mut entry = CompletionEntry::default();
             entry.set_sqid(slot.sqid).set_cid(slot.cid);
             self.remove_command(completion.tag, at_ns);
@@ -265,8 +264,11 @@ fn write_entry<M: HostMemory + ?Sized>(
         // The limit of outstanding commands may have delayed the next fetch until now.
         sq.fetch_ns = sq.fetch_ns.max(at_ns);
     }
-    let outstanding = sq.outstanding.checked_sub(1);
-    sq.outstanding = outstanding.expect("a completion without an outstanding command");
+    assert!(
+        sq.outstanding > 0,
+        "a completion without an outstanding command"
+    );
+    sq.outstanding -= 1;
     let (address, phase) = cq.advance();
     entry.set_sq_head(sq.head as u16).set_phase(phase);
     if memory.write(address, entry.as_bytes()).is_err() {
@@ -307,7 +309,6 @@ pub(super) fn sized(buffer: &mut Vec<u8>, len: usize) -> &mut [u8] {
     &mut buffer[..len]
 }
 
-/// A drive command of an I/O submission queue.
 #[inline]
 pub(super) fn drive_command(
     tag: u32,

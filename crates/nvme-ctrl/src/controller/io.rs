@@ -69,7 +69,6 @@ impl Controller {
         self.schedule_slot(slot, now_ns, now_ns + self.command_ns);
     }
 
-    /// Validates the fields common to all commands.
     #[inline]
     fn check_common(&mut self, now_ns: u64, entry: &SubmissionEntry) -> Result<(), StatusCode> {
         StatusCode::INVALID_NAMESPACE.fail_if(entry.nsid() != NAMESPACE)?;
@@ -128,7 +127,6 @@ impl Controller {
         Ok(())
     }
 
-    /// Submits a write with its data.
     fn submit_write_data<M: HostMemory>(
         &mut self,
         now_ns: u64,
@@ -149,7 +147,6 @@ impl Controller {
         Ok(())
     }
 
-    /// Everything but Read and Write.
     #[inline(never)]
     fn start_other<M: HostMemory>(
         &mut self,
@@ -237,7 +234,6 @@ impl Controller {
                 return Err(status);
             }
         }
-        // Nothing to deallocate.
         self.end_multi_step(number);
         self.slots.get_mut(number).state = SlotState::Scheduled;
         self.schedule(now_ns + self.command_ns, number);
