@@ -1,0 +1,103 @@
+// Properties of nvs_ingress. Included in the module under FORMAL.
+
+logic f_started = 1'b0;
+always_ff @(posedge clk_i) f_started <= 1'b1;
+always_comb assume (rst_ni == f_started);
+
+// Environment: memory acknowledges only finished bursts; only commands that were taken are released; only the last beat is partial.
+logic [SlotWidth:0] f_taken_q = '0;  // commands taken and not released
+always_ff @(posedge clk_i) f_taken_q <= !rst_ni ? '0 : f_taken_q + (SlotWidth + 1)'(pop) - (SlotWidth + 1)'(release_i);
+always_comb begin
+  if (written_q == acknowledged_q) assume (!b_valid_i);
+  if (f_taken_q == '0) assume (!release_i);
+  if (s_valid_i) assume (s_keep_i[0] && (s_last_i || &s_keep_i));
+end
+
+// Position in the open chunk, counted in beats, independent of the module's counters.
+logic [PageWidth+BeatWidth-1:0] f_position_q = '0;
+logic [SlotWidth-1:0]           f_slot_q = '0;
+logic [SizeWidth-1:0]           f_size_q = '0;
+logic                           f_burst_q = 1'b0;  // a burst is open
+logic [BeatWidth-1:0]           f_in_burst_q = '0;
+always_ff @(posedge clk_i) begin
+  if (!rst_ni) begin
+    f_position_q <= '0;
+    f_slot_q     <= '0;
+    f_size_q     <= '0;
+    f_burst_q    <= 1'b0;
+    f_in_burst_q <= '0;
+  end else begin
+    if (chunk_end || (active_q && stop_i && !f_burst_q)) f_position_q <= '0;
+    else if (w_valid_o) f_position_q <= f_position_q + 1'b1;
+    if (push) f_slot_q <= f_slot_q + 1'b1;
+    if (chunk_end || (active_q && stop_i && !f_burst_q)) f_size_q <= '0;
+    else if (take) f_size_q <= f_size_q + SizeWidth'(kept);
+    if (w_valid_o) begin
+      f_burst_q    <= !w_last_o;
+      f_in_burst_q <= w_last_o ? '0 : f_in_burst_q + 1'b1;
+    end
+  end
+end
+
+always_comb if (rst_ni) begin
+  assert ({page_q, beat_q} == f_position_q);
+  assert (beat_q == f_in_burst_q && f_burst_q == (f_in_burst_q != '0));
+  assert (filled_q[SlotWidth-1:0] == f_slot_q);
+  assert (size_q == f_size_q);
+  // Every beat that is taken goes to memory in the same cycle, unchanged; nothing else does but zeroes.
+  assert (!(s_valid_i && s_ready_o) || (w_valid_o && w_ready_i));
+  if (take) begin
+    for (integer b = 0; b < BeatBytes; b++) assert (w_data_o[8*b +: 8] == (s_keep_i[b] ? s_data_i[8*b +: 8] : 8'h00));
+  end else if (w_valid_o) assert (w_data_o == '0);
+  // One address per burst, with its first beat; a burst ends with its page.
+  assert (!aw_valid_o || (w_valid_o && !f_burst_q && aw_ready_i));
+  assert (!w_valid_o || f_burst_q || aw_valid_o);
+  if (w_valid_o) assert (w_last_o == (f_in_burst_q == BeatWidth'(PageBeats - 1)));
+  if (aw_valid_o) assert (aw_addr_o == {f_slot_q, f_position_q, {BeatShift{1'b0}}});
+  // The slot is free: every other use of it has been released.
+  assert (used <= Slots);
+  if (w_valid_o) assert (used < Slots);
+  assert (f_taken_q <= used);
+  assert (used - f_taken_q == (SlotWidth + 1)'(pending_count));
+  // Page counters never lap each other.
+  assert (CountWidth'(written_q - acknowledged_q) < (CountWidth'(1) << (CountWidth - 1)));
+  assert (!(padding_q && !f_burst_q));
+  assert (!(give_up_q && !padding_q));
+  if (!active_q && !padding_q) assert (f_position_q == '0);
+  // An open burst is completed although the stream has ended, and a ready stream is taken.
+  if (f_burst_q && w_ready_i) assert (padding_q ? w_valid_o : !active_q || stop_i || s_ready_o);
+  assert (!f_burst_q || active_q || padding_q);
+  // A stream that ended or was given up is not continued.
+  if (last_q || give_up_q) assert (!active_q);
+end
+
+// A chosen chunk: its command comes after all its pages were acknowledged, with its size.
+logic                             f_pick;  // free
+logic                             f_inside_q = 1'b0;
+logic [CountWidth-1:0]            f_pages_q;  // pages up to its last that are not acknowledged
+logic [$clog2(Pending):0]         f_ahead_q;  // descriptors before it
+logic [SizeWidth-1:0]             f_bytes_q;
+always_ff @(posedge clk_i) begin
+  if (!rst_ni) f_inside_q <= 1'b0;
+  else if (f_inside_q) begin
+    if (b_valid_i && f_pages_q != '0) f_pages_q <= f_pages_q - 1'b1;
+    if (pop) begin
+      if (f_ahead_q == '0) f_inside_q <= 1'b0;
+      else f_ahead_q <= f_ahead_q - 1'b1;
+    end
+  end else if (push && f_pick) begin
+    f_inside_q <= 1'b1;
+    f_pages_q  <= written_q - acknowledged_q + 1'b1 - CountWidth'(b_valid_i);
+    f_ahead_q  <= pending_count - ($clog2(Pending) + 1)'(pop);
+    f_bytes_q  <= f_size_q + (take ? SizeWidth'(kept) : '0);
+  end
+end
+always_comb if (rst_ni && f_inside_q && f_ahead_q == '0 && pop) assert (f_pages_q == '0 && cmd_bytes_o == f_bytes_q);
+
+// A chunk in which the stream was stopped never becomes a command.
+logic f_stopped_q = 1'b0;
+always_ff @(posedge clk_i) begin
+  if (!rst_ni || chunk_end) f_stopped_q <= 1'b0;
+  else if (active_q && stop_i && f_burst_q) f_stopped_q <= 1'b1;
+end
+always_comb if (rst_ni && f_stopped_q) assert (!push && !active_q);

@@ -1,0 +1,119 @@
+// Properties of nvs_queues. Included in the module under FORMAL.
+//
+// The drive is free: it may write any completion entry at any time. So the properties hold for a faulty drive, too.
+
+logic f_started = 1'b0;
+always_ff @(posedge clk_i) f_started <= 1'b1;
+always_comb assume (rst_ni == f_started);
+
+// Model of the slots: what each one was last seen to do.
+logic [Slots-1:0] f_busy_q = '0;       // accepted, not retired
+logic [Slots-1:0] f_answered_q = '0;   // completed, not retired
+logic [Slots-1:0] f_kept_q = '0;       // retired, not released
+logic [SlotWidth-1:0] f_next_retire_q = '0, f_next_release_q = '0;
+logic [IndexWidth:0] f_unfetched_q = '0;  // accepted and not completed: the drive may still have to read their records
+always_ff @(posedge clk_i) begin
+  if (!rst_ni || clear_i) begin
+    f_busy_q         <= '0;
+    f_answered_q     <= '0;
+    f_kept_q         <= '0;
+    f_next_retire_q  <= '0;
+    f_next_release_q <= '0;
+    f_unfetched_q    <= '0;
+  end else begin
+    if (accept_data) f_busy_q[cmd_slot_o] <= 1'b1;
+    if (cqe_good && cqe_of_data) f_answered_q[cqe_slot] <= 1'b1;
+    if (retire && !retire_flush_o) begin
+      f_busy_q[retire_slot_o]     <= 1'b0;
+      f_answered_q[retire_slot_o] <= 1'b0;
+      f_kept_q[retire_slot_o]     <= 1'b1;
+      f_next_retire_q <= f_next_retire_q + 1'b1;
+    end
+    if (release_i && f_kept_q[f_next_release_q]) begin
+      f_kept_q[f_next_release_q] <= 1'b0;
+      f_next_release_q <= f_next_release_q + 1'b1;
+    end
+    f_unfetched_q <= f_unfetched_q + (IndexWidth + 1)'(accept) - (IndexWidth + 1)'(cqe_good);
+  end
+end
+
+// Distance of each slot from the two counters.
+logic [SlotWidth-1:0] f_from_retired [Slots], f_from_released [Slots];
+for (genvar s = 0; s < Slots; s++) begin : gen_f_distance
+  assign f_from_retired[s]  = SlotWidth'(s) - retired_q[SlotWidth-1:0];
+  assign f_from_released[s] = SlotWidth'(s) - released_q[SlotWidth-1:0];
+end
+
+always_comb if (rst_ni) begin
+  // Counters stay in order and in range.
+  assert (in_use <= Slots);
+  assert (unretired <= in_use);
+  assert (f_unfetched_q < Entries);
+  // Exactly the slots between the counters are in the state that the counters say.
+  for (integer s = 0; s < Slots; s++) begin
+    assert (f_busy_q[s] == ({1'b0, f_from_retired[s]} < unretired));
+    assert (complete_q[s] == f_answered_q[s]);
+    assert (!f_answered_q[s] || f_busy_q[s]);
+    assert (f_kept_q[s] == ({1'b0, f_from_released[s]} < in_use - unretired));
+    assert (!(f_busy_q[s] && f_kept_q[s]));
+  end
+  assert (f_next_retire_q == retired_q[SlotWidth-1:0]);
+  assert (f_next_release_q == released_q[SlotWidth-1:0]);
+  // A command gets a free slot, retires in order and only when it was answered.
+  if (accept_data) assert (!f_busy_q[cmd_slot_o] && !f_kept_q[cmd_slot_o]);
+  if (retire && !retire_flush_o) assert (f_answered_q[retire_slot_o] && retire_slot_o == f_next_retire_q);
+  // The flush is alone.
+  if (flush_busy_q) assert (unretired == '0 && !(cmd_valid_i && cmd_ready_o));
+  assert (!flush_complete_q || flush_busy_q);
+end
+
+// Unanswered commands are counted as many as are outstanding.
+logic [IndexWidth:0] f_outstanding;
+always_comb begin
+  f_outstanding = (IndexWidth + 1)'(flush_busy_q && !flush_complete_q);
+  for (integer s = 0; s < Slots; s++) f_outstanding = f_outstanding + (IndexWidth + 1)'(f_busy_q[s] && !f_answered_q[s]);
+  if (rst_ni) assert (f_unfetched_q == f_outstanding);
+end
+
+// A chosen command's status is the one that the drive gave.
+logic                 f_pick;
+logic                 f_picked_q = 1'b0;
+logic [SlotWidth-1:0] f_slot_q;
+logic [14:0]          f_status_q;
+always_ff @(posedge clk_i) begin
+  if (!rst_ni || clear_i) f_picked_q <= 1'b0;
+  else if (cqe_good && cqe_of_data && f_pick) begin
+    f_picked_q <= 1'b1;
+    f_slot_q   <= cqe_slot;
+    f_status_q <= cqe_status_i;
+  end else if (retire && !retire_flush_o && retire_slot_o == f_slot_q) f_picked_q <= 1'b0;
+end
+always_comb if (rst_ni && f_picked_q) begin
+  assert (f_answered_q[f_slot_q] && status_q[f_slot_q] == f_status_q);
+  if (retire_valid_o && retire_slot_o == f_slot_q) assert (retire_status_o == f_status_q);
+end
+
+// A retirement is stable until it is taken.
+logic                 f_retire_waiting_q = 1'b0;
+logic [SlotWidth-1:0] f_retire_slot_q;
+always_ff @(posedge clk_i) begin
+  f_retire_waiting_q <= rst_ni && !clear_i && retire_valid_o && !retire_ready_i;
+  f_retire_slot_q    <= retire_slot_o;
+end
+always_comb if (rst_ni && f_retire_waiting_q) assert (retire_valid_o && retire_slot_o == f_retire_slot_q);
+
+// Doorbells report every command and every completion, and nothing else: distance between reported and own pointer.
+logic [IndexWidth-1:0] f_new_q = '0, f_taken_q = '0;  // since the last doorbell
+always_ff @(posedge clk_i) begin
+  if (!rst_ni || clear_i) begin
+    f_new_q   <= '0;
+    f_taken_q <= '0;
+  end else begin
+    f_new_q   <= (sq_db_valid_o && sq_db_ready_i ? '0 : f_new_q) + IndexWidth'(accept);
+    f_taken_q <= (cq_db_valid_o && cq_db_ready_i ? '0 : f_taken_q) + IndexWidth'(cqe_good);
+  end
+end
+always_comb if (rst_ni) begin
+  assert (IndexWidth'(sq_tail_q - sq_reported_q) == f_new_q);
+  assert (cq_unreported == f_taken_q);
+end

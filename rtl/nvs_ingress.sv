@@ -1,0 +1,219 @@
+// Stream to ring: beats become bursts of one page, pages become chunks, and a chunk whose pages are all in memory becomes a command.
+//
+// Purpose: the recording half of the data path. Store and forward: a command is given on when memory has acknowledged the last page of
+// its chunk, since a drive that has begun to read must be answered, and a stream may stop inside a chunk.
+//
+// Interface:
+//   start_i     pulse while idle: a session of at most `chunks_i` chunks begins
+//   stop_i      level: no further beat is taken. The open page is completed with zeroes, the open chunk is given up
+//   s_*         AXI4-Stream; `s_keep_i` counts on the last beat only, and from byte 0 on
+//   aw_*, w_*, b_*  AXI4 write channels; one burst per page. The address is offered in the cycle of the first beat, so no burst is open
+//               without data. Readies come from register slices (nvs_skid), so the combinational path ends there
+//   cmd_*       chunk in memory: its blocks, and whether the stream ended in it. Slots are used in order,
+//               as nvs_queues gives them out
+//   release_i   the oldest used slot is free again
+//   done_o      level: the session has ended and nothing is under way
+//   bytes_o, dropped_o  bytes taken in this session; of them, bytes of the chunk that was given up
+//   error_o     pulse: memory answered a write with an error
+//
+// Invariants, proven in formal/nvs_ingress.svh:
+//   - beat n of a session goes to its chunk n / ChunkBeats, beat n % ChunkBeats; none is lost, doubled or moved;
+//   - a burst is one page, `w_last_o` is its last beat; addresses lie in a free slot;
+//   - a command follows the acknowledgement of all its pages, one command per chunk.
+
+module nvs_ingress #(
+  parameter  int unsigned DataWidth  = 128,
+  parameter  int unsigned ChunkPages = 32,   // a power of two
+  parameter  int unsigned PageBytes  = 4096,
+  parameter  int unsigned Slots      = 32,   // a power of two
+  localparam int unsigned BeatBytes  = DataWidth / 8,
+  localparam int unsigned PageBeats  = PageBytes / BeatBytes,
+  localparam int unsigned BeatShift  = $clog2(BeatBytes),
+  localparam int unsigned BeatWidth  = $clog2(PageBeats),
+  localparam int unsigned PageWidth  = $clog2(ChunkPages),
+  localparam int unsigned SlotWidth  = $clog2(Slots),
+  localparam int unsigned AddrWidth  = SlotWidth + PageWidth + BeatWidth + BeatShift,
+  localparam int unsigned SizeWidth  = PageWidth + BeatWidth + BeatShift + 1
+) (
+  input  logic                 clk_i,
+  input  logic                 rst_ni,
+
+  input  logic                 start_i,
+  input  logic                 stop_i,
+  input  logic [31:0]          chunks_i,
+
+  input  logic                 s_valid_i,
+  output logic                 s_ready_o,
+  input  logic [DataWidth-1:0] s_data_i,
+  input  logic [BeatBytes-1:0] s_keep_i,
+  input  logic                 s_last_i,
+
+  output logic                 aw_valid_o,
+  input  logic                 aw_ready_i,
+  output logic [AddrWidth-1:0] aw_addr_o,
+  output logic                 w_valid_o,
+  input  logic                 w_ready_i,
+  output logic [DataWidth-1:0] w_data_o,
+  output logic                 w_last_o,
+  input  logic                 b_valid_i,
+  input  logic                 b_error_i,
+
+  output logic                 cmd_valid_o,
+  input  logic                 cmd_ready_i,
+  output logic [SizeWidth-1:0] cmd_bytes_o,  // 1 ... chunk
+  output logic                 cmd_last_o,
+  input  logic                 release_i,
+
+  output logic                 done_o,
+  output logic [63:0]          bytes_o,
+  output logic [SizeWidth-1:0] dropped_o,
+  output logic                 error_o
+);
+
+  // Chunks whose pages are written and perhaps not acknowledged: more than one, so that memory latency costs nothing.
+  localparam int unsigned Pending   = 4;
+  // Page counters wrap; they differ by the pages of the pending and the open chunk at most.
+  localparam int unsigned CountWidth = PageWidth + $clog2(Pending) + 2;
+
+  logic                  active_q;         // beats are taken
+  logic                  padding_q;        // the open page is completed with zeroes
+  logic                  last_q;           // the stream has ended
+  logic                  give_up_q;        // the open chunk will not become a command
+  logic [31:0]           left_q;           // chunks that may still begin
+  logic [BeatWidth-1:0]  beat_q;
+  logic [PageWidth-1:0]  page_q;
+  logic [SizeWidth-1:0]  size_q;           // bytes of the stream in the open chunk
+  logic [SlotWidth:0]    filled_q, released_q;  // slots, modulo 2 * Slots
+  logic [CountWidth-1:0] written_q, acknowledged_q;
+
+  // A beat moves when memory takes it. The first of a page needs its address taken, too; the first of a chunk a slot and a descriptor.
+  logic pending_ready, slot_free, at_page, at_chunk, may_move, take, pad, move;
+  logic [SlotWidth:0] used;
+  assign used      = filled_q - released_q;
+  assign slot_free = !used[SlotWidth];
+  assign at_page   = beat_q == '0;
+  assign at_chunk  = at_page && page_q == '0;
+  assign may_move  = w_ready_i && (!at_page || aw_ready_i) && (!at_chunk || (slot_free && pending_ready && left_q != '0));
+  assign s_ready_o = active_q && !stop_i && may_move;
+  assign take      = s_valid_i && s_ready_o;
+  assign pad       = padding_q && may_move;
+  assign move      = take || pad;
+
+  logic [BeatShift:0] kept;
+  always_comb begin
+    kept = '0;
+    for (int unsigned b = 0; b < BeatBytes; b++) kept = kept + (BeatShift + 1)'(s_keep_i[b]);
+    if (!s_last_i) kept = (BeatShift + 1)'(BeatBytes);
+    for (int unsigned b = 0; b < BeatBytes; b++) begin
+      w_data_o[8*b +: 8] = take && (!s_last_i || s_keep_i[b]) ? s_data_i[8*b +: 8] : 8'h00;
+    end
+  end
+
+  logic page_end, chunk_end;
+  assign w_valid_o  = move;
+  assign w_last_o   = &beat_q;
+  assign aw_valid_o = move && at_page;
+  assign aw_addr_o  = {filled_q[SlotWidth-1:0], page_q, {(BeatWidth + BeatShift){1'b0}}};
+  assign page_end   = move && w_last_o;
+  // A chunk ends with its last page, or with the page in which the stream ended or was stopped.
+  assign chunk_end  = page_end && (&page_q || last_q || (take && s_last_i) || give_up_q);
+
+  // A chunk that is complete in the ring waits for its acknowledgements.
+  logic                  push, pending_valid, pop;
+  logic [SizeWidth-1:0]  size;
+  logic [CountWidth-1:0] pending_end, pending_distance;
+  logic [$clog2(Pending):0] pending_count;
+  assign size = size_q + (take ? SizeWidth'(kept) : '0);
+  assign push = chunk_end && !give_up_q;
+  nvs_fifo #(
+    .Width(CountWidth + SizeWidth + 1),
+    .Depth(Pending)
+  ) u_pending (
+    .clk_i,
+    .rst_ni,
+    .valid_i(push),
+    .ready_o(pending_ready),
+    .data_i ({written_q + 1'b1, size, last_q || (take && s_last_i)}),
+    .valid_o(pending_valid),
+    .ready_i(pop),
+    .data_o ({pending_end, cmd_bytes_o, cmd_last_o}),
+    .count_o(pending_count)
+  );
+  assign pending_distance = acknowledged_q - pending_end;
+  assign cmd_valid_o      = pending_valid && !pending_distance[CountWidth-1];
+  assign pop              = cmd_valid_o && cmd_ready_i;
+
+  assign error_o = b_valid_i && b_error_i;
+  assign done_o  = !active_q && !padding_q && pending_count == '0 && written_q == acknowledged_q;
+
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      active_q       <= 1'b0;
+      padding_q      <= 1'b0;
+      last_q         <= 1'b0;
+      give_up_q      <= 1'b0;
+      left_q         <= '0;
+      beat_q         <= '0;
+      page_q         <= '0;
+      size_q         <= '0;
+      filled_q       <= '0;
+      released_q     <= '0;
+      written_q      <= '0;
+      acknowledged_q <= '0;
+      bytes_o        <= '0;
+      dropped_o      <= '0;
+    end else begin
+      if (b_valid_i) acknowledged_q <= acknowledged_q + 1'b1;
+      if (release_i) released_q <= released_q + 1'b1;
+
+      if (move) begin
+        beat_q <= beat_q + 1'b1;
+        size_q <= size;
+        if (take) bytes_o <= bytes_o + 64'(kept);
+        if (at_chunk) left_q <= left_q - 1'b1;
+        if (take && s_last_i) begin
+          last_q    <= 1'b1;
+          active_q  <= 1'b0;
+          padding_q <= !w_last_o;
+        end
+        if (page_end) begin
+          written_q <= written_q + 1'b1;
+          padding_q <= 1'b0;
+          page_q    <= chunk_end ? '0 : page_q + 1'b1;
+        end
+        if (chunk_end) begin
+          size_q    <= '0;
+          give_up_q <= 1'b0;
+          if (push) filled_q <= filled_q + 1'b1;
+          else dropped_o <= size_q;
+          if (left_q == '0 || (at_chunk && left_q == 32'd1)) active_q <= 1'b0;
+        end
+      end
+
+      // Stop: an open page is completed, an open chunk is given up; between pages both at once.
+      if (active_q && stop_i) begin
+        active_q  <= 1'b0;
+        padding_q <= !at_page;
+        give_up_q <= !at_page;
+        if (at_page) begin
+          dropped_o <= size_q;
+          size_q    <= '0;
+          page_q    <= '0;
+        end
+      end
+
+      if (start_i && done_o) begin
+        active_q   <= chunks_i != '0;
+        last_q     <= 1'b0;
+        left_q     <= chunks_i;
+        bytes_o    <= '0;
+        dropped_o  <= '0;
+      end
+    end
+  end
+
+`ifdef FORMAL
+  `include "formal/nvs_ingress.svh"
+`endif
+
+endmodule
