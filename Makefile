@@ -1,6 +1,6 @@
 # Build targets of assay; `make help` lists them.
 .DEFAULT_GOAL := help
-.PHONY: help build demo test fuzz check bench fidelity fit clean
+.PHONY: help build demo test fuzz rtl check bench fidelity fit clean
 
 help: ## list the targets
 	@sed -nE 's/^([a-z]+):.*## (.*)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 16
@@ -19,6 +19,10 @@ test: ## project rules, all tests, the README's commands; as root installs missi
 
 fuzz: ## repeat the property tests with new random cases; MINUTES=10
 	@scripts/fuzz $(MINUTES)
+
+rtl: ## hardware core: lint, proofs, mutants that the proofs must find, area
+	@scripts/ensure-packages
+	@rtl/check
 
 check: ## formatting, lints and documentation
 	cargo fmt --all --check
