@@ -85,21 +85,21 @@ impl WriteBuffer {
             if self.unprogrammed_units() > 0 || !paused {
                 return overflow.units;
             }
-            self.set_overflow(false);
+            self.overflow = Some(OverflowMode {
+                active: false,
+                ..overflow
+            });
         }
         self.pop_releases_until(arrival_ns);
         if self.used_units < self.capacity_units || self.releases.is_empty() {
             return self.capacity_units;
         }
         self.pop_releases_until(u64::MAX);
-        self.set_overflow(true);
+        self.overflow = Some(OverflowMode {
+            active: true,
+            ..overflow
+        });
         overflow.units.max(self.used_units + 1)
-    }
-
-    fn set_overflow(&mut self, active: bool) {
-        if let Some(overflow) = &mut self.overflow {
-            overflow.active = active;
-        }
     }
 
     fn pop_releases_until(&mut self, time_ns: u64) {

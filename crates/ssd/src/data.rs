@@ -235,10 +235,8 @@ impl DataStore {
             let (chunks, _) = bytes.as_chunks::<8>();
             take(0, chunks.iter().map(|&chunk| u64::from_le_bytes(chunk)))
         };
-        let pages = self
-            .pages
-            .iter()
-            .flat_map(|(&page, bytes)| [page, words(bytes)]);
+        let pages = self.pages.iter();
+        let pages = pages.flat_map(|(&page, bytes)| [page, words(bytes)]);
         let zeroed = self.zeroed.iter().flat_map(|(&start, &end)| [start, end]);
         let numbers = self.regenerated.as_ref().map_or(0, Regenerated::digest);
         take(numbers, pages.chain([u64::MAX]).chain(zeroed))
@@ -288,10 +286,8 @@ impl DataStore {
     }
 
     fn is_zeroed(&self, page: u64) -> bool {
-        self.zeroed
-            .range(..=page)
-            .next_back()
-            .is_some_and(|(_, &end)| page < end)
+        let before = self.zeroed.range(..=page).next_back();
+        before.is_some_and(|(_, &end)| page < end)
     }
 
     fn add_zeroed(&mut self, start: u64, end: u64) {
@@ -317,10 +313,16 @@ fn split(at: u64, left: usize) -> (u64, usize, usize) {
     (at / PAGE_BYTES, start, left.min(PAGE - start))
 }
 
-fn remove_range(pages: &mut BTreeMap<u64, Page>, start: u64, end: u64) {
-    let mut tail = pages.split_off(&start);
-    let mut beyond = tail.split_off(&end);
+/// Remove and return the entries of `start..end`.
+pub(crate) fn remove_range<T>(
+    pages: &mut BTreeMap<u64, T>,
+    start: u64,
+    end: u64,
+) -> BTreeMap<u64, T> {
+    let mut removed = pages.split_off(&start);
+    let mut beyond = removed.split_off(&end);
     pages.append(&mut beyond);
+    removed
 }
 
 #[cfg(test)]

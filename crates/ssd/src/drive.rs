@@ -161,7 +161,7 @@ impl Drive {
         };
         let faults = FaultPlan::new(options.faults, options.seed);
         let costs = execute::Costs::new(&profile);
-        let ahead = &profile.prefetch;
+        let (ahead, heat) = (&profile.prefetch, &profile.thermal);
         let mut drive = Drive {
             identity,
             power,
@@ -178,12 +178,7 @@ impl Drive {
                 ahead.streams.value,
                 ahead.trigger_commands.value,
             ),
-            thermal: Thermal::new(
-                &profile.thermal,
-                &profile.power,
-                id,
-                options.ambient_celsius,
-            ),
+            thermal: Thermal::new(heat, &profile.power, id, options.ambient_celsius),
             data: options
                 .keep_data
                 .then(|| DataStore::new(options.seed, options.state, faults.has_stale()))

@@ -17,10 +17,9 @@
 //!
 //! # SLC cache
 //! Host writes go to SLC superblocks, a ring in order of age. Some own flash; others borrow that of free multi-bit
-//! superblocks (AT10833p1, VORTEZ: the cache shrinks as the drive fills) and return it when folded. When none is free,
-//! either each group written first folds as much of the oldest one (Intel 600p: AT10850p1, AT10850p10, DVH65150), or
-//! host writes go directly to multi-bit flash and folding waits for idle time (Samsung 960 EVO: AT10833p1) or until the
-//! host needs borrowed flash. Keys: docs/sources.md.
+//! superblocks and return it when folded. When none is free, each group written first folds as much of the oldest one
+//! (Intel 600p: AT10850p1, AT10850p10, DVH65150), or host writes go directly to multi-bit flash (Samsung 960 EVO:
+//! AT10833p1) and folding waits for idle time or until the host needs borrowed flash. Keys: docs/sources.md.
 
 use std::collections::VecDeque;
 
@@ -196,27 +195,17 @@ impl Ftl {
         let group = multi_geometry.group_units.divisor;
         let slc_group = slc_geometry.group_units.divisor;
         let host_group = profile.slc.as_ref().map_or(group, |_| slc_group);
+        let slc_units = slc_geometry.superblock_units;
+        let slc_cache = |slc| SlcCache::new(slc, multi..physical, total, slc_units, low + 2);
         Ok(Ftl {
             map: PageMap::new(user_units, superblock_units, shift, filled),
             nand: Nand::new(nand, profile.slc.as_ref(), multi, seed),
             buffer: buffer_of(&profile.buffer),
             blocks,
             free: (first_free..multi).collect(),
-            write_points: [
-                WritePoint::closed(host_group),
-                WritePoint::closed(group),
-                WritePoint::closed(group),
-            ],
+            write_points: [host_group, group, group].map(WritePoint::closed),
             gc: GarbageCollector::new(low, profile.gc.as_ref()),
-            slc: profile.slc.as_ref().map(|slc| {
-                SlcCache::new(
-                    slc,
-                    multi..physical,
-                    total,
-                    slc_geometry.superblock_units,
-                    low + 2,
-                )
-            }),
+            slc: profile.slc.as_ref().map(slc_cache),
             background: BackgroundState::new(),
             counters: FtlCounters::default(),
             pending_updates: UnitFilter::new(),

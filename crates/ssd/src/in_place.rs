@@ -1,13 +1,11 @@
 //! Media written in place: 3D XPoint.
 //!
-//! No erase blocks, no garbage collection. Units are striped over *lanes*, groups of dies that work as one (a P4800X
-//! has 7 channels and spreads 4 KiB over several dies: AT11930p1 in docs/sources.md). A read looks up the indirection
-//! table (units move for wear levelling) and occupies its lane until its data has left over the channel. There is no
-//! write buffer: a write passes the shared write current (one serial resource) and its channel, and occupies its lane.
-//!
-//! A write that begins or ends inside a granule reads the old content first. The single merge engine makes each such
-//! end cost a full read and write: hence slow unaligned large writes (AT11930ts: about 1.3 instead of 2.0 GB/s at depth
-//! 1) and slow writes below 4 KiB.
+//! Units are striped over *lanes*, groups of dies that work as one (a P4800X has 7 channels and spreads 4 KiB over
+//! several dies: AT11930p1 in docs/sources.md). A read looks up the indirection table (units move for wear levelling)
+//! and occupies its lane until its data has left over the channel. Without a buffer, a write passes the shared write
+//! current (one serial resource) and its channel, and occupies its lane. One that begins or ends inside a granule reads
+//! the old content first; the single merge engine makes each such end cost a full read and write: hence slow unaligned
+//! large writes (AT11930ts: about 1.3 instead of 2.0 GB/s at depth 1) and slow writes below 4 KiB.
 //!
 //! # Non-goals
 //! Wear levelling moves: too rare to observe. Deallocation: units are read and written as before.
@@ -45,8 +43,7 @@ impl InPlace {
         profile: &InPlaceProfile,
         age: Age,
         seed: u64,
-        read_nj: u64,
-        write_nj: u64,
+        [read_nj, write_nj]: [u64; 2],
     ) -> InPlace {
         let lanes = profile.dies.value / profile.stripe_dies.value.max(1);
         let together = profile.stripe_channels.value.max(1);
@@ -113,11 +110,8 @@ impl InPlace {
                 self.store(now_ns, unit as u32, ready_ns, bytes)
             } else {
                 // A command's last piece is merged after those before it.
-                let start_ns = if unit > offset / MAP_UNIT_BYTES {
-                    ready_ns.max(latest_ns)
-                } else {
-                    ready_ns
-                };
+                let is_later = unit > offset / MAP_UNIT_BYTES;
+                let start_ns = ready_ns.max(if is_later { latest_ns } else { 0 });
                 self.merge(now_ns, unit as u32, from - start, bytes, start_ns)
             };
             latest_ns = latest_ns.max(stored_ns);
@@ -137,9 +131,8 @@ impl InPlace {
         self.energy_nj += self.write_nj * bytes / MAP_UNIT_BYTES;
         self.written_bytes += bytes;
         let found_ns = ready_ns + self.indirection_ns;
-        let powered_ns =
-            self.writing
-                .reserve(now_ns, found_ns, self.writing_time.duration_ns(bytes));
+        let writing_ns = self.writing_time.duration_ns(bytes);
+        let powered_ns = self.writing.reserve(now_ns, found_ns, writing_ns);
         let lane = self.lane(unit);
         let moved_ns = self.move_over_channel(now_ns, powered_ns, lane, bytes);
         let end_ns = self.lanes[lane].max(moved_ns) + self.write_ns;
@@ -148,12 +141,9 @@ impl InPlace {
     }
 
     fn move_over_channel(&mut self, now_ns: u64, ready_ns: u64, lane: usize, bytes: u64) -> u64 {
-        let channels = self.channels.len();
-        self.channels[lane % channels].reserve(
-            now_ns,
-            ready_ns,
-            self.channel_time.duration_ns(bytes),
-        )
+        let channel = lane % self.channels.len();
+        let duration_ns = self.channel_time.duration_ns(bytes);
+        self.channels[channel].reserve(now_ns, ready_ns, duration_ns)
     }
 
     /// Energy used since the last call, in nanojoules.

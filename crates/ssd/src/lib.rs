@@ -18,13 +18,9 @@
 //! | [`coalescing`] | interrupt coalescing | in order of time |
 //! | [`power`], [`thermal`] | power states and governor; energy, temperature, throttling | at events; in time steps |
 //!
-//! Reservation: when a command's firmware starts, its whole path is computed from the times at which each resource is
-//! free ([`timeline`]): one queue operation per command instead of an event per stage, exact for resources served in
-//! order.
-//!
-//! [`data`] keeps written bytes on request, [`faults`] injects errors, [`volatile`] reverts data at power loss, and
-//! [`counterfeit`] models forged capacity. A [`Profile`] holds a drive's numbers with provenance, [`DriveOptions`] a
-//! run's.
+//! Reservation is explained in docs/model.md (Time). [`data`] keeps written bytes on request, [`faults`] injects
+//! errors, [`volatile`] reverts data at power loss, [`counterfeit`] models forged capacity. A [`Profile`] holds a
+//! drive's numbers with provenance, [`DriveOptions`] a run's.
 //!
 //! # Determinism
 //! Integer nanoseconds; ties in order of submission; every random number from a named stream of the seed; no clock, no

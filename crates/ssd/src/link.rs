@@ -47,6 +47,7 @@ pub struct Link {
 
 impl Link {
     pub fn new(link: &LinkProfile, data_path: &DataPathProfile) -> Link {
+        let sata = link.sata.as_ref();
         Link {
             to_host: DownstreamTimeline::new(),
             to_drive: Timeline::new(),
@@ -55,10 +56,7 @@ impl Link {
             direct: ByteTime::of_rate(data_path.direct_bytes_per_second.value),
             staged: ByteTime::of_rate(data_path.staged_bytes_per_second.value),
             direct_limit_bytes: data_path.direct_limit_bytes.value,
-            frames: link
-                .sata
-                .as_ref()
-                .map(|sata| FrameOverhead::new(link, sata)),
+            frames: sata.map(|sata| FrameOverhead::new(link, sata)),
             fetch_ns: link.fetch_ns.value,
             completion_ns: link.completion_ns.value,
         }

@@ -1,28 +1,16 @@
 //! L2P map on flash with a cache: DRAM-less drives and Host Memory Buffer.
 //!
-//! Demand paging of the map (A. Gupta, Y. Kim, B. Urgaonkar, "DFTL: a flash translation layer employing demand-based
-//! selective caching of page-level address mappings", ASPLOS 2009; NVM Express Base Specification 1.2, section 8.9).
-//! - A read whose map page is absent senses it first; commands that want a page being fetched wait for it.
-//! - A write fetches and dirties its map page. It is acknowledged without waiting; its data is programmed when the page
-//!   is present, so that a full buffer throttles the host.
-//! - Garbage collection and folding dirty the pages of relocated units, each once per command (DFTL's batch updates).
-//! - Evicted dirty pages are gathered; a full program group is written to the next die in turn and counts as flash
-//!   written.
-//! - Gathered, unwritten and fully deallocated pages cost nothing to fetch.
-//! - With host memory, a hit costs a link round trip and 64 bytes; pages cross the link when fetched and when
-//!   programmed.
+//! DFTL, see docs/model.md (Map on flash). Gathered, unwritten and fully deallocated pages cost nothing to fetch.
 //!
 //! # Non-goals
-//! The model's own map is in memory: only times and counters change. Map flash is separate, never needs collection, and
-//! erases in no time. A flush does not write the map; a restart rebuilds it at once. The read part of a
-//! read-modify-write and read-ahead do not wait for the map. One cache level; no directory of map pages.
+//! Those in docs/model.md; a restart rebuilds the map at once.
 
 mod pages;
 
 use crate::ftl::Ftl;
 use crate::link::Link;
-use crate::profile::{MapCacheProfile, NandProfile, Replacement};
-use crate::profile::{pages_per_group, units_per_page, units_shift};
+use crate::nand::Sense;
+use crate::profile::{MAP_UNIT_BYTES, MapCacheProfile, NandProfile, Replacement};
 use crate::sourced::value_or;
 use pages::Pages;
 
@@ -82,30 +70,30 @@ impl MapCache {
         user_units: u32,
         filled: bool,
     ) -> MapCache {
-        let shift = units_shift(profile);
+        let page_bytes = profile.page_bytes.value;
+        // Four bytes per unit.
+        let shift = (page_bytes / 4).trailing_zeros();
         let count = user_units.div_ceil(1 << shift);
         let dies = nand.dies.value.max(1);
         let policy = value_or(&profile.replacement, Replacement::default());
-        let page_bytes = profile.page_bytes.value;
+        let group_pages = nand.page_bytes.value * u64::from(nand.planes.value) / page_bytes;
         let host_ns = profile.host_access_ns.as_ref().map(|ns| ns.value);
         MapCache {
             pages: Pages::new(policy, profile.capacity_bytes.value / page_bytes, count),
-            page_locations: (0..count)
-                .map(|page| match filled {
-                    true => (page % u32::from(dies)) as u16,
-                    false => UNWRITTEN,
-                })
-                .collect(),
+            page_locations: match filled {
+                true => (0..dies).cycle().take(count as usize).collect(),
+                false => vec![UNWRITTEN; count as usize],
+            },
             user_units,
             shift,
             page_bytes,
-            page_units: units_per_page(profile),
+            page_units: page_bytes.div_ceil(MAP_UNIT_BYTES) as u32,
             read_ns: profile.read_ns.value,
             program_ns: profile.program_ns.value,
             host_ns: host_ns.filter(|_| profile.is_in_host_memory()),
             gathered: Vec::new(),
             gathered_ns: 0,
-            group_pages: pages_per_group(profile, nand).max(1) as usize,
+            group_pages: group_pages.max(1) as usize,
             dies,
             next_die: 0,
             counters: MapCacheCounters::default(),
@@ -175,30 +163,28 @@ impl MapCache {
 
     /// Access a map page at the resources' `issue_ns`; returns when it is known.
     fn access_page(&mut self, resources: &mut MapResources<'_>, page: u32, change: bool) -> u64 {
-        let MapResources {
-            ftl,
-            link,
-            now_ns,
-            issue_ns,
-        } = resources;
+        let (now_ns, issue_ns) = (resources.now_ns, resources.issue_ns);
         self.counters.lookups += 1;
         if let Some(there_ns) = self.pages.touch(page, change) {
-            let there_ns = there_ns.max(*issue_ns);
+            let there_ns = there_ns.max(issue_ns);
             return self.host_ns.map_or(there_ns, |host_ns| {
-                link.send_to_drive(*now_ns, there_ns + host_ns, ENTRY_BYTES)
+                let link = &mut resources.link;
+                link.send_to_drive(now_ns, there_ns + host_ns, ENTRY_BYTES)
             });
         }
         self.counters.misses += 1;
         let known_ns = match self.page_locations[page as usize] {
-            UNWRITTEN | GATHERED => *issue_ns,
+            UNWRITTEN | GATHERED => issue_ns,
             die => {
                 self.counters.pages_read += 1;
-                ftl.read_map_page(*now_ns, *issue_ns, die, self.read_ns, self.page_units)
+                let sense = Sense::of_map(die, self.read_ns);
+                let ftl = &mut resources.ftl;
+                ftl.read_map_page(now_ns, issue_ns, sense, self.page_units)
             }
         };
         let there_ns = match self.host_ns {
             None => known_ns,
-            Some(_) => link.send_to_host(*now_ns, known_ns, self.page_bytes),
+            Some(_) => (resources.link).send_to_host(now_ns, known_ns, self.page_bytes),
         };
         if let Some(evicted) = self.pages.insert(page, there_ns, change)
             && evicted.dirty
@@ -212,10 +198,8 @@ impl MapCache {
     fn write_out(&mut self, resources: &mut MapResources<'_>, page: u32) {
         let now_ns = resources.now_ns;
         let here_ns = self.host_ns.map_or(resources.issue_ns, |host_ns| {
-            let ready_ns = resources.issue_ns + host_ns;
-            resources
-                .link
-                .send_to_drive(now_ns, ready_ns, self.page_bytes)
+            let (link, ready_ns) = (&mut resources.link, resources.issue_ns + host_ns);
+            link.send_to_drive(now_ns, ready_ns, self.page_bytes)
         });
         self.page_locations[page as usize] = GATHERED;
         self.gathered.push(page);

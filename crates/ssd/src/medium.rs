@@ -74,13 +74,11 @@ impl Medium {
                 ftl.nand.set_age(&profile.nand, age, seed);
                 Medium::Flash(ftl)
             }
-            Some(media) => Medium::InPlace(InPlace::new(
-                media,
-                age,
-                seed,
-                profile.power.read_page_nj.value,
-                profile.power.program_page_nj.value,
-            )),
+            Some(media) => {
+                let power = &profile.power;
+                let unit_nj = [power.read_page_nj.value, power.program_page_nj.value];
+                Medium::InPlace(InPlace::new(media, age, seed, unit_nj))
+            }
         })
     }
 

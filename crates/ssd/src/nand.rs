@@ -91,7 +91,7 @@ pub struct Sense {
 
 impl Sense {
     /// Of a map page, which lies in no group.
-    fn of_map(die: u16, read_ns: u64) -> Sense {
+    pub fn of_map(die: u16, read_ns: u64) -> Sense {
         Sense {
             die: u32::from(die),
             read_ns,
@@ -198,9 +198,8 @@ impl Nand {
     #[inline]
     pub fn units_in_sense(&self, physical: u32, limit: u32) -> u32 {
         let geometry = self.geometry(physical);
-        let (_, within) = geometry
-            .sense_units
-            .div_rem(physical & ((1 << self.shift) - 1));
+        let within = physical & ((1 << self.shift) - 1);
+        let (_, within) = geometry.sense_units.div_rem(within);
         limit.min(geometry.sense_units.divisor - within)
     }
 
@@ -269,11 +268,8 @@ impl Nand {
         let sensed = start_ns + read_ns;
         let channel = &mut self.channels[usize::from(self.channel_of[sense.die as usize])];
         let bytes = u64::from(units) * MAP_UNIT_BYTES;
-        let moved = channel.reserve(
-            now_ns,
-            sensed,
-            self.command_ns + self.byte_time.duration_ns(bytes),
-        );
+        let transfer_ns = self.command_ns + self.byte_time.duration_ns(bytes);
+        let moved = channel.reserve(now_ns, sensed, transfer_ns);
         let before_ns = die.free_ns;
         die.occupy_for_read(start_ns, if self.cache_read { sensed } else { moved });
         if let Some(suspender) = &mut self.suspender
@@ -313,18 +309,6 @@ impl Nand {
         let pages = self.group_pages[usize::from(slc)];
         let channel = &mut self.channels[usize::from(self.channel_of[sense.die as usize])];
         channel.reserve_train(now_ns, ready_ns, self.page_in_ns, pages)
-    }
-
-    /// Read a map page taking `read_ns` from a die, like [`Nand::read`].
-    pub(crate) fn read_map_page(
-        &mut self,
-        now_ns: u64,
-        issue_ns: u64,
-        die: u16,
-        read_ns: u64,
-        units: u32,
-    ) -> u64 {
-        self.read(now_ns, issue_ns, Sense::of_map(die, read_ns), units)
     }
 
     /// Program one page per plane of a die with map pages; returns its units.

@@ -223,10 +223,7 @@ impl DriveOptions {
 
 fn parse_coalescing(text: &str) -> Option<CoalescingSetting> {
     if text == "off" {
-        return Some(CoalescingSetting {
-            time_100us: 0,
-            threshold: 0,
-        });
+        return Some(CoalescingSetting::default());
     }
     let (time, entries) = text.split_once('/')?;
     let Nanos(ns) = parse_duration(time).ok()?;

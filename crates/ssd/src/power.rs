@@ -1,25 +1,22 @@
 //! NVMe power states, autonomous transitions and the power governor.
 //!
-//! The host selects a state ([`crate::Drive::set_power_state`]); with Autonomous Power State Transitions an idle drive
-//! (no command outstanding) enters non-operational ones after their idle times. A command then waits for the rest of
-//! the entry and the exit latency, and the drive returns to the last operational state. Source: NVM Express Base
-//! Specification 1.4, section 8.4 and figure 248. Linux sets the idle time to 50 times entry plus exit latency
-//! (drivers/nvme/host/core.c, `nvme_configure_apst`, before 5.15). Background work continues (Non-Operational Power
-//! State Permissive Mode).
+//! With Autonomous Power State Transitions an idle drive (no command outstanding) enters non-operational states after
+//! their idle times. A command then waits for the rest of the entry and the exit latency, and the drive returns to the
+//! last operational state. Source: NVM Express Base Specification 1.4, section 8.4 and figure 248. Background work
+//! continues (Non-Operational Power State Permissive Mode).
 //!
 //! # Governor
-//! In an operational state other than 0 the mean power stays below the state's maximum: each command advances a *power
-//! timeline* by `energy / (max - idle)`, and its core takes no other until the timeline is at most [`BURST_NS`] ahead
-//! (leaky bucket, ITU-T I.371, virtual scheduling). Commands thus start evenly spaced, which removes latency tails
-//! (AnandTech PBlaze5). Energy includes garbage collection. State 0 is not governed: its maximum is what the hardware
-//! can draw.
+//! In an operational state other than 0 (the maximum that the hardware can draw) the mean power stays below the state's
+//! maximum: each command advances a *power timeline* by `energy / (max - idle)`, and its core takes no other until the
+//! timeline is at most [`BURST_NS`] ahead (leaky bucket, ITU-T I.371, virtual scheduling). Evenly spaced commands have
+//! no latency tails (AnandTech PBlaze5). Energy includes garbage collection.
 //!
 //! # Non-goals
 //! Transition energy; limits below a state's maximum.
 
 use assay_units::Nanos;
 
-use crate::profile::{PowerProfile, Profile};
+use crate::profile::Profile;
 
 /// Permitted lead of the power timeline in nanoseconds: at a few watts tens of microjoules, a few commands.
 pub const BURST_NS: u64 = 10_000;
@@ -41,27 +38,25 @@ pub struct PowerState {
 
 /// The power states of a profile; without a table, transitions take no time.
 pub fn states_of(profile: &Profile) -> Vec<PowerState> {
-    let power: &PowerProfile = &profile.power;
+    let power = &profile.power;
+    let state = |(n, &max_mw): (usize, &u32)| match &power.states {
+        Some(states) => PowerState {
+            max_mw,
+            idle_mw: states.idle_mw.value[n],
+            operational: states.operational.value[n],
+            enter_ns: states.enter_ns.value[n],
+            exit_ns: states.exit_ns.value[n],
+        },
+        None => PowerState {
+            max_mw,
+            idle_mw: power.idle_mw.value.min(max_mw),
+            operational: n == 0 || max_mw > power.idle_mw.value,
+            enter_ns: 0,
+            exit_ns: 0,
+        },
+    };
     let max_mw = profile.identity.power_states_mw.value.iter();
-    max_mw
-        .enumerate()
-        .map(|(n, &max_mw)| match &power.states {
-            Some(states) => PowerState {
-                max_mw,
-                idle_mw: states.idle_mw.value[n],
-                operational: states.operational.value[n],
-                enter_ns: states.enter_ns.value[n],
-                exit_ns: states.exit_ns.value[n],
-            },
-            None => PowerState {
-                max_mw,
-                idle_mw: power.idle_mw.value.min(max_mw),
-                operational: n == 0 || max_mw > power.idle_mw.value,
-                enter_ns: 0,
-                exit_ns: 0,
-            },
-        })
-        .collect()
+    max_mw.enumerate().map(state).collect()
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

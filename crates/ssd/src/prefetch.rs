@@ -5,7 +5,7 @@
 
 use std::collections::VecDeque;
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 struct Stream {
     run: u32,
     ahead_bytes: u64,
@@ -48,22 +48,11 @@ pub struct Prefetcher {
 impl Prefetcher {
     /// No streams yet. A window of 0 switches it off.
     pub fn new(window_bytes: u64, streams: u8, trigger: u32) -> Prefetcher {
-        let streams = if window_bytes == 0 {
-            0
-        } else {
-            usize::from(streams)
-        };
+        let streams = usize::from(if window_bytes == 0 { 0 } else { streams });
         Prefetcher {
             next: vec![u64::MAX; streams],
             next_hash: vec![0; streams],
-            streams: vec![
-                Stream {
-                    run: 0,
-                    ahead_bytes: 0,
-                    segments: VecDeque::new()
-                };
-                streams
-            ],
+            streams: vec![Stream::default(); streams],
             hashed: Box::new([0; HASHES]),
             reading: 0,
             victim: 0,

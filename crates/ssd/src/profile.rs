@@ -16,7 +16,6 @@ mod validate;
 
 pub use ftl::{FtlProfile, GcPace, GcProfile, SlcOverflow, SlcProfile, VictimPolicy};
 pub use map_cache::{MapCacheProfile, MapLocation, Replacement};
-pub(crate) use map_cache::{pages_per_group, units_per_page, units_shift};
 pub use media::{InPlaceProfile, RetryProfile, SataProfile, SuspendProfile};
 
 pub use crate::coalescing::CoalescingProfile;

@@ -1,12 +1,8 @@
 //! Regenerable pages: kept data stored as the parameters of its generator.
 //!
 //! Payloads of verified workloads follow from a few numbers in the block header, so a [`Generator`] can recreate them:
-//! four bytes per 4 KiB instead of the content. Pages of one repeated byte are kept the same way. A page is kept as
-//! parameters only after regenerating it and comparing every byte; anything else is kept whole. So reads return what
-//! was written.
-//!
-//! # Key constants
-//! 24 bits of serial number, 254 families at once.
+//! four bytes per 4 KiB instead of the content (24 bits of serial number, 254 families at once), as for pages of one
+//! repeated byte. Every byte is compared with the regenerated page first; anything else is kept whole.
 
 use std::sync::Arc;
 

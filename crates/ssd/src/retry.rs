@@ -1,14 +1,15 @@
 //! Read retry.
 //!
-//! When error correction fails, the controller senses again with shifted thresholds, then decodes softly from several
-//! senses, then rebuilds the page from its parity group. Each level takes longer and is rarer. One random draw per read
-//! selects the level. Probabilities grow with wear and retention (Y. Cai et al., "Error characterization, mitigation,
-//! and recovery in flash-memory-based solid-state drives", Proceedings of the IEEE 105(9), 2017, sections III and IV).
-//! At best one point of that law is known of a drive, so the model uses the simplest one: a probability doubles with
-//! every `doubling_cycles` and every `doubling_hours`, linear between.
+//! When error correction fails, the controller senses again with shifted thresholds, decodes softly, then rebuilds the
+//! page from its parity group: levels ever slower and rarer, one random draw per read. Probabilities grow with wear and
+//! retention (Y. Cai et al., "Error characterization, mitigation, and recovery in flash-memory-based solid-state
+//! drives", Proceedings of the IEEE 105(9), 2017, sections III and IV). At best one point of that law is known of a
+//! drive, so a probability doubles with every `doubling_cycles` and every `doubling_hours`, linear between.
 //!
 //! # Non-goals
 //! State per page; ageing during a run; unreadable data ([`crate::faults`]).
+
+use std::iter::zip;
 
 use assay_units::Rng;
 
@@ -64,19 +65,13 @@ pub struct ReadRetry {
 impl ReadRetry {
     pub fn new(profile: &RetryProfile, age: Age, seed: u64) -> ReadRetry {
         let mut below = 0;
-        let levels = profile
-            .probability_ppm
-            .value
-            .iter()
-            .zip(&profile.extra_ns.value)
-            .rev()
-            .map(|(&ppm, &extra_ns)| {
-                below += aged_ppm(profile, u64::from(ppm), age);
-                (below.min(WHOLE_PPM), extra_ns)
-            })
-            .collect();
+        let levels = zip(&profile.probability_ppm.value, &profile.extra_ns.value);
+        let cumulative = |(&ppm, &extra_ns): (&u32, &u64)| {
+            below += aged_ppm(profile, u64::from(ppm), age);
+            (below.min(WHOLE_PPM), extra_ns)
+        };
         ReadRetry {
-            levels,
+            levels: levels.rev().map(cumulative).collect(),
             draws: Rng::stream(seed, "read retry"),
         }
     }

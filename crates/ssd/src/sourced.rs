@@ -91,10 +91,8 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for Sourced<T> {
                 provenance.name()
             )));
         }
-        if raw
-            .range
-            .is_some_and(|[low, high]| low >= high || !(high - low).is_finite())
-        {
+        let is_invalid = |[low, high]: [f64; 2]| low >= high || !(high - low).is_finite();
+        if raw.range.is_some_and(is_invalid) {
             return Err(D::Error::custom("`range` is [low, high], low below high"));
         }
         Ok(Sourced {

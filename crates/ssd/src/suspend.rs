@@ -2,9 +2,8 @@
 //!
 //! A die suspends a program or erase, serves reads, and resumes (ONFI and vendor commands; G. Wu and X. He, "Reducing
 //! SSD read latency via NAND flash program and erase suspension", FAST 2012). The operation ends later by the
-//! interruption. Reads during a suspension share it. Suspensions per operation are limited, and none takes longer than
-//! the rest of it. [`crate::nand`] keeps the times of a die; the operation under way is identified by its end, which
-//! moves with delays.
+//! interruption, shared by the reads during it. Suspensions per operation are limited, and none takes longer than the
+//! rest of it. The operation under way is identified by its end, which moves with delays.
 //!
 //! # Non-goals
 //! Buffer slots keep their release time when the program is suspended later: writes are early by at most the reads'

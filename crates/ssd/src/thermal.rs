@@ -9,10 +9,10 @@
 //! and 100 C) stretch firmware times in a share of the steps, their duty, spread evenly.
 //!
 //! # Power
-//! Idle power, changed by [`crate::power`] at exact times, plus the energy of commands at their start and of background
-//! work ([`BackgroundWork`]). Energy per step is an integer in picojoules, so that the sum is exact.
+//! Idle power plus the energy of commands at their start and of background work, per step in integer picojoules.
 
 use std::collections::VecDeque;
+use std::iter::zip;
 
 use assay_units::rng::mix;
 
@@ -90,12 +90,8 @@ fn levels(heat: &ThermalProfile) -> Vec<ThrottleLevel> {
     let on = heat.throttle_on_celsius.value;
     match &heat.levels {
         Some(levels) => {
-            let limits = levels
-                .on_celsius
-                .value
-                .iter()
-                .zip(&levels.off_celsius.value);
-            let levels = limits.zip(&levels.duty_percent.value);
+            let limits = zip(&levels.on_celsius.value, &levels.off_celsius.value);
+            let levels = zip(limits, &levels.duty_percent.value);
             levels
                 .map(|((&on, &off), &duty)| level(on, off, duty))
                 .collect()
@@ -225,11 +221,8 @@ impl Thermal {
             }
             self.step();
             // Steps after the first are idle until work begins or idle power changes.
-            quiet_steps = if self.quiet_until_ns() < self.next_step_ns {
-                0
-            } else {
-                quiet_steps + 1
-            };
+            let quiet = self.quiet_until_ns() >= self.next_step_ns;
+            quiet_steps = if quiet { quiet_steps + 1 } else { 0 };
         }
     }
 

@@ -4,14 +4,12 @@
 //! each 4 KiB unit's previous content, to which it reverts; units of one command may differ (a torn write), as the
 //! atomic write unit at power fail is one unit (NVM Express Base Specification 1.4, section 6.4, AWUPF). Units become
 //! durable in the order in which they entered the buffer, as map updates are logged in that order. Deallocated and
-//! zeroed ranges only change the map and are durable at once.
-//!
-//! The model's map keeps the new addresses: no observable timing depends on it. Memory: a page per unit in the write
-//! buffer, or a few thousand where that is small.
+//! zeroed ranges only change the map and are durable at once. The model's map keeps the new addresses: no observable
+//! timing depends on it.
 
 use std::collections::BTreeMap;
 
-use crate::data::Page;
+use crate::data::{Page, remove_range};
 
 /// Entries kept before pruning is worthwhile.
 const FEW: usize = 1024;
@@ -78,21 +76,14 @@ impl UndoJournal {
 
     fn apply(&mut self, seq: u64, unit: u64, progress: WriteProgress) -> bool {
         let writes = self.units.get_mut(&unit);
-        match writes.and_then(|writes| writes.iter_mut().find(|entry| entry.seq == seq)) {
-            Some(entry) => {
-                entry.progress = progress;
-                true
-            }
-            None => false,
-        }
+        let entry = writes.and_then(|writes| writes.iter_mut().find(|entry| entry.seq == seq));
+        entry.map(|entry| entry.progress = progress).is_some()
     }
 
     /// Drop deallocated or zeroed units `first..end`.
     pub fn drop_range(&mut self, first: u64, end: u64) {
-        let mut tail = self.units.split_off(&first);
-        let mut beyond = tail.split_off(&end);
-        self.units.append(&mut beyond);
-        self.entries -= tail.values().map(Vec::len).sum::<usize>();
+        let dropped = remove_range(&mut self.units, first, end);
+        self.entries -= dropped.values().map(Vec::len).sum::<usize>();
     }
 
     pub fn is_long(&self) -> bool {
@@ -102,7 +93,7 @@ impl UndoJournal {
     /// Drop durable entries, the first `durable_units` buffered units being on the medium.
     pub fn prune(&mut self, durable_units: u64) {
         self.units.retain(|_, writes| {
-            writes.drain(..after_last_safe(writes, |progress| is_safe(progress, durable_units)));
+            writes.drain(..after_last_safe(writes, durable_units));
             !writes.is_empty()
         });
         self.entries = self.units.values().map(Vec::len).sum();
@@ -116,24 +107,21 @@ impl UndoJournal {
         self.entries = 0;
         let units = std::mem::take(&mut self.units);
         let lost = units.into_iter().filter_map(|(unit, mut writes)| {
-            let kept = after_last_safe(&writes, |progress| is_safe(progress, durable_units));
+            let kept = after_last_safe(&writes, durable_units);
             (kept < writes.len()).then(|| (unit, writes.swap_remove(kept).before))
         });
         lost.collect()
     }
 }
 
-fn is_safe(progress: WriteProgress, durable_units: u64) -> bool {
-    match progress {
+/// Number of writes up to the last durable one (the first `durable_units` are), which supersedes those before it.
+fn after_last_safe(writes: &[Entry], durable_units: u64) -> usize {
+    let is_safe = |entry: &Entry| match entry.progress {
         WriteProgress::Submitted => false,
         WriteProgress::Buffered(place) => place < durable_units,
         WriteProgress::Safe => true,
-    }
-}
-
-/// Number of writes up to the last durable one, which supersedes those before it.
-fn after_last_safe(writes: &[Entry], safe: impl Fn(WriteProgress) -> bool) -> usize {
-    let last = writes.iter().rposition(|entry| safe(entry.progress));
+    };
+    let last = writes.iter().rposition(is_safe);
     last.map_or(0, |last| last + 1)
 }
 

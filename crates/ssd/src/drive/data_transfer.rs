@@ -22,11 +22,8 @@ impl Drive {
         let bytes = &bytes[..bytes.len().min(command.len_bytes as usize)];
         let (capacity, offset) = (self.identity.capacity_bytes, command.offset_bytes);
         let kept = matches!(effect, WriteEffect::Stored | WriteEffect::Corrupted);
-        self.journal_write(
-            self.next_seq - 1,
-            offset,
-            if kept { bytes.len() } else { 0 },
-        );
+        let stored = if kept { bytes.len() } else { 0 };
+        self.journal_write(self.next_seq - 1, offset, stored);
         let Some(data) = &mut self.data else {
             return;
         };
@@ -57,11 +54,8 @@ impl Drive {
 
     /// Queue an NVMe Verify at `now` (not before the last call's time). Its bytes count as data read, but not as a read
     /// command (NVM Express Base Specification 1.4, section 5.14.1.2).
-    pub fn submit_verify(&mut self, now: Nanos, command: Command) {
-        let command = Command {
-            op: Op::Read,
-            ..command
-        };
+    pub fn submit_verify(&mut self, now: Nanos, mut command: Command) {
+        command.op = Op::Read;
         let now_ns = self.catch_up(now);
         self.last_submit_ns = now_ns;
         let seq = self.next_seq;
@@ -73,12 +67,10 @@ impl Drive {
 
     /// Copy a completed read's data to a buffer of its length; `false` when no data is kept or the read failed.
     pub fn read_data(&self, completion: &Completion, offset_bytes: u64, buffer: &mut [u8]) -> bool {
-        let Some(data) = &self.data else {
+        let data = self.data.as_ref();
+        let Some(data) = data.filter(|_| completion.status.is_ok()) else {
             return false;
         };
-        if !completion.status.is_ok() {
-            return false;
-        }
         if self.faults.is_stale(completion.ordinal) {
             data.read_stale(offset_bytes, buffer);
         } else {

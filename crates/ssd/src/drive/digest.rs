@@ -25,34 +25,26 @@ impl Drive {
     pub fn digest(&mut self) -> StateDigest {
         self.start_waiting(self.last_submit_ns);
         self.medium.apply_map_updates();
-        let counters = self.medium.counters();
-        let mut flash = take(
-            0,
-            [
-                counters.programmed_units,
-                counters.relocated_units,
-                counters.erased_superblocks,
-            ],
-        );
+        let ftl = self.medium.counters();
+        let units = [ftl.programmed_units, ftl.relocated_units];
+        let mut flash = take(take(0, units), [ftl.erased_superblocks]);
         if let Some(tables) = self.medium.tables() {
             flash = take(flash, tables.l2p.iter().map(|&entry| u64::from(entry)));
             flash = take(flash, tables.p2l.iter().map(|&entry| u64::from(entry)));
             flash = take(flash, tables.stale.iter().copied());
         }
         let host = &self.host;
+        let host = [
+            host.host_reads,
+            host.host_writes,
+            host.host_bytes_read,
+            host.host_bytes_written,
+            host.media_errors,
+            host.unsafe_shutdowns,
+        ];
         StateDigest {
             flash,
-            host: take(
-                0,
-                [
-                    host.host_reads,
-                    host.host_writes,
-                    host.host_bytes_read,
-                    host.host_bytes_written,
-                    host.media_errors,
-                    host.unsafe_shutdowns,
-                ],
-            ),
+            host: take(0, host),
             data: self.data.as_ref().map_or(0, DataStore::digest),
         }
     }

@@ -173,12 +173,8 @@ impl Drive {
             _ => {
                 let busy_ns = now_ns + costs.other_command_ns;
                 let flushes = sub.op == Op::Flush && !sub.dropped;
-                let flushed_ns = if flushes {
-                    self.medium.flush(now_ns)
-                } else {
-                    0
-                };
-                (busy_ns, flushed_ns.max(busy_ns), Status::Ok)
+                let flushed_ns = flushes.then(|| self.medium.flush(now_ns));
+                (busy_ns, flushed_ns.unwrap_or(0).max(busy_ns), Status::Ok)
             }
         };
         self.account(now_ns, outcome, costs.command_nj, costs.data_path_percent)

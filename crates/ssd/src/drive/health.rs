@@ -19,17 +19,12 @@ impl Drive {
         let ftl = self.medium.counters();
         let heat = &self.profile.thermal;
         let offsets = heat.sensor_offsets_k.value.iter();
-        let stuck = heat
-            .stuck_sensors_celsius
-            .iter()
-            .flat_map(|list| &list.value);
-        let offsets = offsets.map(|offset| (celsius + offset) as i32);
-        let sensors = offsets
-            .chain(stuck.map(|&celsius| celsius as i32))
-            .collect();
+        let sensors = offsets.map(|offset| (celsius + offset) as i32);
+        let stuck = heat.stuck_sensors_celsius.iter();
+        let stuck = stuck.flat_map(|list| &list.value).map(|&at| at as i32);
         Telemetry {
             composite_celsius: celsius as i32,
-            sensors,
+            sensors: sensors.chain(stuck).collect(),
             throttled: self.thermal.level > 0,
             warning_time_s,
             critical_time_s,

@@ -40,21 +40,16 @@ impl Drive {
         now_ns: u64,
         issue_ns: u64,
     ) -> Option<(&mut MapCache, MapResources<'_>)> {
-        match (&mut self.map_cache, &mut self.medium) {
-            (Some(cache), Medium::Flash(ftl)) => {
-                let link = &mut self.link;
-                Some((
-                    cache,
-                    MapResources {
-                        ftl,
-                        link,
-                        now_ns,
-                        issue_ns,
-                    },
-                ))
-            }
-            _ => None,
-        }
+        let (Some(cache), Medium::Flash(ftl)) = (&mut self.map_cache, &mut self.medium) else {
+            return None;
+        };
+        let resources = MapResources {
+            ftl,
+            link: &mut self.link,
+            now_ns,
+            issue_ns,
+        };
+        Some((cache, resources))
     }
 
     #[inline]

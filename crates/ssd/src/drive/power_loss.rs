@@ -9,11 +9,9 @@ use crate::sata::CommandSlots;
 use crate::sourced::value_or;
 
 impl Drive {
-    /// Power fails at `now` and returns at once (a host restart is up to the caller).
-    ///
-    /// Commands in flight end with [`Status::PowerLoss`]; they may have taken effect, not, or in part. Acknowledged and
-    /// unflushed units of kept data may revert ([`crate::volatile`]) unless the profile has power-loss protection. The
-    /// drive restarts in power state 0.
+    /// Power fails at `now` and returns at once, in power state 0 (a host restart is up to the caller). Commands in
+    /// flight end with [`Status::PowerLoss`]; they may have taken effect, not, or in part. Acknowledged and unflushed
+    /// units of kept data may revert ([`crate::volatile`]) unless the profile has power-loss protection.
     pub fn power_loss(&mut self, now: Nanos) {
         let now_ns = self.catch_up(now);
         self.observe_power(now_ns);

@@ -5,7 +5,7 @@
 
 use super::{FOLD, Ftl, SlcCache};
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(super) struct BackgroundState {
     /// Begin of the idle period that this state belongs to.
     quiet_since_ns: u64,
@@ -22,10 +22,7 @@ impl BackgroundState {
     pub(super) fn new() -> BackgroundState {
         BackgroundState {
             quiet_since_ns: u64::MAX,
-            begun_ns: 0,
-            known_ns: 0,
-            gc_ns: 0,
-            stuck: false,
+            ..BackgroundState::default()
         }
     }
 }
@@ -102,11 +99,9 @@ impl Ftl {
         self.fold(self.write_points[FOLD].group_units, begin_ns);
         self.background.stuck = self.slc.as_ref().map(SlcCache::progress) == Some(before);
         // Accounted at its end: earlier steps may have been polled already.
-        self.background.known_ns = self.background.known_ns.max(end_ns);
-        Some(
-            (!self.background.stuck)
-                .then_some((self.background.known_ns, self.background.known_ns)),
-        )
+        let known_ns = self.background.known_ns.max(end_ns);
+        self.background.known_ns = known_ns;
+        Some((!self.background.stuck).then_some((known_ns, known_ns)))
     }
 
     /// Empty a victim at `begin_ns`: `None` if not before `now_ns`, `Some(None)` when nothing could move.
@@ -122,10 +117,8 @@ impl Ftl {
         }
         let end_ns = begin_ns.max(self.nand.idle_ns());
         self.background.gc_ns = end_ns;
-        self.background.known_ns = self.background.known_ns.max(begin_ns);
-        Some(Some((
-            self.background.known_ns,
-            end_ns.max(self.background.known_ns),
-        )))
+        let known_ns = self.background.known_ns.max(begin_ns);
+        self.background.known_ns = known_ns;
+        Some(Some((known_ns, end_ns.max(known_ns))))
     }
 }

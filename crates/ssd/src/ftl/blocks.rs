@@ -59,16 +59,13 @@ impl Superblocks {
             shift,
             superblock_units,
         };
-        let mut left = filled_units;
-        let mut index = 0;
-        while left > 0 {
-            let units = left.min(superblock_units);
+        let starts = (0..filled_units).step_by(superblock_units as usize);
+        for (index, start) in starts.enumerate() {
+            let units = superblock_units.min(filled_units - start);
             blocks.valid[index] = units;
             blocks.written[index] = units;
             blocks.state[index] = SuperblockState::Closed;
             blocks.ineligible[index] = 0;
-            left -= units;
-            index += 1;
         }
         blocks
     }
@@ -308,10 +305,8 @@ impl Superblocks {
 
     #[inline]
     fn split(&self, physical: u32) -> (usize, usize) {
-        (
-            (physical >> self.shift) as usize,
-            (physical & ((1 << self.shift) - 1)) as usize,
-        )
+        let within = physical & ((1 << self.shift) - 1);
+        ((physical >> self.shift) as usize, within as usize)
     }
 }
 

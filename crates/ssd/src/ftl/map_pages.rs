@@ -1,6 +1,7 @@
 //! Interface between the translation layer and a map on flash, see [`crate::map_cache`].
 
 use super::Ftl;
+use crate::nand::Sense;
 
 #[derive(Clone, Debug, Default)]
 pub(super) struct MapPages {
@@ -47,13 +48,11 @@ impl Ftl {
         &mut self,
         now_ns: u64,
         issue_ns: u64,
-        die: u16,
-        read_ns: u64,
+        sense: Sense,
         units: u32,
     ) -> u64 {
         self.energy_nj += self.read_page_nj;
-        self.nand
-            .read_map_page(now_ns, issue_ns, die, read_ns, units)
+        self.nand.read(now_ns, issue_ns, sense, units)
     }
 
     pub(crate) fn program_map_pages(
@@ -63,10 +62,8 @@ impl Ftl {
         die: u16,
         program_ns: u64,
     ) {
-        let units = u64::from(
-            self.nand
-                .program_map_pages(now_ns, ready_ns, die, program_ns),
-        );
+        let nand = &mut self.nand;
+        let units = u64::from(nand.program_map_pages(now_ns, ready_ns, die, program_ns));
         self.counters.programmed_units += units;
         self.energy_nj += self.program_page_nj * (units / self.page_units);
     }

@@ -4,7 +4,7 @@ use super::{FOLD, Ftl, GC, HOST, NONE};
 use crate::map::UNMAPPED;
 
 /// An open superblock and its open program group. Times in nanoseconds.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(super) struct WritePoint {
     pub(super) superblock: u32,
     pub(super) next: u32,
@@ -22,13 +22,9 @@ impl WritePoint {
     pub(super) fn closed(group_units: u32) -> WritePoint {
         WritePoint {
             superblock: NONE,
-            next: 0,
-            mapped: 0,
-            limit: 0,
             group_units,
             group_start: UNMAPPED,
-            ready_ns: 0,
-            slots: 0,
+            ..WritePoint::default()
         }
     }
 }
@@ -69,10 +65,8 @@ impl Ftl {
         }
         let write_point = &self.write_points[which];
         let physical = write_point.superblock << self.shift | write_point.next;
-        Some((
-            physical,
-            write_point.group_start + write_point.group_units - physical,
-        ))
+        let room = write_point.group_start + write_point.group_units - physical;
+        Some((physical, room))
     }
 
     /// Account `count` units written at [`Ftl::next_address`].

@@ -65,29 +65,24 @@ impl Pages {
     }
 
     pub(super) fn insert(&mut self, page: u32, ready_ns: u64, dirty: bool) -> Option<Evicted> {
+        let held = Slot {
+            page,
+            older: NONE,
+            newer: NONE,
+            ready_ns,
+            dirty,
+            used: true,
+        };
         let (slot, evicted) = if self.slots.len() < self.capacity {
-            self.slots.push(Slot {
-                page: NONE,
-                older: NONE,
-                newer: NONE,
-                ready_ns: 0,
-                dirty: false,
-                used: false,
-            });
+            self.slots.push(held);
             ((self.slots.len() - 1) as u32, None)
         } else {
             let slot = self.victim();
-            let held = self.slots[slot as usize];
-            self.slot_of[held.page as usize] = NONE;
-            let evicted = Evicted {
-                page: held.page,
-                dirty: held.dirty,
-            };
-            (slot, Some(evicted))
+            let Slot { page, dirty, .. } = std::mem::replace(&mut self.slots[slot as usize], held);
+            self.slot_of[page as usize] = NONE;
+            (slot, Some(Evicted { page, dirty }))
         };
         self.slot_of[page as usize] = slot;
-        let held = &mut self.slots[slot as usize];
-        (held.page, held.ready_ns, held.dirty, held.used) = (page, ready_ns, dirty, true);
         if self.policy == Replacement::Lru {
             self.append(slot);
         }

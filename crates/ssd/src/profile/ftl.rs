@@ -55,8 +55,7 @@ pub struct GcProfile {
     pub unit_ns: Option<Sourced<u64>>,
     /// Idle time before background collection (up to `high_superblocks`), in nanoseconds. Absent: never.
     pub idle_after_ns: Option<Sourced<u64>>,
-    /// Static wear levelling: move a superblock's data when it has so many erases less than the most worn. Absent:
-    /// never.
+    /// Static wear levelling: empty a superblock with so many erases less than the most worn. Absent: never.
     pub wear_gap_erases: Option<Sourced<u32>>,
 }
 

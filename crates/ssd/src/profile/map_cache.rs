@@ -3,7 +3,7 @@
 use serde::Deserialize;
 
 use super::validate::{Validity, rules};
-use super::{MAP_UNIT_BYTES, NandProfile, Profile};
+use super::{NandProfile, Profile};
 use crate::sourced::{Provenance, Sourced, value_or};
 
 /// Map page size of [`MapCacheProfile::of_size`]; Host Memory Buffers are lent in 4 KiB pages too.
@@ -100,18 +100,4 @@ impl Profile {
         }
         Ok(())
     }
-}
-
-pub(crate) fn pages_per_group(cache: &MapCacheProfile, nand: &NandProfile) -> u64 {
-    nand.page_bytes.value * u64::from(nand.planes.value) / cache.page_bytes.value
-}
-
-/// log2 of logical units per map page: four bytes each.
-pub(crate) fn units_shift(cache: &MapCacheProfile) -> u32 {
-    (cache.page_bytes.value / 4).trailing_zeros()
-}
-
-/// Mapping units transferred per map page read.
-pub(crate) fn units_per_page(cache: &MapCacheProfile) -> u32 {
-    cache.page_bytes.value.div_ceil(MAP_UNIT_BYTES) as u32
 }

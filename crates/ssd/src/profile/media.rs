@@ -87,11 +87,8 @@ impl Profile {
                 => "a drive has either [nand], [buffer] and [ftl] (optionally [slc] and [gc]) or [in_place]";
         }
         if let Some(media) = &self.in_place {
-            let (dies, stripe, granule) = (
-                media.dies.value,
-                media.stripe_dies.value,
-                media.granule_bytes.value,
-            );
+            let (dies, stripe) = (media.dies.value, media.stripe_dies.value);
+            let granule = media.granule_bytes.value;
             let (channels, stripe_channels) = (media.channels.value, media.stripe_channels.value);
             let rates = [
                 media.write_bytes_per_second.value,

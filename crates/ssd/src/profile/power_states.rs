@@ -34,23 +34,17 @@ impl PowerStateTable {
         let max_mw = &identity.power_states_mw.value;
         let (operational, idle_mw) = (&self.operational.value, &self.idle_mw.value);
         let (enter_ns, exit_ns) = (&self.enter_ns.value, &self.exit_ns.value);
-        let idle_before_ns = &self.idle_before_ns.value;
-        let lengths = [
-            operational.len(),
-            idle_mw.len(),
-            enter_ns.len(),
-            exit_ns.len(),
-            idle_before_ns.len(),
-        ];
+        let (idle_before_ns, states) = (&self.idle_before_ns.value, max_mw.len());
+        let times = [enter_ns, exit_ns, idle_before_ns];
         rules! {
-            lengths.iter().all(|&len| len == max_mw.len() && len <= 32)
+            times.iter().all(|list| list.len() == states) && [operational.len(), idle_mw.len()] == [states; 2] && states <= 32
                 => "power.states needs in every list one entry per state of identity.power_states_mw, at most 32";
             operational.first() == Some(&true) => "power.states.operational must be true for state 0";
             idle_mw.first() == Some(&power.idle_mw.value)
                 => "power.states.idle_mw must begin with the value of power.idle_mw";
-            (1..lengths[0]).all(|n| !operational[n] || idle_mw[n] < max_mw[n])
+            (1..states).all(|n| !operational[n] || idle_mw[n] < max_mw[n])
                 => "power.states.idle_mw must be below identity.power_states_mw in operational states";
-            (0..lengths[0]).all(|n| !operational[n] || idle_before_ns[n] == 0)
+            (0..states).all(|n| !operational[n] || idle_before_ns[n] == 0)
                 => "power.states.idle_before_ns must be 0 for operational states: only others are entered autonomously";
             enter_ns.iter().chain(exit_ns).all(|&ns| ns <= LONGEST_LATENCY_NS)
                 && idle_before_ns.iter().all(|&ns| ns <= LONGEST_IDLE_NS)

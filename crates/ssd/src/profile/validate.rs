@@ -85,11 +85,8 @@ impl Profile {
 
     fn validate_controller(&self) -> Validity {
         let (id, link, path) = (&self.identity, &self.link, &self.data_path);
-        let (block, capacity, transfer) = (
-            id.logical_block_bytes.value,
-            id.capacity_bytes.value,
-            id.max_transfer_bytes.value,
-        );
+        let (block, capacity) = (id.logical_block_bytes.value, id.capacity_bytes.value);
+        let transfer = id.max_transfer_bytes.value;
         rules! {
             block.is_power_of_two() && (512..=MAP_UNIT_BYTES).contains(&block)
                 => "identity.logical_block_bytes must be a power of two from 512 to 4096";
@@ -125,10 +122,8 @@ impl Profile {
     fn validate_flash(&self) -> Validity {
         let (nand, buffer) = (&self.nand, &self.buffer);
         let (page, saving_ns) = (nand.page_bytes.value, nand.partial_read_saving_ns.value);
-        let (pages, program_pages) = (
-            nand.pages_per_block.value,
-            u32::from(nand.program_pages.value),
-        );
+        let pages = nand.pages_per_block.value;
+        let program_pages = u32::from(nand.program_pages.value);
         rules! {
             (1..=64).contains(&nand.channels.value) && (1..=4096).contains(&nand.dies.value)
                 => "nand.channels must be 1 to 64 and nand.dies 1 to 4096";
@@ -202,10 +197,8 @@ impl Profile {
 
     fn validate_thermal(&self) -> Validity {
         let heat = &self.thermal;
-        let (on, off) = (
-            heat.throttle_on_celsius.value,
-            heat.throttle_off_celsius.value,
-        );
+        let on = heat.throttle_on_celsius.value;
+        let off = heat.throttle_off_celsius.value;
         rules! {
             heat.resistance_k_per_w.value >= 0.0 && heat.time_constant_s.value >= 1.0
                 => "thermal.resistance_k_per_w must not be negative and time_constant_s at least 1";
@@ -213,11 +206,8 @@ impl Profile {
             absent_or(&heat.idle_jitter_k, |jitter| (0.0..=100.0).contains(jitter)) => "thermal.idle_jitter_k must be 0 to 100";
         }
         if let Some(levels) = &heat.levels {
-            let (ons, offs, duties) = (
-                &levels.on_celsius.value,
-                &levels.off_celsius.value,
-                &levels.duty_percent.value,
-            );
+            let (ons, offs) = (&levels.on_celsius.value, &levels.off_celsius.value);
+            let duties = &levels.duty_percent.value;
             rules! {
                 (1..=8).contains(&ons.len()) && offs.len() == ons.len() && duties.len() == ons.len()
                     => "thermal.levels needs 1 to 8 levels and as many off_celsius and duty_percent as on_celsius";
