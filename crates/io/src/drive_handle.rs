@@ -29,7 +29,7 @@ pub struct PassthruNode {
 }
 
 impl DriveHandle {
-    /// A handle on an open file. Whether it is writable, direct or a block device is read from the descriptor.
+    /// A handle on an open file. Whether it is writable or a block device is read from the descriptor.
     ///
     /// # Errors
     /// When the descriptor's flags or metadata cannot be read.

@@ -17,9 +17,7 @@ const KEPT_SEND_BUFFER_BYTES: usize = 1 << 20;
 /// Outcome of one read from a socket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReadOutcome {
-    /// Bytes were received.
     Bytes,
-    /// The socket has no data now.
     WouldBlock,
     /// End of the stream, or an error.
     End,

@@ -58,13 +58,11 @@ impl FromStr for Address {
 
     fn from_str(text: &str) -> Result<Address, ListenError> {
         let malformed = || ListenError::Malformed(text.to_owned());
-        if let Some(path) = text.strip_prefix("unix:") {
-            let path = Some(path).filter(|path| !path.is_empty());
-            return path
-                .map(|path| Address::Unix(path.into()))
-                .ok_or_else(malformed);
-        }
-        let rest = text.strip_prefix("tcp:").ok_or_else(malformed)?;
+        let rest = match text.split_once(':') {
+            Some(("unix", path)) if !path.is_empty() => return Ok(Address::Unix(path.into())),
+            Some(("tcp", rest)) => rest,
+            _ => return Err(malformed()),
+        };
         let (host, port) = match rest.rsplit_once(':') {
             // Colons within brackets belong to the host.
             Some((host, port)) if !port.ends_with(']') => {
@@ -228,13 +226,9 @@ fn remove_stale_socket(path: &Path) -> Result<(), ListenError> {
 
 /// Percent-encodes for the query of a URI (RFC 3986, section 3.4).
 fn percent_encoded(path: &str) -> String {
-    let mut out = String::new();
-    for byte in path.bytes() {
-        if byte.is_ascii_alphanumeric() || b"/-._~".contains(&byte) {
-            out.push(char::from(byte));
-        } else {
-            out.push_str(&format!("%{byte:02X}"));
-        }
-    }
-    out
+    let encode = |byte: u8| match char::from(byte) {
+        kept if kept.is_ascii_alphanumeric() || "/-._~".contains(kept) => kept.to_string(),
+        _ => format!("%{byte:02X}"),
+    };
+    path.bytes().map(encode).collect()
 }

@@ -1,15 +1,10 @@
 //! Change-point detection (PELT) for series of rates, and detection of rates that alternate between two levels.
 //!
-//! Everything is computed on logarithms of rates. Single outliers are replaced first (Hampel's filter: a point more
-//! than three deviations from the median of its neighbours becomes that median). Then PELT (R. Killick, P. Fearnhead,
-//! I. A. Eckley, "Optimal detection of changepoints with a linear computational cost", JASA 107, 2012) finds the
-//! segmentation of least cost; a segment costs its squared deviations from its mean, in units of the noise variance,
-//! and a penalty. The noise is the median absolute difference of neighbours, robust against steps and trends. Last,
-//! neighbouring segments whose levels hardly differ are joined. [`alternation`]: two classes by Otsu's threshold (N.
-//! Otsu, IEEE Trans. SMC 9, 1979), for thermal throttling with hysteresis.
-//!
-//! # Key constants
-//! [`NOISE_FLOOR`], [`PENALTY`], [`LEAST_STEP`], [`LEAST_LEN`].
+//! Everything is computed on logarithms of rates. Hampel's filter replaces single outliers by the median of their
+//! neighbours. PELT (R. Killick, P. Fearnhead, I. A. Eckley, JASA 107, 2012) finds the segmentation of least cost: the
+//! squared deviations from each segment's mean, in units of the noise variance, and a penalty per segment. The noise is
+//! the median absolute difference of neighbours, robust against steps and trends. [`alternation`]: two classes by Otsu's
+//! threshold (N. Otsu, IEEE Trans. SMC 9, 1979), for thermal throttling with hysteresis.
 
 use crate::moments::{mean, slope};
 
@@ -113,54 +108,36 @@ fn noise_of(logs: &[f64]) -> Option<f64> {
 
 /// Hampel's filter.
 fn without_outliers(logs: &[f64], noise: f64) -> Vec<f64> {
-    let near = |at: usize| {
-        let from = at.saturating_sub(OUTLIER_REACH);
-        median(&logs[from..(at + OUTLIER_REACH + 1).min(logs.len())])
-    };
     let kept = |(at, &log): (usize, &f64)| {
-        let middle = near(at);
-        if (log - middle).abs() > OUTLIER_DEVIATIONS * noise {
-            middle
-        } else {
-            log
-        }
+        let from = at.saturating_sub(OUTLIER_REACH);
+        let middle = median(&logs[from..(at + OUTLIER_REACH + 1).min(logs.len())]);
+        let is_outlier = (log - middle).abs() > OUTLIER_DEVIATIONS * noise;
+        if is_outlier { middle } else { log }
     };
     logs.iter().enumerate().map(kept).collect()
 }
 
-/// Prefix sums, for the cost of any segment in one step.
-struct PrefixSums {
-    of: Vec<(f64, f64)>,
-    noise: f64,
-}
-
-impl PrefixSums {
-    fn new(values: &[f64], noise: f64) -> PrefixSums {
-        // Relative to the mean, for numerical precision.
-        let mean = mean(values);
-        let mut of = vec![(0.0, 0.0)];
-        let (mut sum, mut squares) = (0.0, 0.0);
-        for value in values {
-            sum += value - mean;
-            squares += (value - mean) * (value - mean);
-            of.push((sum, squares));
-        }
-        PrefixSums { of, noise }
-    }
-
-    /// Squared deviations from the mean of `from..to`, in units of the noise's variance.
-    fn cost(&self, from: usize, to: usize) -> f64 {
-        let (before, after) = (self.of[from], self.of[to]);
-        let (sum, squares) = (after.0 - before.0, after.1 - before.1);
-        let deviations = squares - sum * sum / (to - from) as f64;
-        deviations.max(0.0) / (self.noise * self.noise)
+/// Squared deviations from the mean of a segment `from..to`, in units of the noise's variance: by prefix sums of
+/// deviations from the mean (for numerical precision) and of their squares.
+fn segment_costs(values: &[f64], noise: f64) -> impl Fn(usize, usize) -> f64 {
+    let mean = mean(values);
+    let mut sums = vec![(0.0, 0.0)];
+    sums.extend(values.iter().scan((0.0, 0.0), |(sum, squares), value| {
+        *sum += value - mean;
+        *squares += (value - mean) * (value - mean);
+        Some((*sum, *squares))
+    }));
+    move |from: usize, to: usize| {
+        let (sum, squares) = (sums[to].0 - sums[from].0, sums[to].1 - sums[from].1);
+        let deviations: f64 = squares - sum * sum / (to - from) as f64;
+        deviations.max(0.0) / (noise * noise)
     }
 }
 
 /// Segmentation of least cost, ends included: `[0, ..., n]`.
 fn pelt(values: &[f64], noise: f64, penalty: f64) -> Vec<usize> {
     let n = values.len();
-    let sums = PrefixSums::new(values, noise);
+    let cost_of = segment_costs(values, noise);
     let mut best = vec![f64::INFINITY; n + 1];
     best[0] = -penalty;
     let mut before = vec![0; n + 1];
@@ -170,7 +147,7 @@ fn pelt(values: &[f64], noise: f64, penalty: f64) -> Vec<usize> {
         open.retain(|&(_, until)| to < until);
         let mut costs = Vec::with_capacity(open.len());
         for &(from, _) in &open {
-            let cost = best[from] + sums.cost(from, to);
+            let cost = best[from] + cost_of(from, to);
             costs.push(cost);
             if cost + penalty < best[to] {
                 best[to] = cost + penalty;
@@ -222,21 +199,20 @@ fn joined(values: &[f64], mut cuts: Vec<usize>) -> Vec<usize> {
 }
 
 fn describe_all(rates: &[f64], logs: &[f64], cuts: &[usize]) -> Vec<Segment> {
+    let describe = |from: usize, to: usize| {
+        let level = median(&rates[from..to]);
+        let off: Vec<f64> = rates[from..to].iter().map(|r| (r - level).abs()).collect();
+        let share = if level > 0.0 { 1.0 / level } else { 0.0 };
+        Segment {
+            from,
+            to,
+            level,
+            spread: median(&off) * MAD_TO_SIGMA * share,
+            slope: slope(&logs[from..to]),
+        }
+    };
     let ends = cuts.windows(2).filter(|w| w[0] < w[1]);
-    ends.map(|w| describe(rates, logs, w[0], w[1])).collect()
-}
-
-fn describe(rates: &[f64], logs: &[f64], from: usize, to: usize) -> Segment {
-    let level = median(&rates[from..to]);
-    let off: Vec<f64> = rates[from..to].iter().map(|r| (r - level).abs()).collect();
-    let share = if level > 0.0 { 1.0 / level } else { 0.0 };
-    Segment {
-        from,
-        to,
-        level,
-        spread: median(&off) * MAD_TO_SIGMA * share,
-        slope: slope(&logs[from..to]),
-    }
+    ends.map(|w| describe(w[0], w[1])).collect()
 }
 
 /// A series that alternates between two levels.

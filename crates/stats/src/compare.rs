@@ -1,25 +1,12 @@
-//! Comparison of repeated runs: faster, slower, same or can't tell.
+//! Comparison of repeated runs: faster, slower, same or can't tell (results, sources and limits: docs/statistics.md,
+//! "Comparison").
 //!
-//! # Mechanism
 //! A side has one value per run, with the interval of [`crate::confidence`] where the run was long enough. Everything
 //! is computed on logarithms, so exchanging the sides inverts the ratio exactly. Of three errors the widest counts:
-//! - *within runs*: the errors of the single values, added, with Satterthwaite's degrees of freedom. The only one for
-//!   one run per side; it does not include the variation between repetitions.
+//! - *within runs*: the errors of the single values, added, with Satterthwaite's degrees of freedom;
 //! - *between runs*, from two runs on either side: the spread of the runs' values around their side's mean, common to
-//!   both sides, with Student's t for all runs less two. It includes variation of state, heat and placement.
+//!   both sides, with Student's t for all runs less two;
 //! - *Welch's*, for several runs on both sides in different numbers: a common spread can then be wrong.
-//!
-//! Run means have equal weight: weights of a random-effects model (R. DerSimonian and N. Laird, Controlled Clinical
-//! Trials 7, 1986) rest on a variance estimated from two or three values, and its normal quantiles are too narrow.
-//!
-//! # Results
-//! *Faster*, *slower*: the interval of the ratio excludes 1, and the ratio is off 1 by at least the minimum effect (1
-//! %). *Same*: the whole interval lies within the minimum effect. *Can't tell*: otherwise. One result in twenty may be
-//! a difference where there is none; not corrected for multiple comparisons.
-//!
-//! # Effect size
-//! The logarithm of the ratio over the spread of single intervals (relative, pooled over runs, with the spread between
-//! runs added): Cohen's d for ratios. 0.2 is small, 0.8 large (J. Cohen, "Statistical Power Analysis", 1988).
 
 use serde::{Deserialize, Serialize};
 
@@ -30,7 +17,9 @@ use crate::student;
 pub const MINIMUM_EFFECT: f64 = 0.01;
 
 /// Result of a comparison: the other side relative to the baseline.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, Default, Hash, PartialOrd, Ord, Serialize, Deserialize,
+)]
 #[serde(rename_all = "snake_case")]
 pub enum Difference {
     /// Better, significantly and by the minimum effect.
@@ -40,6 +29,7 @@ pub enum Difference {
     /// Different by less than the minimum effect.
     Same,
     /// Not decided by the data.
+    #[default]
     CannotTell,
 }
 
@@ -112,7 +102,7 @@ impl Default for ComparisonSettings {
 }
 
 /// Result with its basis.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Comparison {
     /// The result.
     pub answer: Difference,
@@ -122,7 +112,7 @@ pub struct Comparison {
     pub interval: Option<(f64, f64)>,
     /// Confidence level of the interval, as a share of 1.
     pub level: f64,
-    /// Effect size (module documentation); `None` without variation.
+    /// Logarithm of the ratio over the relative spread of single intervals (Cohen's d); `None` without variation.
     pub effect_size: Option<f64>,
     /// Error that determined the width of the interval.
     pub basis: Option<Basis>,
@@ -207,16 +197,10 @@ pub fn compare(
     better: Better,
     settings: ComparisonSettings,
 ) -> Comparison {
-    let count = |runs: &[RunValue]| runs.len() as u32;
     let mut comparison = Comparison {
-        answer: Difference::CannotTell,
-        ratio: None,
-        interval: None,
         level: settings.level,
-        effect_size: None,
-        basis: None,
-        runs: (count(baseline), count(other)),
-        why: None,
+        runs: (baseline.len() as u32, other.len() as u32),
+        ..Comparison::default()
     };
     let (Some(a), Some(b)) = (Side::of(baseline), Side::of(other)) else {
         comparison.why = Some("one side has no value above zero".to_owned());

@@ -1,26 +1,14 @@
-//! Confidence intervals of means of autocorrelated series.
+//! Confidence intervals of means of autocorrelated series, by batch means (formulas, sources and tested coverage:
+//! docs/statistics.md, "Confidence intervals of means").
 //!
-//! Successive seconds of a drive are correlated (garbage collection, caches, heat). The textbook error s / sqrt(n) is
-//! then several times too narrow: for a first-order autoregressive series with coefficient 0.9, 4.4 times.
-//!
-//! # Mechanism: batch means
-//! The series is cut into batches so long that their means are nearly independent; the error of the mean follows from
-//! the spread of the batch means with Student's t for their number (L. Schmeiser, "Batch size effects in the analysis
-//! of simulation output", Operations Research 30, 1982).
-//! - Batch length: [`BATCH_FACTOR`] times the automatic block length of D. N. Politis and H. White, "Automatic
-//!   block-length selection for the dependent bootstrap", Econometric Reviews 23 (2004), corrected by A. Patton,
-//!   Politis and White, 28 (2009): flat-top weights, and the lag at which correlation ends is estimated from the
-//!   series.
-//! - Batches of finite length understate the error. The first-order part is corrected as in "lugsail" batch means (D.
-//!   Vats and J. Flegal, Biometrika 109, 2022): twice the variance at the full length less that at half of it, if that
-//!   is more.
+//! - Batch length: [`BATCH_FACTOR`] times the automatic block length (Politis and White, Econometric Reviews 23, 2004;
+//!   corrected with Patton, 28, 2009).
+//! - Batches of finite length understate the error. The first-order part is corrected as in "lugsail" batch means
+//!   (Vats and Flegal, Biometrika 109, 2022).
 //! - Never below s / sqrt(n): an alternating series would otherwise appear better known than its spread suggests.
 //!
-//! # Limits
-//! Coverage of 95 % intervals for autoregressive series (asserted by tests): at least 90 % for coefficients of 0 and
-//! 0.5 from 60 values on, of 0.9 from 600 on; with 0.9 and 180 values at least 85 %, 60 values about 85 %, 20 about 65
-//! %: a series not longer than its correlation length cannot show it. A series with a trend has no mean: apply
-//! [`crate::steady`] first. No intervals of percentiles of merged histograms: they need the latencies in order.
+//! A series with a trend has no mean: apply [`crate::steady`] first. No intervals of percentiles of merged histograms:
+//! they need the latencies in order.
 
 use serde::{Deserialize, Serialize};
 
@@ -200,13 +188,8 @@ fn block_length(values: &[f64], mean: f64) -> f64 {
     let is_correlated = |lag: usize| (covariance[lag] / covariance[0]).abs() >= noise;
     // The lag after which `run` lags are uncorrelated; without one, the last correlated lag.
     let end = (0..=lags.saturating_sub(run)).find(|lag| !(lag + 1..=lag + run).any(is_correlated));
-    let last = || {
-        (1..=lags)
-            .rev()
-            .find(|lag| is_correlated(*lag))
-            .unwrap_or(1)
-    };
-    let reach = end.unwrap_or_else(last);
+    let last = || (1..=lags).rev().find(|lag| is_correlated(*lag));
+    let reach = end.or_else(last).unwrap_or(1);
     let window = (2 * reach.max(1)).min(lags);
     let (mut spectrum, mut curvature) = (covariance[0], 0.0);
     for (lag, covariance) in covariance.iter().enumerate().take(window + 1).skip(1) {
@@ -215,15 +198,9 @@ fn block_length(values: &[f64], mean: f64) -> f64 {
         spectrum += 2.0 * weight * covariance;
         curvature += 2.0 * weight * lag as f64 * covariance;
     }
-    if spectrum <= 0.0 {
-        return 1.0;
-    }
     let length = (1.5 * (curvature / spectrum).powi(2) * count).cbrt();
-    if length.is_finite() {
-        length.max(1.0)
-    } else {
-        1.0
-    }
+    let is_usable = spectrum > 0.0 && length.is_finite();
+    if is_usable { length.max(1.0) } else { 1.0 }
 }
 
 #[cfg(test)]

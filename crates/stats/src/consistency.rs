@@ -1,10 +1,5 @@
-//! Consistency score of a rate (AnandTech M8Pe), with minimum and outliers.
-//!
-//! Mean over the last values, and that mean over their standard deviation (AnandTech, "Plextor M8Pe", 15 Dec 2016: the
-//! last 400 s of an hour). The ratio does not distinguish one deep dip from general variation, so the minimum and the
-//! share of outliers are given too: values farther from the median than [`OUTLIER_SCORE`] robust standard deviations
-//! (B. Iglewicz and D. Hoaglin, "How to detect and handle outliers", 1993: the median absolute deviation times 1.4826,
-//! score 3.5).
+//! Consistency score of a rate, with minimum and outliers: AnandTech's mean over standard deviation does not
+//! distinguish one deep dip from general variation (sources: docs/statistics.md, "Consistency").
 
 use serde::{Deserialize, Serialize};
 

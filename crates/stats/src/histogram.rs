@@ -235,16 +235,17 @@ impl Histogram {
     /// bucket `gap to the one before, count`.
     pub fn encode(&self) -> String {
         let mut bytes = Vec::with_capacity(64);
-        for number in [
+        let [low, high] = [self.sum_ns as u64, (self.sum_ns >> 64) as u64];
+        let head = [
             self.count,
             self.overflow,
-            self.sum_ns as u64,
-            (self.sum_ns >> 64) as u64,
+            low,
+            high,
             self.min().0,
             self.max_ns,
-        ] {
-            push_leb128(&mut bytes, number);
-        }
+        ];
+        head.into_iter()
+            .for_each(|number| push_leb128(&mut bytes, number));
         let mut previous = 0;
         for (bucket, count) in self.occupied() {
             push_leb128(&mut bytes, (bucket - previous) as u64);

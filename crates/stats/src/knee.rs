@@ -1,12 +1,5 @@
-//! Knees: the lowest sufficient queue depth, and the highest sustainable load. A knee is a measured load.
-//!
-//! - Closed loop ([`lowest_depth_reaching`]): the lowest queue depth whose rate reaches a share (95 %) of the best rate
-//!   of the sweep, as AnandTech reports enterprise drives ("Memblaze PBlaze5 C916", 13 Mar 2019): a fixed depth suits
-//!   some drives and not others.
-//! - Open loop ([`load_knee`]): the highest offered load up to which mean latency stays within [`LATENCY_FACTOR`] times
-//!   that of the lowest load *and* the offered I/Os are done. A factor of two is a single server with exponential
-//!   service at half its capacity. Rules for the shape of the curve (Kneedle, V. Satopaa et al., 2011) depend on where
-//!   it ends.
+//! Knees: the lowest sufficient queue depth, and the highest sustainable load. A knee is a measured load (rules and
+//! sources: docs/statistics.md, "Knees").
 
 use serde::{Deserialize, Serialize};
 
@@ -49,18 +42,17 @@ pub struct DepthKnee {
 /// The lowest depth whose rate is at least `share` of the best; points without a positive rate are ignored.
 pub fn lowest_depth_reaching(points: &[(u32, f64)], share: f64) -> Option<DepthKnee> {
     let usable = || {
-        let all = points
-            .iter()
-            .enumerate()
-            .map(|(index, (depth, rate))| (index, *depth, *rate));
-        all.filter(|(_, _, rate)| rate.is_finite() && *rate > 0.0)
+        let all = points.iter().copied().enumerate();
+        all.filter(|(_, (_, rate))| rate.is_finite() && *rate > 0.0)
     };
-    let best = usable().map(|(_, _, rate)| rate).fold(0.0, f64::max);
-    let best_depth = usable().filter(|p| p.2 == best).map(|p| p.1).min()?;
-    let (index, depth, rate) = usable()
-        .filter(|(_, _, rate)| *rate >= share * best)
-        .min_by_key(|(_, depth, _)| *depth)?;
-    let deepest = usable().map(|p| p.1).max()?;
+    let best = usable().map(|(_, (_, rate))| rate).fold(0.0, f64::max);
+    let lowest = |least: f64| {
+        let reaching = usable().filter(|(_, (_, rate))| *rate >= least);
+        reaching.min_by_key(|(_, (depth, _))| *depth)
+    };
+    let (_, (best_depth, _)) = lowest(best)?;
+    let (index, (depth, rate)) = lowest(share * best)?;
+    let deepest = usable().map(|(_, (depth, _))| depth).max()?;
     Some(DepthKnee {
         index,
         depth,
@@ -110,32 +102,25 @@ pub struct LoadKnee {
 /// The highest load sustainable together with every lower one: latency at most `factor` times that of the lowest load,
 /// and [`LoadPoint::is_kept_up_with`]. `None` with fewer than two usable points, or when the lowest is not sustainable.
 pub fn load_knee(points: &[LoadPoint], factor: f64) -> Option<LoadKnee> {
-    let is_usable = |p: &LoadPoint| {
-        [p.offered, p.done, p.latency_ns]
-            .iter()
-            .all(|v| v.is_finite() && *v > 0.0)
-    };
-    let mut order: Vec<usize> = (0..points.len())
-        .filter(|at| is_usable(&points[*at]))
-        .collect();
-    order.sort_by(|a, b| points[*a].offered.total_cmp(&points[*b].offered));
-    let unloaded_ns = points[*order.first()?].latency_ns;
-    if order.len() < 2 {
+    let is_rate = |v: f64| v.is_finite() && v > 0.0;
+    let is_usable = |p: &LoadPoint| [p.offered, p.done, p.latency_ns].into_iter().all(is_rate);
+    let usable = points.iter().enumerate().filter(|(_, p)| is_usable(p));
+    let mut order: Vec<(usize, &LoadPoint)> = usable.collect();
+    order.sort_by(|(_, a), (_, b)| a.offered.total_cmp(&b.offered));
+    let [(_, lowest), _, ..] = order[..] else {
         return None;
-    }
+    };
+    let unloaded_ns = lowest.latency_ns;
     let is_sustainable =
         |p: &LoadPoint| p.latency_ns <= factor * unloaded_ns && p.is_kept_up_with();
-    let sustainable = order
-        .iter()
-        .take_while(|at| is_sustainable(&points[**at]))
-        .count();
-    let index = order[sustainable.checked_sub(1)?];
+    let sustainable = order.iter().take_while(|(_, p)| is_sustainable(p)).count();
+    let (index, knee) = order[sustainable.checked_sub(1)?];
     Some(LoadKnee {
         index,
-        offered: points[index].offered,
-        latency_ns: points[index].latency_ns,
+        offered: knee.offered,
+        latency_ns: knee.latency_ns,
         unloaded_ns,
-        beyond: order.get(sustainable).map(|next| points[*next].offered),
+        beyond: order.get(sustainable).map(|(_, next)| next.offered),
     })
 }
 

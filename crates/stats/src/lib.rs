@@ -1,15 +1,9 @@
 //! Statistics of I/O measurements. Input is numbers: no I/O, clocks, threads, run folders, drives or suites.
 //!
 //! # Architecture
-//! - [`recorder`]: [`Recorder`] records completed I/Os (one array increment each) in [`Histogram`]s and hands over an
-//!   [`Interval`] per second; [`totals`]: [`JobTotals`], their sum; [`summary`]: [`OpSummary`], a job's result. Every
-//!   result can be computed again from the intervals in a run folder.
-//! - [`causes`]: [`ErrorCauses`] of failed I/Os; [`host`]: [`HostLoad`].
-//! - [`steady`]: [`SteadyRule`], steady state of a value measured in rounds (SNIA, fio).
-//! - [`confidence`]: [`Estimate`], a mean with its interval for autocorrelated series; [`student`] for quantiles.
-//! - [`compare`]: faster, slower, same or can't tell, of repeated runs.
-//! - [`knee`], [`consistency`], [`change`]: sufficient depth and sustainable load; steadiness; change points,
-//!   alternation.
+//! [`Recorder`] records completed I/Os (one array increment each) in [`Histogram`]s and hands over an [`Interval`] per
+//! second; [`JobTotals`] are their sum, [`OpSummary`] is a job's result. Every result can be computed again from the
+//! intervals in a run folder. The other modules are rules on plain numbers, all described in docs/statistics.md.
 //!
 //! # Non-goals
 //! Causes of what is found (crate `analysis`) and limits for it (policies).

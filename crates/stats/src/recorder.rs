@@ -153,11 +153,8 @@ impl Recorder {
     fn boundary_after(&self, from: Nanos) -> Nanos {
         let next = ((from - self.start).0 / self.interval.0 + 1).saturating_mul(self.interval.0);
         let next = self.start + Nanos(next);
-        if from < self.ramp_end {
-            next.min(self.ramp_end)
-        } else {
-            next
-        }
+        let is_ramp = from < self.ramp_end;
+        next.min(if is_ramp { self.ramp_end } else { next })
     }
 
     /// When [`Recorder::roll`] is due next.
@@ -229,10 +226,9 @@ impl Recorder {
 
     /// Take back the storage of an interval that was handed over.
     pub fn recycle(&mut self, mut interval: Interval) {
-        for (_, mut counts) in interval.ops.drain(..) {
-            counts.clear();
-            self.spare_ops.push(counts);
-        }
+        interval.clear();
+        let counts = interval.ops.drain(..).map(|(_, counts)| counts);
+        self.spare_ops.extend(counts);
         self.spare_lists.push(interval.ops);
     }
 }

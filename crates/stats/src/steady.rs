@@ -1,19 +1,8 @@
-//! Steady-state rules for a value measured in rounds: SNIA PTS and fio `steadystate`.
-//!
-//! - [`SteadyRule::Snia`], the default: SNIA Solid State Storage Performance Test Specification 2.0.2, definition
-//!   2.1.24. Over the last `window` rounds (5) the largest value less the smallest is at most `range_pct` (20 %) of
-//!   their average, *and* the least-squares line rises or falls by at most `excursion_pct` (10 %) of it across the
-//!   window. Equality passes.
-//! - [`SteadyRule::Fio`]: fio's option `steadystate`. `iops_slope:0.3%`: the least-squares slope per sample, as percent
-//!   of the window's mean, is in size *less than* the limit. `iops:0.3%`: no value is as far from the mean as the
-//!   limit. Without the percent sign the limits are in units of the value. fio truncates rates and, for the slope, the
-//!   mean to integers; here they stay fractions, so the two can differ where a mean is below about 100.
+//! Steady-state rules for a value measured in rounds: SNIA PTS and fio `steadystate` (limits, sources and reading:
+//! docs/statistics.md, "Steady state").
 //!
 //! A slow oscillation passes any rule of one window at its extremum; [`SteadyRule::evaluate_with_dwell`] requires
-//! several.
-//!
-//! # Non-goals
-//! The start of steady state in a series (see [`crate::change`]); whether the level is the relevant one (SLC cache).
+//! several. Not here: the start of steady state in a series (see [`crate::change`]).
 
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
@@ -26,8 +15,6 @@ pub const SNIA_WINDOW: usize = 5;
 pub const SNIA_RANGE_PCT: f64 = 20.0;
 /// Largest rise or fall of the least-squares line across the window by the SNIA rule, percent of the mean.
 pub const SNIA_EXCURSION_PCT: f64 = 10.0;
-/// Most rounds by the specification; then the result is "not achieved".
-pub const SNIA_MOST_ROUNDS: usize = 25;
 
 /// Tolerance for rounding, as a share of the limit.
 const ROUNDING: f64 = 1e-9;
@@ -141,12 +128,15 @@ impl SteadyRule {
         if !(value.is_finite() && value > 0.0) {
             return Err(no_such());
         }
-        let rule = SteadyRule::Fio {
-            criterion,
-            limit: limit(value),
-            window,
-        };
-        Ok((figure, rule))
+        let limit = limit(value);
+        Ok((
+            figure,
+            SteadyRule::Fio {
+                criterion,
+                limit,
+                window,
+            },
+        ))
     }
 
     /// Length of the window.
@@ -210,7 +200,6 @@ impl SteadyRule {
         if values.len() < window {
             let why = format!("only {} of {window} rounds", values.len());
             return SteadyEvaluation {
-                // 0 when it is not a number.
                 mean: Some(mean(values))
                     .filter(|mean| mean.is_finite())
                     .unwrap_or(0.0),
@@ -228,13 +217,16 @@ impl SteadyRule {
             };
             return unsteady(span, why);
         }
-        let stats = WindowStats::of(seen);
-        if stats.mean <= 0.0 || !stats.is_finite() {
+        let (mean, slope) = (mean(seen), slope(seen));
+        let largest = seen.iter().copied().fold(f64::MIN, f64::max);
+        let smallest = seen.iter().copied().fold(f64::MAX, f64::min);
+        let range = (largest - smallest) / mean;
+        if mean <= 0.0 || ![mean, slope, range].iter().all(|v| v.is_finite()) {
             let why = "the mean of the window is zero or not finite";
             return unsteady(span, why.to_owned());
         }
-        let range_pct = stats.range / stats.mean * 100.0;
-        let excursion_pct = stats.slope.abs() * (window - 1) as f64 / stats.mean * 100.0;
+        let range_pct = range * 100.0;
+        let excursion_pct = slope.abs() * (window - 1) as f64 / mean * 100.0;
         let why = match *self {
             SteadyRule::Snia {
                 range_pct: range_most,
@@ -249,7 +241,7 @@ impl SteadyRule {
                     ));
                 }
                 if !at_most(excursion_pct, excursion_most) {
-                    let moves = if stats.slope < 0.0 { "falls" } else { "rises" };
+                    let moves = if slope < 0.0 { "falls" } else { "rises" };
                     let by = figure(excursion_pct, excursion_most);
                     failed.push(format!(
                         "least-squares line {moves} by {by} % of the mean across the window, at most {excursion_most} %"
@@ -260,17 +252,14 @@ impl SteadyRule {
             SteadyRule::Fio {
                 criterion, limit, ..
             } => {
+                let farthest = (largest - mean).max(mean - smallest);
                 let (what, size) = match criterion {
-                    FioCriterion::Slope => ("slope per round", stats.slope.abs()),
-                    FioCriterion::MeanDeviation => {
-                        ("largest distance from the mean", stats.farthest)
-                    }
+                    FioCriterion::Slope => ("slope per round", slope.abs()),
+                    FioCriterion::MeanDeviation => ("largest distance from the mean", farthest),
                 };
                 let (size, most, unit) = match limit {
                     SteadyLimit::Absolute(most) => (size, most, ""),
-                    SteadyLimit::Percent(most) => {
-                        (size / stats.mean * 100.0, most, " % of the mean")
-                    }
+                    SteadyLimit::Percent(most) => (size / mean * 100.0, most, " % of the mean"),
                 };
                 // Not `size >= most`: a limit that is not a number must fail.
                 let holds = size < most;
@@ -281,10 +270,10 @@ impl SteadyRule {
         SteadyEvaluation {
             achieved: why.is_none(),
             window: span,
-            mean: stats.mean,
+            mean,
             range_pct,
             excursion_pct,
-            slope_per_step: stats.slope,
+            slope_per_step: slope,
             why,
         }
     }
@@ -292,20 +281,16 @@ impl SteadyRule {
     /// As [`SteadyRule::evaluate`] of the last window; the rule must have held for the `dwell` windows before it too.
     pub fn evaluate_with_dwell(&self, values: &[f64], dwell: usize) -> SteadyEvaluation {
         let mut result = self.evaluate(values);
-        if !result.achieved || dwell == 0 {
-            return result;
-        }
-        let held = (1..=dwell)
-            .map_while(|back| values.len().checked_sub(back))
-            .take_while(|length| self.evaluate(&values[..*length]).achieved)
-            .count();
-        if held < dwell {
-            result.achieved = false;
-            result.why = Some(format!(
-                "holds now, but for {} of {} windows in a row so far",
-                held + 1,
-                dwell.saturating_add(1)
-            ));
+        if result.achieved {
+            let held = (1..=dwell)
+                .map_while(|back| values.len().checked_sub(back))
+                .take_while(|length| self.evaluate(&values[..*length]).achieved)
+                .count();
+            if held < dwell {
+                let (held, windows) = (held + 1, dwell.saturating_add(1));
+                let why = format!("holds now, but for {held} of {windows} windows in a row so far");
+                (result.achieved, result.why) = (false, Some(why));
+            }
         }
         result
     }
@@ -333,35 +318,6 @@ fn figure(value: f64, limit: f64) -> String {
         }
     }
     format!("{value}")
-}
-
-/// Statistics of a window.
-struct WindowStats {
-    mean: f64,
-    range: f64,
-    slope: f64,
-    farthest: f64,
-}
-
-impl WindowStats {
-    /// Of at least two finite values.
-    fn of(values: &[f64]) -> WindowStats {
-        let mean = mean(values);
-        let largest = values.iter().copied().fold(f64::MIN, f64::max);
-        let smallest = values.iter().copied().fold(f64::MAX, f64::min);
-        WindowStats {
-            mean,
-            range: largest - smallest,
-            slope: slope(values),
-            farthest: (largest - mean).max(mean - smallest),
-        }
-    }
-
-    fn is_finite(&self) -> bool {
-        [self.mean, self.range, self.slope, self.range / self.mean]
-            .iter()
-            .all(|v| v.is_finite())
-    }
 }
 
 #[cfg(test)]

@@ -51,11 +51,8 @@ fn tail(t: f64, degrees: f64) -> f64 {
 
 /// The regularised incomplete beta function I_x(a, b).
 fn incomplete_beta(a: f64, b: f64, x: f64) -> f64 {
-    if x <= 0.0 {
-        return 0.0;
-    }
-    if x >= 1.0 {
-        return 1.0;
+    if x <= 0.0 || x >= 1.0 {
+        return x.clamp(0.0, 1.0);
     }
     let front =
         (ln_gamma(a + b) - ln_gamma(a) - ln_gamma(b) + a * x.ln() + b * (1.0 - x).ln()).exp();

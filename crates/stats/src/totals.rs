@@ -14,11 +14,6 @@ pub struct JobTotals {
 }
 
 impl JobTotals {
-    /// Nothing yet.
-    pub fn new() -> JobTotals {
-        JobTotals::default()
-    }
-
     /// Add an interval; one of the ramp is ignored.
     pub fn add(&mut self, interval: &Interval) {
         if interval.ramp {

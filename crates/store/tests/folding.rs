@@ -122,7 +122,7 @@ fn an_unfinished_cell_has_the_intervals_before_the_kill() {
     let (run, state, drive) = bench.read();
     assert_eq!((state, run.outcome), (CellState::Unfinished, None));
     let result = drive.result.unwrap();
-    let mut totals = JobTotals::new();
+    let mut totals = JobTotals::default();
     for (index, latencies) in [(1, &[100, 200, 300][..]), (2, &[400, 500])] {
         totals.add(&interval("", index, false, Op::Read, latencies).interval());
     }

@@ -194,11 +194,6 @@ impl DriveStateCache {
         }
     }
 
-    /// Whether the cache has a directory.
-    pub fn is_enabled(&self) -> bool {
-        self.dir.is_some()
-    }
-
     /// Record a purge by the method `how`; `complete` if no data can remain.
     ///
     /// # Errors

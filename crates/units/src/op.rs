@@ -29,11 +29,6 @@ impl Op {
             Op::WriteZeroes => "write_zeroes",
         }
     }
-
-    /// Whether the operation changes the data on the medium.
-    pub fn is_destructive(self) -> bool {
-        !matches!(self, Op::Read | Op::Flush)
-    }
 }
 
 /// Compressibility class of written data.

@@ -19,8 +19,6 @@ impl Nanos {
     pub const ZERO: Nanos = Nanos(0);
     /// Later than any instant: "never".
     pub const MAX: Nanos = Nanos(u64::MAX);
-    /// One microsecond.
-    pub const MICROSECOND: Nanos = Nanos(1_000);
     /// One millisecond.
     pub const MILLISECOND: Nanos = Nanos(1_000_000);
     /// One second.

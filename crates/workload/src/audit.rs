@@ -63,7 +63,7 @@ pub fn audit() -> Result<HostAudit, AuditError> {
     let learned = LearnedSeed::default();
     let mut workers = [Worker::new(&workload, 0, 0, start, &learned)?];
     let mut recorder = Recorder::new(start, Nanos::SECOND, Nanos::ZERO, false);
-    let mut sink = AuditSink(JobTotals::new());
+    let mut sink = AuditSink(JobTotals::default());
     run_io_loop(
         &mut target,
         &mut workers,

@@ -102,7 +102,7 @@ fn run(rw: &str, runtime_ms: u32) -> (SlowSink, u64) {
     recorder.preallocate(&[Op::Read, Op::Write]);
     let mut sink = SlowSink {
         clock,
-        totals: JobTotals::new(),
+        totals: JobTotals::default(),
         intervals: 0,
     };
     let allocations = allocation_counter::measure(|| {

@@ -4,7 +4,7 @@ use super::protocol::{
     BASE_ALLOCATION, BASE_ALLOCATION_ID, MAX_PAYLOAD_BYTES, OPTION_REPLY_MAGIC, info, option,
     option_reply,
 };
-use super::session::{NbdSession, u16_at, u32_at};
+use super::session::{NbdSession, SessionPhase, u16_at, u32_at};
 
 /// Zeroes that end the reply to `NBD_OPT_EXPORT_NAME` unless the client declined them (proto, "Newstyle negotiation").
 const RESERVED: [u8; 124] = [0; 124];
@@ -47,15 +47,10 @@ impl NbdSession {
         if !self.fixed {
             return false;
         }
-        let takes_no_data = matches!(
-            number,
-            option::LIST | option::STRUCTURED_REPLY | option::STARTTLS
-        );
-        if takes_no_data && !data.is_empty() {
-            reject(kind::ERR_INVALID, "this option has no data");
-            return true;
-        }
         match number {
+            option::LIST | option::STRUCTURED_REPLY | option::STARTTLS if !data.is_empty() => {
+                reject(kind::ERR_INVALID, "this option has no data");
+            }
             option::ABORT => {
                 reply(out, number, kind::ACK, &[]);
                 return false;
@@ -99,7 +94,7 @@ impl NbdSession {
         if !self.no_zeroes {
             out.extend_from_slice(&RESERVED);
         }
-        self.start_transmission();
+        self.phase = SessionPhase::Transmission;
         true
     }
 
@@ -141,7 +136,7 @@ impl NbdSession {
         info_reply(info::BLOCK_SIZE, [&min, &preferred, &max]);
         reply(out, number, option_reply::ACK, &[]);
         if number == option::GO {
-            self.start_transmission();
+            self.phase = SessionPhase::Transmission;
         }
     }
 

@@ -98,7 +98,7 @@ pub enum Decoded<'a> {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum SessionPhase {
+pub(super) enum SessionPhase {
     ClientFlags,
     Options,
     Transmission,
@@ -116,7 +116,7 @@ enum RejectedMessage {
 #[derive(Clone, Debug)]
 pub struct NbdSession {
     pub(super) export: Export,
-    phase: SessionPhase,
+    pub(super) phase: SessionPhase,
     pub(super) fixed: bool,
     pub(super) no_zeroes: bool,
     pub(super) structured: bool,
@@ -178,11 +178,6 @@ impl NbdSession {
     fn close<'a>(&mut self) -> Decoded<'a> {
         self.phase = SessionPhase::Closed;
         Decoded::Close
-    }
-
-    /// Enters the transmission phase.
-    pub(super) fn start_transmission(&mut self) {
-        self.phase = SessionPhase::Transmission;
     }
 
     /// A message head that is incomplete, or does not begin with its magic word.

@@ -141,28 +141,21 @@ struct VfioUserTransport {
     polls: u32,
 }
 
-/// The function is not reachable.
-#[derive(Debug, thiserror::Error)]
-enum TransportError {
-    #[error(transparent)]
-    Protocol(#[from] vfio_user::Error),
-    #[error(transparent)]
-    System(#[from] io::Error),
-    #[error(transparent)]
-    Event(#[from] rustix::io::Errno),
-}
-
 impl VfioUserTransport {
-    fn new(path: &Path) -> Result<VfioUserTransport, TransportError> {
+    fn new(path: &Path) -> io::Result<VfioUserTransport> {
         let memory = File::from(rustix::fs::memfd_create("round-trip", MemfdFlags::CLOEXEC)?);
         memory.set_len(MEMORY_BYTES as u64)?;
         let vector = || eventfd(0, EventfdFlags::CLOEXEC).map(File::from);
         let vectors = [vector()?, vector()?];
-        let mut client = Client::new(path)?;
-        client.dma_map(0, BASE, MEMORY_BYTES as u64, memory.as_raw_fd())?;
+        let mut client = Client::new(path).map_err(io::Error::other)?;
         let fds = vectors.each_ref().map(|v| v.as_fd().as_raw_fd());
         let flags = VFIO_IRQ_SET_DATA_EVENTFD | VFIO_IRQ_SET_ACTION_TRIGGER;
-        client.set_irqs(VFIO_PCI_MSIX_IRQ_INDEX, flags, 0, fds.len() as u32, &fds)?;
+        client
+            .dma_map(0, BASE, MEMORY_BYTES as u64, memory.as_raw_fd())
+            .and_then(|()| {
+                client.set_irqs(VFIO_PCI_MSIX_IRQ_INDEX, flags, 0, fds.len() as u32, &fds)
+            })
+            .map_err(io::Error::other)?;
         Ok(VfioUserTransport {
             client,
             memory,
@@ -173,43 +166,41 @@ impl VfioUserTransport {
 }
 
 impl Transport for VfioUserTransport {
-    type Error = TransportError;
+    type Error = io::Error;
 
     fn base(&self) -> u64 {
         BASE
     }
 
-    fn read_register(&mut self, offset: u64, size: usize) -> Result<u64, TransportError> {
+    fn read_register(&mut self, offset: u64, size: usize) -> io::Result<u64> {
         let mut bytes = [0; 8];
         let size = size.min(bytes.len());
         let bytes_read = &mut bytes[..size];
-        self.client
-            .region_read(VFIO_PCI_BAR0_REGION_INDEX, offset, bytes_read)?;
+        let read = self
+            .client
+            .region_read(VFIO_PCI_BAR0_REGION_INDEX, offset, bytes_read);
+        read.map_err(io::Error::other)?;
         Ok(u64::from_le_bytes(bytes))
     }
 
-    fn write_register(
-        &mut self,
-        offset: u64,
-        size: usize,
-        value: u64,
-    ) -> Result<(), TransportError> {
+    fn write_register(&mut self, offset: u64, size: usize, value: u64) -> io::Result<()> {
         let bytes = value.to_le_bytes();
         let bytes = &bytes[..size.min(bytes.len())];
-        Ok(self
+        let written = self
             .client
-            .region_write(VFIO_PCI_BAR0_REGION_INDEX, offset, bytes)?)
+            .region_write(VFIO_PCI_BAR0_REGION_INDEX, offset, bytes);
+        written.map_err(io::Error::other)
     }
 
-    fn read_memory(&mut self, address: u64, bytes: &mut [u8]) -> Result<(), TransportError> {
-        Ok(self.memory.read_exact_at(bytes, address - BASE)?)
+    fn read_memory(&mut self, address: u64, bytes: &mut [u8]) -> io::Result<()> {
+        self.memory.read_exact_at(bytes, address - BASE)
     }
 
-    fn write_memory(&mut self, address: u64, bytes: &[u8]) -> Result<(), TransportError> {
-        Ok(self.memory.write_all_at(bytes, address - BASE)?)
+    fn write_memory(&mut self, address: u64, bytes: &[u8]) -> io::Result<()> {
+        self.memory.write_all_at(bytes, address - BASE)
     }
 
-    fn wait(&mut self, vector: Option<u16>) -> Result<bool, TransportError> {
+    fn wait(&mut self, vector: Option<u16>) -> io::Result<bool> {
         let event = vector.and_then(|vector| self.vectors.get(usize::from(vector)));
         let Some(mut event) = event else {
             self.polls += 1;

@@ -85,7 +85,7 @@ fn a_step_has_two_segments_in_99_of_100_series() {
 fn the_slope_of_a_decline_is_reported() {
     // 1 % less at each point: in a single segment when it is short.
     let rates: Vec<f64> = (0..4).map(|n| 1000.0 * 0.99f64.powi(n)).collect();
-    let found = describe(&rates, &logarithms(&rates), 0, 4);
+    let found = describe_all(&rates, &logarithms(&rates), &[0, 4])[0];
     assert!((found.slope - 0.99f64.ln()).abs() < 1e-9, "{found:?}");
 }
 
@@ -109,13 +109,13 @@ fn an_alternation_has_its_levels_dwells_and_duty() {
 
 /// The minimum cost, by dynamic programming over all positions of the last cut.
 fn optimum(values: &[f64], noise: f64, penalty: f64) -> f64 {
-    let sums = PrefixSums::new(values, noise);
+    let cost_of = segment_costs(values, noise);
     let mut best = vec![f64::INFINITY; values.len() + 1];
     best[0] = -penalty;
     for to in 1..best.len() {
         for from in 0..to {
             if to - from >= LEAST_LEN {
-                best[to] = best[to].min(best[from] + sums.cost(from, to) + penalty);
+                best[to] = best[to].min(best[from] + cost_of(from, to) + penalty);
             }
         }
     }
@@ -124,7 +124,7 @@ fn optimum(values: &[f64], noise: f64, penalty: f64) -> f64 {
 
 /// The minimum cost, by exhaustive search over all sets of cuts, for a dozen points.
 fn exhaustive(values: &[f64], noise: f64, penalty: f64) -> f64 {
-    let sums = PrefixSums::new(values, noise);
+    let cost_of = segment_costs(values, noise);
     let inner = values.len() - 1;
     let mut least = f64::INFINITY;
     for chosen in 0u32..1 << inner {
@@ -136,10 +136,7 @@ fn exhaustive(values: &[f64], noise: f64, penalty: f64) -> f64 {
         );
         cuts.push(values.len());
         if cuts.windows(2).all(|w| w[1] - w[0] >= LEAST_LEN) {
-            let cost: f64 = cuts
-                .windows(2)
-                .map(|w| sums.cost(w[0], w[1]) + penalty)
-                .sum();
+            let cost: f64 = cuts.windows(2).map(|w| cost_of(w[0], w[1]) + penalty).sum();
             least = least.min(cost - penalty);
         }
     }
@@ -147,9 +144,9 @@ fn exhaustive(values: &[f64], noise: f64, penalty: f64) -> f64 {
 }
 
 fn cost_of(values: &[f64], noise: f64, penalty: f64, cuts: &[usize]) -> f64 {
-    let sums = PrefixSums::new(values, noise);
+    let cost_of = segment_costs(values, noise);
     cuts.windows(2)
-        .map(|w| sums.cost(w[0], w[1]) + penalty)
+        .map(|w| cost_of(w[0], w[1]) + penalty)
         .sum::<f64>()
         - penalty
 }

@@ -4,7 +4,7 @@ use crate::Recorder;
 #[test]
 fn totals_exclude_the_ramp() {
     let mut recorder = Recorder::new(Nanos(0), Nanos::SECOND, Nanos::SECOND, false);
-    let mut totals = JobTotals::new();
+    let mut totals = JobTotals::default();
     for second in 1..=3 {
         for _ in 0..second {
             recorder.record(Op::Read, 1 << 20, Nanos(77), Nanos(77));
