@@ -201,8 +201,7 @@ impl DataStore {
             + aliases.map_or(0, AddressAliases::resident_bytes)
     }
 
-    /// End of the extent at `page`, up to `end`, and whether it is a hole of zeroes. It may end before the content
-    /// changes.
+    /// End of the extent at `page` (or an earlier one), up to `end`, and whether it is a hole of zeroes.
     pub fn extent(&self, page: u64, end: u64) -> (u64, bool) {
         let hole_end = self.hole_end(page, end);
         if hole_end > page {

@@ -74,11 +74,9 @@ pub enum DriveError {
     },
 }
 
-/// A simulated drive. Timing does not depend on data.
-///
-/// With [`DriveOptions::keep_data`], written bytes are visible from submission ([`Drive::submit_write`]), and read
-/// bytes are taken after completion ([`Drive::read_data`]): a read sees every write submitted before it completed, one
-/// of the orders NVMe permits. A failed command leaves data unchanged.
+/// A simulated drive. Timing does not depend on data. With [`DriveOptions::keep_data`], written bytes are visible from
+/// submission ([`Drive::submit_write`]), and read bytes are taken after completion ([`Drive::read_data`]): a read sees
+/// every write submitted before it completed, one of the orders NVMe permits. A failed command leaves data unchanged.
 #[derive(Clone, Debug)]
 pub struct Drive {
     profile: Profile,

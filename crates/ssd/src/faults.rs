@@ -29,8 +29,8 @@ pub struct FaultEffects {
 pub struct FaultPlan {
     faults: Vec<Fault>,
     bits: Rng,
-    reads: u64,
-    writes: u64,
+    /// Writes, reads.
+    counts: [u64; 2],
     flushes: u64,
     bad: Vec<(u64, u64)>,
 }
@@ -59,8 +59,7 @@ impl FaultPlan {
             bad: bad.collect(),
             faults,
             bits: Rng::stream(seed, "fault bits"),
-            reads: 0,
-            writes: 0,
+            counts: [0; 2],
             flushes: 0,
         }
     }
@@ -71,11 +70,7 @@ impl FaultPlan {
 
     #[inline]
     pub fn count(&mut self, is_read: bool) -> u64 {
-        let counter = if is_read {
-            &mut self.reads
-        } else {
-            &mut self.writes
-        };
+        let counter = &mut self.counts[usize::from(is_read)];
         *counter += 1;
         *counter
     }
@@ -102,7 +97,7 @@ impl FaultPlan {
     fn planned(&self, op: Op, ordinal: u64) -> FaultEffects {
         let mut effects = FaultEffects::default();
         for fault in &self.faults {
-            let is_this_io = fault.ordinal == self.reads + self.writes;
+            let is_this_io = fault.ordinal == self.counts.iter().sum::<u64>();
             let is_this_read = op == Op::Read && fault.ordinal == ordinal;
             let is_this_write = op == Op::Write && fault.ordinal == ordinal;
             match fault.kind {

@@ -150,12 +150,9 @@ impl Frontend {
     /// First queue from `turn` on, wrapping, whose head has arrived by `start_ns`.
     #[cold]
     fn arrived_queue(&self, start_ns: u64) -> Option<usize> {
-        let (before, from_turn) = self.queues.split_at(self.turn as usize);
-        let arrived = |queue: &Queue| queue.head_ns <= start_ns;
-        let later = from_turn.iter().position(arrived);
-        later
-            .map(|queue| queue + before.len())
-            .or_else(|| before.iter().position(arrived))
+        let turn = self.turn as usize;
+        let mut order = (turn..self.queues.len()).chain(0..turn);
+        order.find(|&queue| self.queues[queue].head_ns <= start_ns)
     }
 
     /// Keep the core that is free first busy until then. Call after each [`Frontend::take`].

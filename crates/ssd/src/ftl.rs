@@ -4,12 +4,11 @@
 //! kept apart. A program group is programmed when it is full, or when a flush pads it.
 //!
 //! # Garbage collection
-//! The victim is the closed superblock with the fewest valid units (greedy) or the best by age and emptiness
-//! (cost-benefit). Collection runs from below `gc_low_superblocks` free superblocks to the high mark. *Even* pace: each
-//! group written scans as many victim units as free one group (`group / (1 - valid share)`); with a surplus, the drive
-//! then writes without collection from the high mark to the low one: the rare seconds at several times the usual rate
-//! of the M8Pe-Y (AnandTech M8Pe). *Burst* pace: everything at once, while the host waits. One superblock is reserved
-//! as destination. Static wear levelling occasionally picks the least worn superblock as victim.
+//! Collection runs from below `gc_low_superblocks` free superblocks to the high mark ([`crate::profile::VictimPolicy`]).
+//! *Even* pace: each group written scans as many victim units as free one group (`group / (1 - valid share)`); with a
+//! surplus, the drive then writes without collection from the high mark to the low one: the rare seconds at several
+//! times the usual rate of the M8Pe-Y (AnandTech M8Pe). *Burst* pace: everything at once, while the host waits. One
+//! superblock is reserved as destination. Static wear levelling occasionally picks the least worn superblock as victim.
 //!
 //! # Cost
 //! Memory latency dominates: each map entry is a cache miss. So map updates of host data are batched
@@ -17,9 +16,10 @@
 //!
 //! # SLC cache
 //! Host writes go to SLC superblocks, a ring in order of age. Some own flash; others borrow that of free multi-bit
-//! superblocks and return it when folded. When none is free, each group written first folds as much of the oldest one
-//! (Intel 600p: AT10850p1, AT10850p10, DVH65150), or host writes go directly to multi-bit flash (Samsung 960 EVO:
-//! AT10833p1) and folding waits for idle time or until the host needs borrowed flash. Keys: docs/sources.md.
+//! superblocks (AT10833p1, VORTEZ: the cache shrinks as the drive fills) and return it when folded. When none is free,
+//! each group written first folds as much of the oldest one (Intel 600p: AT10850p1, AT10850p10, DVH65150), or host
+//! writes go directly to multi-bit flash (Samsung 960 EVO: AT10833p1) and folding waits for idle time or until the host
+//! needs borrowed flash. Keys: docs/sources.md.
 
 use std::collections::VecDeque;
 

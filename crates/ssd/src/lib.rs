@@ -18,7 +18,7 @@
 //! | [`coalescing`] | interrupt coalescing | in order of time |
 //! | [`power`], [`thermal`] | power states and governor; energy, temperature, throttling | at events; in time steps |
 //!
-//! Reservation is explained in docs/model.md (Time). [`data`] keeps written bytes on request, [`faults`] injects
+//! Reservation ([`timeline`]): docs/model.md, Time. [`data`] keeps written bytes on request, [`faults`] injects
 //! errors, [`volatile`] reverts data at power loss, [`counterfeit`] models forged capacity. A [`Profile`] holds a
 //! drive's numbers with provenance, [`DriveOptions`] a run's.
 //!

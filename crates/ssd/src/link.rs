@@ -2,10 +2,8 @@
 //!
 //! Link: raw rate of the generation times lanes, less line coding (8b/10b up to generation 2, then 128b/130b) and
 //! packet overhead. Source: PCI Express Base Specification 3.0, sections 2.1 and 4.2; measured 3.23-3.41 GB/s for
-//! generation 3 x4 with 128-byte payloads correspond to 20 to 28 bytes of overhead. Directions are independent.
-//!
-//! Data path: everything between channels and link (error correction, buffers, DMA) as one serial resource. Long reads
-//! are staged in DRAM at their own rate (`data_path.direct_limit_bytes`); a read of flash may also cost a setup time.
+//! generation 3 x4 with 128-byte payloads correspond to 20 to 28 bytes of overhead. Data path: everything between
+//! channels and link as one serial resource; long reads are staged in DRAM at their own rate.
 
 use crate::profile::{DataPathProfile, LinkProfile, MAP_UNIT_BYTES};
 use crate::sata::{FrameOverhead, line_bytes_per_second};

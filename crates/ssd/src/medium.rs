@@ -1,5 +1,7 @@
 //! Storage medium: flash behind its translation layer, or media written in place.
 
+use std::ops::Range;
+
 use crate::ftl::{FlashError, Ftl, FtlCounters, MapTables};
 use crate::in_place::InPlace;
 use crate::map::UNMAPPED;
@@ -102,7 +104,7 @@ impl Medium {
         unit_ns: u64,
     ) -> (u64, bool) {
         match self {
-            Medium::Flash(ftl) => write_to_flash(ftl, now_ns, offset, end, arrival_ns),
+            Medium::Flash(ftl) => write_to_flash(ftl, now_ns, offset..end, arrival_ns),
             Medium::InPlace(media) => {
                 let end_ns = media.write(now_ns, offset, end, arrival_ns, unit_ns);
                 (end_ns, true)
@@ -138,13 +140,8 @@ impl Medium {
 
 /// [`Medium::write`] to flash; only the first and last unit may be partial.
 #[inline]
-fn write_to_flash(
-    ftl: &mut Ftl,
-    now_ns: u64,
-    offset: u64,
-    end: u64,
-    arrival_ns: u64,
-) -> (u64, bool) {
+fn write_to_flash(ftl: &mut Ftl, now_ns: u64, bytes: Range<u64>, arrival_ns: u64) -> (u64, bool) {
+    let Range { start: offset, end } = bytes;
     if offset.is_multiple_of(MAP_UNIT_BYTES) && end - offset == MAP_UNIT_BYTES {
         let unit = (offset / MAP_UNIT_BYTES) as u32;
         return match ftl.write(now_ns, unit, arrival_ns, arrival_ns) {
@@ -152,19 +149,13 @@ fn write_to_flash(
             None => (arrival_ns, false),
         };
     }
-    write_many_to_flash(ftl, now_ns, offset, end, arrival_ns)
+    write_units(ftl, now_ns, offset..end, arrival_ns)
 }
 
 #[inline(never)]
-fn write_many_to_flash(
-    ftl: &mut Ftl,
-    now_ns: u64,
-    offset: u64,
-    end: u64,
-    arrival_ns: u64,
-) -> (u64, bool) {
+fn write_units(ftl: &mut Ftl, now_ns: u64, bytes: Range<u64>, arrival_ns: u64) -> (u64, bool) {
     let (mut latest_ns, mut all) = (arrival_ns, true);
-    let mut at = offset;
+    let Range { start: mut at, end } = bytes;
     while at < end {
         let unit = (at / MAP_UNIT_BYTES) as u32;
         let whole = ((end - at) / MAP_UNIT_BYTES) as u32;

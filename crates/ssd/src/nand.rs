@@ -1,8 +1,8 @@
 //! NAND flash: geometry, dies, channels and operation timing.
 //!
-//! A superblock is one block of every plane of every die. Its units form *senses* (one page of all planes of a die,
-//! read together) and *groups* (one program operation: one sense, or all pages of a word line with one-shot
-//! programming). Consecutive groups go to consecutive dies, dies to consecutive channels.
+//! A superblock is one block of every plane of every die. Its units form *senses* (one page of all planes of a die) and
+//! *groups* (one program operation: one sense, or all pages of a word line with one-shot programming). Consecutive
+//! groups go to consecutive dies, dies to consecutive channels.
 //!
 //! # Timing
 //! A read occupies its die for the page type's read time (and, without a cache register, until its data has left); the

@@ -2,8 +2,9 @@
 //!
 //! With Autonomous Power State Transitions an idle drive (no command outstanding) enters non-operational states after
 //! their idle times. A command then waits for the rest of the entry and the exit latency, and the drive returns to the
-//! last operational state. Source: NVM Express Base Specification 1.4, section 8.4 and figure 248. Background work
-//! continues (Non-Operational Power State Permissive Mode).
+//! last operational state. Source: NVM Express Base Specification 1.4, section 8.4 and figure 248. Linux sets the
+//! idle time to 50 times entry plus exit latency (drivers/nvme/host/core.c, `nvme_configure_apst`, before 5.15).
+//! Background work continues (Non-Operational Power State Permissive Mode).
 //!
 //! # Governor
 //! In an operational state other than 0 (the maximum that the hardware can draw) the mean power stays below the state's

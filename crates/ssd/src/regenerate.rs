@@ -30,9 +30,7 @@ pub(crate) struct Regenerated {
 impl Regenerated {
     /// Set the generator; only the first one counts, stored codes depend on it.
     pub fn set_generator(&mut self, generator: Arc<dyn Generator>) {
-        if self.generator.is_none() {
-            self.generator = Some(generator);
-        }
+        self.generator.get_or_insert(generator);
     }
 
     /// First kept page from this one on, `u64::MAX` if none.

@@ -237,9 +237,8 @@ impl Drive {
         {
             busy_ns += (hit.bytes * costs.read_kib_ns) >> 10;
             from += hit.bytes;
-            done_ns = self
-                .link
-                .send_to_host(now_ns, busy_ns.max(hit.ready_ns), hit.bytes);
+            let ready_ns = busy_ns.max(hit.ready_ns);
+            done_ns = self.link.send_to_host(now_ns, ready_ns, hit.bytes);
         }
         if from < end {
             if end - from > costs.die_read_bytes {
@@ -383,9 +382,8 @@ impl Drive {
         }
         let end = sub.offset_bytes + len;
         let (taken, unit_ns) = (self.medium.accepted_units(), self.link.unit_ns());
-        let (stored_ns, all) =
-            self.medium
-                .write(now_ns, sub.offset_bytes, end, arrived_ns, unit_ns);
+        let (medium, offset) = (&mut self.medium, sub.offset_bytes);
+        let (stored_ns, all) = medium.write(now_ns, offset, end, arrived_ns, unit_ns);
         done_ns = done_ns.max(stored_ns);
         if self.journal.is_some() {
             self.journal_accepted(sub.seq, first, last - first + 1, Some(taken));
@@ -422,10 +420,8 @@ impl Drive {
             for unit in ends.into_iter().flatten().filter(is_part) {
                 let unit_start = u64::from(unit) * MAP_UNIT_BYTES;
                 self.update_map_pages(now_ns, busy_ns, unit, unit);
-                let piece = start.max(unit_start)..end.min(unit_start + MAP_UNIT_BYTES);
-                let (slot_ns, all) = self
-                    .medium
-                    .write(now_ns, piece.start, piece.end, busy_ns, 0);
+                let (from, to) = (start.max(unit_start), end.min(unit_start + MAP_UNIT_BYTES));
+                let (slot_ns, all) = self.medium.write(now_ns, from, to, busy_ns, 0);
                 if all {
                     done_ns = done_ns.max(slot_ns + costs.ack_ns);
                 } else {

@@ -1,8 +1,8 @@
 //! Superblock states, valid counts and victim selection.
 //!
-//! Validity is one bit per unit, inverted (*stale*): a filled drive has none set, and zeroed memory costs nothing until
-//! written. The greedy victim is found by linear search for the least count: a few thousand vectorised comparisons per
-//! superblock written, less than a nanosecond per host write. Lists by count would need an update per host write.
+//! Validity is one bit per unit, inverted (*stale*), so that a filled drive is zeroed memory, which costs nothing until
+//! written. The greedy victim is found by linear search, a few thousand vectorised comparisons per superblock written:
+//! less than a nanosecond per host write, where lists by count would need an update.
 
 use super::reverse_map::ReverseMap;
 
