@@ -4,7 +4,7 @@
 //! kept apart. A program group is programmed when it is full, or when a flush pads it.
 //!
 //! # Garbage collection
-//! Collection runs from below `gc_low_superblocks` free superblocks to the high mark ([`crate::profile::VictimPolicy`]).
+//! Collection runs from below `gc_low_superblocks` free ones to the high mark ([`crate::profile::VictimPolicy`]).
 //! *Even* pace: each group written scans as many victim units as free one group (`group / (1 - valid share)`); with a
 //! surplus, the drive then writes without collection from the high mark to the low one: the rare seconds at several
 //! times the usual rate of the M8Pe-Y (AnandTech M8Pe). *Burst* pace: everything at once, while the host waits. One

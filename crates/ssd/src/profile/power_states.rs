@@ -37,7 +37,8 @@ impl PowerStateTable {
         let (idle_before_ns, states) = (&self.idle_before_ns.value, max_mw.len());
         let times = [enter_ns, exit_ns, idle_before_ns];
         rules! {
-            times.iter().all(|list| list.len() == states) && [operational.len(), idle_mw.len()] == [states; 2] && states <= 32
+            times.iter().all(|list| list.len() == states)
+                && [operational.len(), idle_mw.len()] == [states; 2] && states <= 32
                 => "power.states needs in every list one entry per state of identity.power_states_mw, at most 32";
             operational.first() == Some(&true) => "power.states.operational must be true for state 0";
             idle_mw.first() == Some(&power.idle_mw.value)
