@@ -38,7 +38,7 @@ mod loops;
 mod refusal;
 mod usage;
 
-pub use refusal::{NearMiss, Reason, Refusal};
+pub use refusal::{NearMiss, Refusal, RefusalReason};
 
 /// What a permit is for.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -128,14 +128,14 @@ pub fn authorise(info: &DriveInfo, destroy: &[String]) -> Result<WritePermit, Re
     };
     if info.read_only {
         let drive = drive.clone();
-        reasons.push(Reason::ReadOnly { drive });
+        reasons.push(RefusalReason::ReadOnly { drive });
     }
     let mut claims = Vec::new();
     let usage = usage::examine(root, &claim.subject, &drive, &mut claims);
     // EBUSY repeats a mount or holder that is reported already.
     if claim.busy && usage.is_empty() {
         let device = drive.clone();
-        reasons.push(Reason::ClaimedElsewhere { device });
+        reasons.push(RefusalReason::ClaimedElsewhere { device });
     }
     reasons.extend(usage);
     let signatures = claim::signatures(root, info, &claim, &mut reasons);

@@ -11,7 +11,7 @@ use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
 use assay_device::identity::{DriveInfo, DriveKind, IdentityError, identify, list_drives};
-use assay_device::interlock::{PermitError, Reason, authorise};
+use assay_device::interlock::{PermitError, RefusalReason, authorise};
 use assay_device::signature;
 
 mod interlock_fixture;
@@ -75,7 +75,7 @@ fn a_file_is_confirmed_by_name_and_may_hold_a_disk_image() {
     };
     for path in [&image, &alias, &link] {
         let refusal = refused(path, &[&info(path).serial, "ext2"]);
-        let backs = |r: &Reason| matches!(r, Reason::BacksLoop { loop_device, .. } if *loop_device == name(&device));
+        let backs = |r: &RefusalReason| matches!(r, RefusalReason::BacksLoop { loop_device, .. } if *loop_device == name(&device));
         assert!(
             refusal.reasons.iter().any(backs) && !refusal.can_be_overridden(),
             "{refusal}"
@@ -102,7 +102,7 @@ fn an_active_swap_file_is_never_written() {
     }
     let refusal = refused_for_good(&swap);
     assert!(
-        refusal.reasons.contains(&Reason::Swap {
+        refusal.reasons.contains(&RefusalReason::Swap {
             device: swap.display().to_string()
         }),
         "{refusal}"
@@ -143,7 +143,7 @@ fn a_file_locked_by_another_program_is_never_written() {
     let refusal = result.unwrap_err();
     assert_eq!(
         refusal.reasons,
-        [Reason::Locked {
+        [RefusalReason::Locked {
             device: image.display().to_string(),
             pid: Some(child.id())
         }]
@@ -163,7 +163,7 @@ fn a_drive_replaced_under_its_name_is_detected() {
     fs::rename(&other, &image).unwrap();
     let refusal = authorise(&before, &destroy(&["disk.img"])).unwrap_err();
     assert!(
-        matches!(&refusal.reasons[..], [Reason::Changed { .. }]),
+        matches!(&refusal.reasons[..], [RefusalReason::Changed { .. }]),
         "{refusal}"
     );
     // And so is a modified record.

@@ -10,7 +10,7 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 
 use assay_device::identity::{DriveKind, list_drives};
-use assay_device::interlock::{PermitError, Reason, authorise};
+use assay_device::interlock::{PermitError, RefusalReason, authorise};
 
 mod interlock_fixture;
 
@@ -64,7 +64,10 @@ fn an_empty_drive_needs_its_name_and_is_claimed_by_the_permit() {
     }
     let second = refused(&zram, &[&serial, "swap"]);
     assert!(
-        matches!(&second.reasons[..], [Reason::ClaimedElsewhere { .. }]),
+        matches!(
+            &second.reasons[..],
+            [RefusalReason::ClaimedElsewhere { .. }]
+        ),
         "{second}"
     );
     drop(permit);
@@ -82,7 +85,7 @@ fn active_swap_is_never_written_and_dormant_swap_must_be_named() {
     }
     let refusal = refused_for_good(&zram);
     assert!(
-        refusal.reasons.contains(&Reason::Swap {
+        refusal.reasons.contains(&RefusalReason::Swap {
             device: zram.display().to_string()
         }),
         "{refusal}"
@@ -126,7 +129,7 @@ fn a_filesystem_must_be_named_and_a_mounted_one_is_never_written() {
 
     let point = fixture.mount(&device, &[]);
     let refusal = refused_for_good(&device);
-    let expected = Reason::Mounted {
+    let expected = RefusalReason::Mounted {
         device: device.display().to_string(),
         mount_point: point.display().to_string(),
         fs_type: "ext4".into(),
@@ -184,7 +187,7 @@ fn use_of_a_partition_blocks_its_drive_and_not_its_siblings() {
     fixture.mount(&first, &[]);
     let refusal = refused_for_good(&device);
     assert!(refusal.reasons.iter().any(
-        |r| matches!(r, Reason::Mounted { device, .. } if *device == first.display().to_string())
+        |r| matches!(r, RefusalReason::Mounted { device, .. } if *device == first.display().to_string())
     ));
     refused_for_good(&first);
     allowed(&second, &[&name(&second)]);
@@ -211,7 +214,7 @@ fn backing_devices_of_a_loop_device_are_checked() {
     };
     let refusal = refused_for_good(&zram);
     assert!(
-        matches!(&refusal.reasons[0], Reason::BacksLoop { loop_device, .. } if *loop_device == name(&device)),
+        matches!(&refusal.reasons[0], RefusalReason::BacksLoop { loop_device, .. } if *loop_device == name(&device)),
         "{refusal}"
     );
     // Its permit claims the device underneath as well.
@@ -225,7 +228,7 @@ fn backing_devices_of_a_loop_device_are_checked() {
     }
     let refusal = refused_for_good(&device);
     assert!(
-        refusal.reasons.contains(&Reason::Swap {
+        refusal.reasons.contains(&RefusalReason::Swap {
             device: zram.display().to_string()
         }),
         "{refusal}"
@@ -297,7 +300,7 @@ fn members_of_a_running_raid_are_never_written() {
             refusal
                 .reasons
                 .iter()
-                .any(|r| matches!(r, Reason::Held { .. })),
+                .any(|r| matches!(r, RefusalReason::Held { .. })),
             "{refusal}"
         );
     }
@@ -319,7 +322,7 @@ fn a_drive_set_read_only_is_refused() {
     let refusal = refused_for_good(&device);
     assert_eq!(
         refusal.reasons,
-        [Reason::ReadOnly {
+        [RefusalReason::ReadOnly {
             drive: device.display().to_string()
         }]
     );

@@ -89,19 +89,19 @@ impl Column {
 pub struct Row {
     pub name: Heading,
     /// One cell per column.
-    pub cells: Vec<Cell>,
+    pub cells: Vec<TableCell>,
 }
 
 impl Row {
     /// A row of these cells.
-    pub fn new(name: Heading, cells: Vec<Cell>) -> Row {
+    pub fn new(name: Heading, cells: Vec<TableCell>) -> Row {
         Row { name, cells }
     }
 }
 
 /// One cell.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub enum Cell {
+pub enum TableCell {
     /// A figure.
     Number(Number),
     /// Text.
@@ -134,37 +134,37 @@ pub struct Number {
     pub details: String,
 }
 
-impl Cell {
+impl TableCell {
     /// A figure as text.
-    pub fn number(text: impl Into<String>) -> Cell {
-        Cell::Number(Number {
+    pub fn number(text: impl Into<String>) -> TableCell {
+        TableCell::Number(Number {
             text: text.into(),
             ..Number::default()
         })
     }
 
     /// A value in the common notation ([`format::figure`]); empty where there is none.
-    pub fn figure(value: impl Into<Option<f64>>) -> Cell {
+    pub fn figure(value: impl Into<Option<f64>>) -> TableCell {
         value
             .into()
-            .map_or(Cell::Empty, |v| Cell::number(format::figure(v)))
+            .map_or(TableCell::Empty, |v| TableCell::number(format::figure(v)))
     }
 
     /// A percentage ([`format::percent`]); empty where there is none.
-    pub fn percent(value: impl Into<Option<f64>>) -> Cell {
+    pub fn percent(value: impl Into<Option<f64>>) -> TableCell {
         value
             .into()
-            .map_or(Cell::Empty, |v| Cell::number(format::percent(v)))
+            .map_or(TableCell::Empty, |v| TableCell::number(format::percent(v)))
     }
 
     /// A temperature in whole degrees; empty where there is none.
-    pub fn celsius(value: Option<f64>) -> Cell {
-        value.map_or(Cell::Empty, |c| Cell::number(format!("{c:.0}")))
+    pub fn celsius(value: Option<f64>) -> TableCell {
+        value.map_or(TableCell::Empty, |c| TableCell::number(format!("{c:.0}")))
     }
 
     /// This cell, or a substitute for an empty one.
-    pub fn or(self, substitute: impl FnOnce() -> Cell) -> Cell {
-        if self == Cell::Empty {
+    pub fn or(self, substitute: impl FnOnce() -> TableCell) -> TableCell {
+        if self == TableCell::Empty {
             substitute()
         } else {
             self
@@ -172,32 +172,32 @@ impl Cell {
     }
 
     /// Text.
-    pub fn text(text: impl Into<String>) -> Cell {
-        Cell::Text(text.into())
+    pub fn text(text: impl Into<String>) -> TableCell {
+        TableCell::Text(text.into())
     }
 
     /// A count that should be zero; an alarm otherwise.
-    pub fn fault_count(count: u64) -> Cell {
-        Cell::number(assay_units::text::group_digits(count)).with(|n| n.alarm = count > 0)
+    pub fn fault_count(count: u64) -> TableCell {
+        TableCell::number(assay_units::text::group_digits(count)).with(|n| n.alarm = count > 0)
     }
 
     /// The drive does not report the value.
-    pub fn unreported() -> Cell {
-        Cell::Missing("n/a", "not reported by the drive".to_owned())
+    pub fn unreported() -> TableCell {
+        TableCell::Missing("n/a", "not reported by the drive".to_owned())
     }
 
     /// A latency, or a dash where it has fewer samples than the percentile needs.
-    pub fn latency(ns: f64, samples: u64, needed: u64) -> Cell {
+    pub fn latency(ns: f64, samples: u64, needed: u64) -> TableCell {
         if samples >= needed {
-            return Cell::number(format::micros(ns));
+            return TableCell::number(format::micros(ns));
         }
         let why = format!("{samples} samples, at least {needed} are needed");
-        Cell::Missing("\u{2013}", why)
+        TableCell::Missing("\u{2013}", why)
     }
 
     /// Changes the emphasis of a figure; other cells stay as they are.
-    pub fn with(mut self, change: impl FnOnce(&mut Number)) -> Cell {
-        if let Cell::Number(number) = &mut self {
+    pub fn with(mut self, change: impl FnOnce(&mut Number)) -> TableCell {
+        if let TableCell::Number(number) = &mut self {
             change(number);
         }
         self
@@ -213,7 +213,7 @@ impl Table {
         notes: Vec<String>,
     ) -> Table {
         for row in &mut rows {
-            row.cells.resize(columns.len(), Cell::Empty);
+            row.cells.resize(columns.len(), TableCell::Empty);
         }
         Table {
             caption,
@@ -231,7 +231,11 @@ impl Table {
 
     /// Removes the columns that are empty in every row.
     pub fn without_empty_columns(mut self) -> Table {
-        let used = |column: usize| self.rows.iter().any(|row| row.cells[column] != Cell::Empty);
+        let used = |column: usize| {
+            self.rows
+                .iter()
+                .any(|row| row.cells[column] != TableCell::Empty)
+        };
         let used: Vec<bool> = (0..self.columns.len()).map(used).collect();
         fn keep<T>(all: &mut Vec<T>, used: &[bool]) {
             let mut used = used.iter();

@@ -36,7 +36,7 @@ use assay_units::text::group_digits;
 use crate::format::{self, distinct, joined};
 use crate::grid::{Point, Section};
 use crate::metric::LATENCIES;
-use crate::table::{Cell, Column, Row};
+use crate::table::{Column, Row, TableCell};
 
 /// Columns of the axes along which the points of a section differ.
 fn axis_columns(section: &Section<'_>) -> Vec<Column> {
@@ -45,12 +45,15 @@ fn axis_columns(section: &Section<'_>) -> Vec<Column> {
 }
 
 /// The rows of every point: its values on the axes that vary, and each of these lists of cells.
-fn rows_of_points(section: &Section<'_>, cells: impl Fn(&Point<'_>) -> Vec<Vec<Cell>>) -> Vec<Row> {
+fn rows_of_points(
+    section: &Section<'_>,
+    cells: impl Fn(&Point<'_>) -> Vec<Vec<TableCell>>,
+) -> Vec<Row> {
     let axes = section.varying();
     let mut rows = Vec::new();
     for point in &section.points {
         let values = axes.iter().map(|axis| axis.value(point.plan()).label);
-        let leading: Vec<Cell> = values.map(Cell::Text).collect();
+        let leading: Vec<TableCell> = values.map(TableCell::Text).collect();
         let row = |cells| point.table_row([leading.clone(), cells].concat());
         rows.extend(cells(point).into_iter().map(row));
     }
@@ -58,15 +61,15 @@ fn rows_of_points(section: &Section<'_>, cells: impl Fn(&Point<'_>) -> Vec<Vec<C
 }
 
 /// One row per point: its values on the axes that vary, and these cells.
-fn point_rows(section: &Section<'_>, cells: impl Fn(&Point<'_>) -> Vec<Cell>) -> Vec<Row> {
+fn point_rows(section: &Section<'_>, cells: impl Fn(&Point<'_>) -> Vec<TableCell>) -> Vec<Row> {
     rows_of_points(section, |point| vec![cells(point)])
 }
 
 /// The reason why a point has no figures.
-pub fn reason(point: &Point<'_>) -> Cell {
-    point
-        .remark()
-        .map_or(Cell::Empty, |(short, full)| Cell::Missing(short, full))
+pub fn reason(point: &Point<'_>) -> TableCell {
+    point.remark().map_or(TableCell::Empty, |(short, full)| {
+        TableCell::Missing(short, full)
+    })
 }
 
 /// The short remark on an incomplete result.
@@ -75,15 +78,15 @@ fn mark(point: &Point<'_>) -> Option<String> {
 }
 
 /// A figure of a point, marked where the result is incomplete, or the reason why there is none.
-fn cell_of(point: &Point<'_>, value: impl FnOnce(&CellResult) -> Option<f64>) -> Cell {
+fn cell_of(point: &Point<'_>, value: impl FnOnce(&CellResult) -> Option<f64>) -> TableCell {
     let Some(result) = point.result() else {
         return reason(point);
     };
     let Some(value) = value(result) else {
-        return Cell::Missing("n/a", "nothing completed".to_owned());
+        return TableCell::Missing("n/a", "nothing completed".to_owned());
     };
     let errors = result.errors();
-    Cell::figure(value).with(|number| {
+    TableCell::figure(value).with(|number| {
         number.alarm = errors > 0;
         number.mark = match errors {
             0 => mark(point),
@@ -95,10 +98,10 @@ fn cell_of(point: &Point<'_>, value: impl FnOnce(&CellResult) -> Option<f64>) ->
 }
 
 /// The latencies of these names in [`LATENCIES`], as cells.
-fn latency_cells(summary: &LatencySummary, names: &[&str]) -> Vec<Cell> {
+fn latency_cells(summary: &LatencySummary, names: &[&str]) -> Vec<TableCell> {
     let named = LATENCIES.iter().filter(|(name, ..)| names.contains(name));
     named
-        .map(|(_, of, needed)| Cell::latency(of(summary), summary.samples, *needed))
+        .map(|(_, of, needed)| TableCell::latency(of(summary), summary.samples, *needed))
         .collect()
 }
 
@@ -117,7 +120,7 @@ pub fn spread(estimate: Option<Estimate>, unit: f64) -> Option<String> {
 }
 
 /// A mean's cell with the half-width of its confidence interval.
-pub fn with_spread(cell: Cell, estimate: Option<Estimate>, unit: f64) -> Cell {
+pub fn with_spread(cell: TableCell, estimate: Option<Estimate>, unit: f64) -> TableCell {
     cell.with(|number| {
         number.spread = spread(estimate, unit);
         number.averaged = true;
@@ -127,7 +130,7 @@ pub fn with_spread(cell: Cell, estimate: Option<Estimate>, unit: f64) -> Cell {
 /// True when any figure of the rows meets the condition.
 pub fn any_number(rows: &[Row], condition: impl Fn(&crate::table::Number) -> bool) -> bool {
     let mut cells = rows.iter().flat_map(|r| &r.cells);
-    cells.any(|c| matches!(c, Cell::Number(n) if condition(n)))
+    cells.any(|c| matches!(c, TableCell::Number(n) if condition(n)))
 }
 
 /// The note that explains a [`spread`], where there is one.

@@ -16,7 +16,7 @@ use crate::drive_set::DriveSet;
 use crate::format::{capacity, figure, humanise, joined, micros, percent, stamp, text_or};
 use crate::grid::{self, Point, Section};
 use crate::metric::{LATENCIES, Latency, ResultMetric};
-use crate::table::{Cell, Column, Heading, Row, Table};
+use crate::table::{Column, Heading, Row, Table, TableCell};
 use crate::tables::{self, figures, rounds};
 use text::{Paint, TextPage};
 pub use verdicts::verdicts;
@@ -111,19 +111,19 @@ fn comparison(section: &Section<'_>, metric: ResultMetric) -> Table {
     for (row, column) in section.locations() {
         let value = |drive: usize| steady_value(&rounds, section, (row, column, drive), metric);
         let cell = |drive: &usize| match (value(*drive), section.at(row, column, *drive)) {
-            (Some(v), _) => Cell::figure(v)
+            (Some(v), _) => TableCell::figure(v)
                 .with(|n| n.mark = is_unsteady(*drive).then(|| "not steady".to_owned())),
             (None, Some(point)) => tables::reason(point),
-            (None, None) => Cell::Empty,
+            (None, None) => TableCell::Empty,
         };
-        let mut cells: Vec<Cell> = drives.clone().map(cell).collect();
-        if cells.iter().all(|c| *c == Cell::Empty) {
+        let mut cells: Vec<TableCell> = drives.clone().map(cell).collect();
+        if cells.iter().all(|c| *c == TableCell::Empty) {
             continue;
         }
         if let Some([a, b]) = pair {
             let pair = value(a).zip(value(b)).filter(|(a, _)| *a > 0.0);
             let change = pair.map(|(a, b)| format!("{:+.1}", 100.0 * (b - a) / a));
-            cells.push(change.map_or(Cell::Empty, Cell::number));
+            cells.push(change.map_or(TableCell::Empty, TableCell::number));
         }
         let heading = section.location_or_title(row, column);
         rows.push(Row::new(Heading::plain(heading), cells));

@@ -46,13 +46,13 @@ pub struct Estimate {
     /// Degrees of freedom behind the interval.
     pub degrees: f64,
     /// How the error was estimated.
-    pub method: Method,
+    pub method: IntervalMethod,
 }
 
 /// How the error of a mean was estimated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Method {
+pub enum IntervalMethod {
     /// From the spread of the means of batches of consecutive values.
     BatchMeans {
         /// How many.
@@ -88,7 +88,7 @@ pub fn mean(values: &[f64], level: f64) -> Option<Estimate> {
             high: mean,
             stddev: 0.0,
             standard_error: 0.0,
-            method: Method::Constant,
+            method: IntervalMethod::Constant,
             ..independent
         });
     }
@@ -110,7 +110,7 @@ pub fn mean(values: &[f64], level: f64) -> Option<Estimate> {
         effective_samples: count * variance / long_run,
         standard_error,
         degrees,
-        method: Method::BatchMeans {
+        method: IntervalMethod::BatchMeans {
             batches: batches as u64,
             batch_length: length as u64,
         },
@@ -139,9 +139,9 @@ pub fn independent(values: &[f64], level: f64) -> Option<Estimate> {
         standard_error,
         degrees: count - 1.0,
         method: if variance == 0.0 {
-            Method::Constant
+            IntervalMethod::Constant
         } else {
-            Method::Independent
+            IntervalMethod::Independent
         },
     })
 }

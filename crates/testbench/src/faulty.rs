@@ -26,7 +26,7 @@ const POLL_INTERVAL: Nanos = Nanos::from_millis(50);
 
 /// A fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Fault {
+pub enum BenchFault {
     /// The write is acknowledged and nothing is stored.
     DroppedWrite,
     /// The write is acknowledged and only this many bytes of it, whole blocks of the drive, are stored.
@@ -47,12 +47,12 @@ pub enum Fault {
     LostFlush,
 }
 
-impl Fault {
+impl BenchFault {
     /// Operation affected.
     pub fn op(self) -> Op {
         match self {
-            Fault::StaleRead | Fault::UnfilledRead => Op::Read,
-            Fault::LostFlush => Op::Flush,
+            BenchFault::StaleRead | BenchFault::UnfilledRead => Op::Read,
+            BenchFault::LostFlush => Op::Flush,
             _ => Op::Write,
         }
     }
@@ -90,7 +90,7 @@ struct DelayedWrite {
 
 #[derive(Debug, Default)]
 struct FaultState {
-    plan: Vec<(Fault, Trigger)>,
+    plan: Vec<(BenchFault, Trigger)>,
     armed: bool,
     counts: Counts,
     triggered: u64,
@@ -110,7 +110,7 @@ pub struct Faults(Arc<Mutex<FaultState>>);
 
 impl Faults {
     /// These faults, armed.
-    pub fn new(plan: &[(Fault, Trigger)]) -> Faults {
+    pub fn new(plan: &[(BenchFault, Trigger)]) -> Faults {
         Faults(Arc::new(Mutex::new(FaultState {
             plan: plan.to_vec(),
             armed: true,
@@ -162,7 +162,7 @@ impl Faults {
 
 impl FaultState {
     /// Count an I/O; returns its fault.
-    fn trigger(&mut self, op: Op) -> Option<Fault> {
+    fn trigger(&mut self, op: Op) -> Option<BenchFault> {
         if !self.armed {
             return None;
         }
@@ -186,7 +186,7 @@ impl FaultState {
 
     /// Whether old data must be saved before writes.
     fn saves_old_data(&self) -> bool {
-        let stale = |&(fault, _): &(Fault, Trigger)| fault == Fault::StaleRead;
+        let stale = |&(fault, _): &(BenchFault, Trigger)| fault == BenchFault::StaleRead;
         self.volatile || self.plan.iter().any(stale)
     }
 
@@ -278,16 +278,18 @@ impl<T: Target> FaultyTarget<T> {
             return self.pass(*io);
         };
         match fault {
-            Fault::DroppedWrite | Fault::UnfilledRead | Fault::LostFlush => self.answer(io),
-            Fault::TornWrite(0) => self.answer(io),
-            Fault::TornWrite(kept_bytes) => {
+            BenchFault::DroppedWrite | BenchFault::UnfilledRead | BenchFault::LostFlush => {
+                self.answer(io)
+            }
+            BenchFault::TornWrite(0) => self.answer(io),
+            BenchFault::TornWrite(kept_bytes) => {
                 let (stored, requested) = (kept_bytes.min(io.len_bytes), io.len_bytes);
                 let whole = Fixup::Whole { stored, requested };
                 self.fixups.insert(io.slot, whole);
                 let len_bytes = stored;
                 self.pass(Io { len_bytes, ..*io })
             }
-            Fault::BitFlip(bit) => {
+            BenchFault::BitFlip(bit) => {
                 let bit = bit % (u64::from(io.len_bytes.max(1)) * 8);
                 let buffer = self.inner.buffer(io.slot).unwrap_or_default();
                 if let Some(byte) = buffer.get_mut((bit / 8) as usize) {
@@ -295,11 +297,11 @@ impl<T: Target> FaultyTarget<T> {
                 }
                 self.pass(*io)
             }
-            Fault::MisdirectedWrite(by_bytes) => self.pass(Io {
+            BenchFault::MisdirectedWrite(by_bytes) => self.pass(Io {
                 offset_bytes: io.offset_bytes.saturating_add_signed(by_bytes),
                 ..*io
             }),
-            Fault::Overrun(bytes) => {
+            BenchFault::Overrun(bytes) => {
                 let chunk = self.bytes_of(io);
                 let mut beyond = vec![0; bytes.min(io.len_bytes) as usize];
                 if !pattern::continue_stream(&chunk, &mut beyond) {
@@ -310,7 +312,7 @@ impl<T: Target> FaultyTarget<T> {
                 self.side_write(end, &mut beyond)?;
                 self.pass(*io)
             }
-            Fault::EarlyWrite(late_ios) => {
+            BenchFault::EarlyWrite(late_ios) => {
                 let bytes = self.bytes_of(io);
                 self.faults.state().late.push(DelayedWrite {
                     left_ios: late_ios,
@@ -319,7 +321,7 @@ impl<T: Target> FaultyTarget<T> {
                 });
                 self.answer(io)
             }
-            Fault::StaleRead => {
+            BenchFault::StaleRead => {
                 self.fixups.insert(io.slot, Fixup::Stale(*io));
                 self.pass(*io)
             }

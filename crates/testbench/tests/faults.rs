@@ -11,7 +11,7 @@ use assay_device::spec::DriveSpec;
 use assay_integrity::pattern::PatternPages;
 use assay_io::Target;
 use assay_stream::drives::{IoCalls, TargetLayer};
-use assay_testbench::faulty::{Counts, Fault, Faults, Trigger};
+use assay_testbench::faulty::{BenchFault, Counts, Faults, Trigger};
 use assay_testbench::{
     BenchError, BenchObserver, BenchOptions, BenchReport, FaultInjection, TestOutcome, TestResult,
     TestSetup, render, run, run_through,
@@ -379,7 +379,7 @@ struct Row {
 fn row(
     name: &'static str,
     test: &'static str,
-    fault: Fault,
+    fault: BenchFault,
     nth: u64,
     says: &'static [&'static str],
 ) -> Row {
@@ -398,7 +398,7 @@ fn table() -> Vec<Row> {
         row(
             "left-over beats",
             "01",
-            Fault::UnfilledRead,
+            BenchFault::UnfilledRead,
             30,
             &[
                 "wrong read: chunk 6",
@@ -409,26 +409,26 @@ fn table() -> Vec<Row> {
         row(
             "flipped bit, read by the checker",
             "02",
-            Fault::BitFlip(12_345),
+            BenchFault::BitFlip(12_345),
             9,
             &["flipped bits: chunk 8", "bit 57"],
         ),
         Row {
-            faults: Faults::new(&[(Fault::LostFlush, Trigger::Once(1))]).volatile(),
+            faults: Faults::new(&[(BenchFault::LostFlush, Trigger::Once(1))]).volatile(),
             ..row(
                 "lost flush at power cut",
                 "03",
-                Fault::LostFlush,
+                BenchFault::LostFlush,
                 1,
                 &["lost in a power cut", "lost write: chunk 0"],
             )
         },
         Row {
-            faults: Faults::new(&[(Fault::EarlyWrite(2), Trigger::Once(64))]).volatile(),
+            faults: Faults::new(&[(BenchFault::EarlyWrite(2), Trigger::Once(64))]).volatile(),
             ..row(
                 "early completion at power cut",
                 "03",
-                Fault::LostFlush,
+                BenchFault::LostFlush,
                 1,
                 &["lost in a power cut", "lost write: chunk 63"],
             )
@@ -437,14 +437,14 @@ fn table() -> Vec<Row> {
         row(
             "range overrun of a sector",
             "04",
-            Fault::Overrun(512),
+            BenchFault::Overrun(512),
             64 + 22,
             &["overrun after the stream's end", "chunk 21"],
         ),
         row(
             "write after the abort",
             "05",
-            Fault::Overrun(chunk),
+            BenchFault::Overrun(chunk),
             64 + 25,
             &[
                 "overrun",
@@ -456,7 +456,7 @@ fn table() -> Vec<Row> {
         row(
             "write after the stop",
             "06",
-            Fault::Overrun(512),
+            BenchFault::Overrun(512),
             64 + 25,
             &["overrun", "25632 and must at beat 25600", "512 bytes"],
         ),
@@ -464,7 +464,7 @@ fn table() -> Vec<Row> {
         row(
             "misdirected write",
             "07",
-            Fault::MisdirectedWrite(16 << 10),
+            BenchFault::MisdirectedWrite(16 << 10),
             64,
             &[
                 "misdirected write: chunk 31",
@@ -474,14 +474,14 @@ fn table() -> Vec<Row> {
         row(
             "stale read",
             "08",
-            Fault::StaleRead,
+            BenchFault::StaleRead,
             300,
             &["wrong read", "read again it is right"],
         ),
         row(
             "dropped write",
             "10",
-            Fault::DroppedWrite,
+            BenchFault::DroppedWrite,
             100,
             &[
                 "lost write: chunk 99",
@@ -491,14 +491,14 @@ fn table() -> Vec<Row> {
         row(
             "torn chunk",
             "10",
-            Fault::TornWrite(4096 + 512),
+            BenchFault::TornWrite(4096 + 512),
             100,
             &["torn write: chunk 99", "the rest is right"],
         ),
         row(
             "flipped bit",
             "10",
-            Fault::BitFlip(1000),
+            BenchFault::BitFlip(1000),
             100,
             &["flipped bits: chunk 99", "bit 104"],
         ),
@@ -555,29 +555,32 @@ fn repeated_faults_are_detected_by_many_tests() {
     let each = |fault, every| Faults::new(&[(fault, Trigger::Every(every))]);
     let rows = [
         ("no fault", Faults::new(&[])),
-        ("every 7th write dropped", each(Fault::DroppedWrite, 7)),
-        ("every 7th write torn", each(Fault::TornWrite(8192), 7)),
+        ("every 7th write dropped", each(BenchFault::DroppedWrite, 7)),
+        ("every 7th write torn", each(BenchFault::TornWrite(8192), 7)),
         (
             "a bit of every 7th write flipped",
-            each(Fault::BitFlip(99), 7),
+            each(BenchFault::BitFlip(99), 7),
         ),
         (
             "every 64th write a chunk too far",
-            each(Fault::MisdirectedWrite(16 << 10), 64),
+            each(BenchFault::MisdirectedWrite(16 << 10), 64),
         ),
         (
             "every write runs on for 512 bytes",
-            each(Fault::Overrun(512), 1),
+            each(BenchFault::Overrun(512), 1),
         ),
-        ("every 50th read stale", each(Fault::StaleRead, 50)),
+        ("every 50th read stale", each(BenchFault::StaleRead, 50)),
         (
             "every 50th read moves nothing",
-            each(Fault::UnfilledRead, 50),
+            each(BenchFault::UnfilledRead, 50),
         ),
-        ("no flush is done", each(Fault::LostFlush, 1).volatile()),
+        (
+            "no flush is done",
+            each(BenchFault::LostFlush, 1).volatile(),
+        ),
         (
             "no flush is done, and power stays",
-            each(Fault::LostFlush, 1),
+            each(BenchFault::LostFlush, 1),
         ),
     ];
     let fixture = Fixture::new();

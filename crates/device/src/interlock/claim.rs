@@ -15,7 +15,7 @@ use crate::open::open_file;
 use crate::signature;
 
 use super::confirmation::OnDevice;
-use super::{Claim, Reason, Subject};
+use super::{Claim, RefusalReason, Subject};
 
 /// The subject of a descriptor.
 pub(super) fn subject_of(stat: &Stat) -> Subject {
@@ -65,14 +65,15 @@ pub(super) fn open_node(node: &BlockNode) -> io::Result<(OwnedFd, bool)> {
 }
 
 /// Opens and claims the drive, and checks that it is the identified one.
-pub(super) fn take(root: &SystemRoot, info: &DriveInfo) -> Result<Claim, Reason> {
-    let changed = |what: String| Reason::Changed {
+pub(super) fn take(root: &SystemRoot, info: &DriveInfo) -> Result<Claim, RefusalReason> {
+    let changed = |what: String| RefusalReason::Changed {
         drive: info.spec.clone(),
         what,
     };
-    let no_path = || Reason::unchecked("which device it is", "its record has no path");
+    let no_path = || RefusalReason::unchecked("which device it is", "its record has no path");
     let path = info.path.clone().ok_or_else(no_path)?;
-    let now = identify_at(root, &path).map_err(|e| Reason::unchecked("which drive it is", e))?;
+    let now =
+        identify_at(root, &path).map_err(|e| RefusalReason::unchecked("which drive it is", e))?;
     if now.kind != info.kind || now.device != info.device || now.inode != info.inode {
         return Err(changed("the path is now another device or file".to_owned()));
     }
@@ -93,8 +94,8 @@ pub(super) fn take(root: &SystemRoot, info: &DriveInfo) -> Result<Claim, Reason>
         // O_EXCL has no meaning for an existing file (open(2)).
         _ => File::open(&path).map(|file| (file, false)),
     };
-    let (file, busy) = opened.map_err(|e| Reason::unchecked("opening it", e))?;
-    let stat = rustix::fs::fstat(&file).map_err(|e| Reason::unchecked("examining it", e))?;
+    let (file, busy) = opened.map_err(|e| RefusalReason::unchecked("opening it", e))?;
+    let stat = rustix::fs::fstat(&file).map_err(|e| RefusalReason::unchecked("examining it", e))?;
     let subject = subject_of(&stat);
     let expected = match (info.kind, info.device, info.inode) {
         (DriveKind::Block, Some(device), _) => Subject::Block(device),
@@ -117,7 +118,7 @@ pub(super) fn signatures(
     root: &SystemRoot,
     info: &DriveInfo,
     claim: &Claim,
-    reasons: &mut Vec<Reason>,
+    reasons: &mut Vec<RefusalReason>,
 ) -> Vec<OnDevice> {
     let mut regions: Vec<(PathBuf, u64, u64)> = vec![(claim.path.clone(), 0, info.capacity_bytes)];
     if let Subject::Block(device) = claim.subject {
@@ -128,7 +129,7 @@ pub(super) fn signatures(
                     .map(|p| (dev_path(p), p.start_bytes(), p.size_bytes())),
             ),
             Err(e) => {
-                reasons.push(Reason::unchecked(
+                reasons.push(RefusalReason::unchecked(
                     format!("the partitions of {}", info.spec),
                     e,
                 ));
@@ -145,7 +146,10 @@ pub(super) fn signatures(
         let window = match signature::Window::read(&claim.file, start_bytes, size_bytes) {
             Ok(window) => window,
             Err(e) => {
-                reasons.push(Reason::unchecked(format!("the signatures of {device}"), e));
+                reasons.push(RefusalReason::unchecked(
+                    format!("the signatures of {device}"),
+                    e,
+                ));
                 continue;
             }
         };

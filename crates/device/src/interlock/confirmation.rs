@@ -3,7 +3,7 @@
 use crate::identity::DriveInfo;
 use crate::signature::FoundSignature;
 
-use super::{NearMiss, Reason};
+use super::{NearMiss, RefusalReason};
 
 /// A value within this edit distance of the serial counts as a typing error.
 const NEAR_EDITS: usize = 2;
@@ -13,8 +13,8 @@ pub(super) fn missing(
     info: &DriveInfo,
     signatures: &[OnDevice],
     destroy: &[String],
-) -> Vec<Reason> {
-    let mut reasons: Vec<Reason> = not_named(info, destroy).into_iter().collect();
+) -> Vec<RefusalReason> {
+    let mut reasons: Vec<RefusalReason> = not_named(info, destroy).into_iter().collect();
     // The serial consumes one value, so that one `ext4` does not confirm both a file named `ext4` and its filesystem.
     let mut left: Vec<&str> = destroy.iter().map(String::as_str).collect();
     if let Some(at) = left.iter().position(|word| *word == info.serial) {
@@ -26,7 +26,7 @@ pub(super) fn missing(
             .iter()
             .any(|word| word.eq_ignore_ascii_case(&signature.word))
         {
-            reasons.push(Reason::Signature {
+            reasons.push(RefusalReason::Signature {
                 word: signature.word.clone(),
                 what: signature.what.clone(),
                 device: device.clone(),
@@ -45,7 +45,7 @@ pub(super) struct OnDevice {
 }
 
 /// The reason for a drive that is not named.
-pub(super) fn not_named(info: &DriveInfo, destroy: &[String]) -> Option<Reason> {
+pub(super) fn not_named(info: &DriveInfo, destroy: &[String]) -> Option<RefusalReason> {
     if destroy.contains(&info.serial) {
         return None;
     }
@@ -53,7 +53,7 @@ pub(super) fn not_named(info: &DriveInfo, destroy: &[String]) -> Option<Reason> 
         .iter()
         .filter_map(|given| near_miss(info, given))
         .collect();
-    Some(Reason::NotNamed {
+    Some(RefusalReason::NotNamed {
         serial: info.serial.clone(),
         near,
     })

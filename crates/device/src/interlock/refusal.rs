@@ -18,7 +18,7 @@ pub struct NearMiss {
 /// One reason for a refusal.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, thiserror::Error)]
 #[serde(tag = "reason", rename_all = "snake_case")]
-pub enum Reason {
+pub enum RefusalReason {
     /// No `--destroy` names it.
     #[error("no --destroy names it; its serial is {serial}{}", near_misses(.near))]
     NotNamed {
@@ -121,9 +121,9 @@ pub enum Reason {
     },
 }
 
-impl Reason {
-    pub(super) fn unchecked(what: impl Into<String>, error: impl ToString) -> Reason {
-        Reason::Unchecked {
+impl RefusalReason {
+    pub(super) fn unchecked(what: impl Into<String>, error: impl ToString) -> RefusalReason {
+        RefusalReason::Unchecked {
             what: what.into(),
             error: error.to_string(),
         }
@@ -161,14 +161,14 @@ pub struct Refusal {
     /// Model, where known.
     pub model: Option<String>,
     /// All reasons, those that cannot be resolved by `--destroy` first.
-    pub reasons: Vec<Reason>,
+    pub reasons: Vec<RefusalReason>,
 }
 
 impl std::error::Error for Refusal {}
 
 impl Refusal {
-    pub(super) fn new(info: &DriveInfo, mut reasons: Vec<Reason>) -> Self {
-        reasons.sort_by_key(Reason::can_be_overridden);
+    pub(super) fn new(info: &DriveInfo, mut reasons: Vec<RefusalReason>) -> Self {
+        reasons.sort_by_key(RefusalReason::can_be_overridden);
         Self {
             drive: info.spec.clone(),
             serial: info.serial.clone(),
@@ -179,7 +179,7 @@ impl Refusal {
 
     /// Whether more `--destroy` values would resolve it.
     pub fn can_be_overridden(&self) -> bool {
-        self.reasons.iter().all(Reason::can_be_overridden)
+        self.reasons.iter().all(RefusalReason::can_be_overridden)
     }
 
     /// The missing `--destroy` values, the serial first; empty when none would help.
@@ -190,13 +190,13 @@ impl Refusal {
         let mut words = Vec::new();
         for reason in &self.reasons {
             match reason {
-                Reason::NotNamed { serial, .. } => words.insert(0, serial.clone()),
+                RefusalReason::NotNamed { serial, .. } => words.insert(0, serial.clone()),
                 // A partition table has two copies, and several partitions one kind of filesystem: one word covers them. The
                 // serial at the front may be the same word and does not.
-                Reason::Signature { word, .. } => {
+                RefusalReason::Signature { word, .. } => {
                     let named = usize::from(matches!(
                         self.reasons.first(),
-                        Some(Reason::NotNamed { .. })
+                        Some(RefusalReason::NotNamed { .. })
                     ));
                     if !words.iter().skip(named).any(|w| w == word) {
                         words.push(word.clone());

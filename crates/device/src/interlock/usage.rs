@@ -11,7 +11,7 @@ use crate::identity::{
 
 use super::claim::{dev_path, open_node, subject_at};
 use super::loops::{Loop, attached_loops};
-use super::{Reason, Subject};
+use super::{RefusalReason, Subject};
 
 /// Loop devices on loop devices deeper than this are not followed; the drive then counts as unchecked.
 const MAX_LAYERS: usize = 8;
@@ -37,7 +37,7 @@ pub(super) fn examine(
     subject: &Subject,
     label: &str,
     claims: &mut Vec<OwnedFd>,
-) -> Vec<Reason> {
+) -> Vec<RefusalReason> {
     examine_with(root, &open_node, subject, label, claims)
 }
 
@@ -47,7 +47,7 @@ fn examine_with(
     subject: &Subject,
     label: &str,
     claims: &mut Vec<OwnedFd>,
-) -> Vec<Reason> {
+) -> Vec<RefusalReason> {
     let mut reasons = Vec::new();
     let tables = Tables::read(root, open, &mut reasons);
     let mut examination = Examination {
@@ -56,7 +56,7 @@ fn examine_with(
         claims,
     };
     examination.examine(subject, label, None, 0);
-    let mut distinct: Vec<Reason> = Vec::with_capacity(reasons.len());
+    let mut distinct: Vec<RefusalReason> = Vec::with_capacity(reasons.len());
     for reason in reasons {
         if !distinct.contains(&reason) {
             distinct.push(reason);
@@ -68,7 +68,7 @@ fn examine_with(
 /// The reasons and claims found so far.
 struct Examination<'a> {
     tables: &'a Tables<'a>,
-    reasons: &'a mut Vec<Reason>,
+    reasons: &'a mut Vec<RefusalReason>,
     claims: &'a mut Vec<OwnedFd>,
 }
 
@@ -82,14 +82,14 @@ struct Family {
 }
 
 impl<'a> Tables<'a> {
-    fn read(root: &'a SystemRoot, open: Open<'a>, reasons: &mut Vec<Reason>) -> Self {
+    fn read(root: &'a SystemRoot, open: Open<'a>, reasons: &mut Vec<RefusalReason>) -> Self {
         let mut table = |file: &str, may_be_absent: bool| match std::fs::read(root.proc(file)) {
             // Mount points may contain any bytes.
             Ok(bytes) => String::from_utf8_lossy(&bytes).into_owned(),
             // A kernel built without swap or file locking has no such table.
             Err(e) if may_be_absent && e.kind() == io::ErrorKind::NotFound => String::new(),
             Err(e) => {
-                reasons.push(Reason::unchecked(format!("reading /proc/{file}"), e));
+                reasons.push(RefusalReason::unchecked(format!("reading /proc/{file}"), e));
                 String::new()
             }
         };
@@ -98,7 +98,7 @@ impl<'a> Tables<'a> {
         let swaps = parse_swaps(&table("swaps", true));
         let locks = parse_locks(&table("locks", true));
         let loops = attached_loops(root).unwrap_or_else(|e| {
-            reasons.push(Reason::unchecked("listing loop devices", e));
+            reasons.push(RefusalReason::unchecked("listing loop devices", e));
             Vec::new()
         });
         Self {
@@ -237,7 +237,7 @@ impl Examination<'_> {
             let name = &lower.name;
             match &lower.backing {
                 Some(backing) => self.examine(backing, &path, Some(name), layer + 1),
-                None => self.reasons.push(Reason::unchecked(
+                None => self.reasons.push(RefusalReason::unchecked(
                     format!("the backing of /dev/{name}"),
                     format!("{path} cannot be examined"),
                 )),
@@ -250,7 +250,7 @@ impl Examination<'_> {
         match (self.tables.open)(node) {
             Ok((claim, false)) => self.claims.push(claim),
             Ok((_, true)) if explained => {}
-            Ok((_, true)) => self.reasons.push(Reason::ClaimedElsewhere {
+            Ok((_, true)) => self.reasons.push(RefusalReason::ClaimedElsewhere {
                 device: label.to_owned(),
             }),
             Err(e) => self.reasons.push(users_unchecked(label, e)),
@@ -273,21 +273,21 @@ impl Examination<'_> {
                 mounted.push((mount_point, fs_type));
             }
         }
-        let reason = |(mount_point, fs_type): (&str, &str)| Reason::Mounted {
+        let reason = |(mount_point, fs_type): (&str, &str)| RefusalReason::Mounted {
             device: label.to_owned(),
             mount_point: mount_point.to_owned(),
             fs_type: fs_type.to_owned(),
         };
         self.reasons.extend(mounted.into_iter().map(reason));
         if self.tables.swaps.iter().any(|swap| is_it(swap)) {
-            self.reasons.push(Reason::Swap {
+            self.reasons.push(RefusalReason::Swap {
                 device: label.to_owned(),
             });
         }
         let tables = self.tables;
         match node.holders() {
             Ok(holders) => {
-                let held = |holder: String| Reason::Held {
+                let held = |holder: String| RefusalReason::Held {
                     device: label.to_owned(),
                     what: tables.describe_holder(&holder),
                     holder,
@@ -296,7 +296,7 @@ impl Examination<'_> {
             }
             Err(e) => {
                 let what = format!("the holders of {label}");
-                self.reasons.push(Reason::unchecked(what, e));
+                self.reasons.push(RefusalReason::unchecked(what, e));
             }
         }
         self.examine_loops(&subject, &path, label, via);
@@ -306,7 +306,7 @@ impl Examination<'_> {
         let subject = Subject::File { device, inode };
         let is_it = |swap: &PathBuf| subject_at(swap).as_ref() == Some(&subject);
         if self.tables.swaps.iter().any(is_it) {
-            self.reasons.push(Reason::Swap {
+            self.reasons.push(RefusalReason::Swap {
                 device: label.to_owned(),
             });
         }
@@ -314,10 +314,11 @@ impl Examination<'_> {
         let locks = self.tables.locks.iter();
         let foreign =
             locks.filter(|l| l.device == device && l.inode == inode && l.pid != Some(own));
-        self.reasons.extend(foreign.map(|lock| Reason::Locked {
-            device: label.to_owned(),
-            pid: lock.pid,
-        }));
+        self.reasons
+            .extend(foreign.map(|lock| RefusalReason::Locked {
+                device: label.to_owned(),
+                pid: lock.pid,
+            }));
         self.examine_loops(&subject, Path::new(label), label, via);
     }
 
@@ -328,15 +329,16 @@ impl Examination<'_> {
         };
         let loops = self.tables.loops.iter();
         let others = loops.filter(|l| via != Some(l.name.as_str())).filter(shows);
-        self.reasons.extend(others.map(|l| Reason::BacksLoop {
-            device: label.to_owned(),
-            loop_device: l.name.clone(),
-        }));
+        self.reasons
+            .extend(others.map(|l| RefusalReason::BacksLoop {
+                device: label.to_owned(),
+                loop_device: l.name.clone(),
+            }));
     }
 }
 
-fn users_unchecked(label: &str, error: impl ToString) -> Reason {
-    Reason::unchecked(format!("the users of {label}"), error)
+fn users_unchecked(label: &str, error: impl ToString) -> RefusalReason {
+    RefusalReason::unchecked(format!("the users of {label}"), error)
 }
 
 /// The world-wide identifier, equal on every path: for NVMe an attribute of the block device, for SCSI of the logical unit.

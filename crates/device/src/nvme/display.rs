@@ -3,7 +3,7 @@
 use assay_units::text::{format_size, group_digits};
 
 use super::health::Health;
-use super::probe::{Namespace, PowerState, Probe, RegisterFacts};
+use super::probe::{Namespace, PowerStateLimits, Probe, RegisterFacts};
 
 /// Receives a group, a name and a value of each entry, in order.
 struct Facts<'t> {
@@ -179,7 +179,7 @@ fn register_facts(facts: &mut Facts<'_>, r: &RegisterFacts) {
     facts.add("CSTS", status);
 }
 
-fn power_state(state: &PowerState) -> String {
+fn power_state(state: &PowerStateLimits) -> String {
     let operational = if state.operational {
         "operational"
     } else {

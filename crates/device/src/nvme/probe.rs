@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::commands::Commands;
 use super::health::Health;
-use super::registers::Registers;
+use super::registers::ControllerRegisters;
 use super::{AdminPort, CommandError};
 
 /// Identification and properties of a controller.
@@ -49,7 +49,7 @@ pub struct Probe {
     /// Autonomous power state transitions: `None` where not supported.
     pub autonomous_power: Option<AutonomousPower>,
     /// Power states, state 0 first.
-    pub power_states: Vec<PowerState>,
+    pub power_states: Vec<PowerStateLimits>,
     /// Temperature thresholds.
     pub thermal: Thermal,
     /// Optional admin commands.
@@ -117,7 +117,7 @@ pub struct AutonomousPower {
 
 /// A power state.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct PowerState {
+pub struct PowerStateLimits {
     /// Number.
     pub state: u8,
     /// Maximum power, milliwatts.
@@ -191,7 +191,7 @@ pub struct Format {
 #[derive(Debug, Default)]
 pub(crate) struct ControllerContext {
     /// Registers, or why they cannot be read.
-    pub registers: Option<Result<Registers, String>>,
+    pub registers: Option<Result<ControllerRegisters, String>>,
     /// MSI-X vectors.
     pub interrupt_vectors: Option<u32>,
 }
@@ -332,11 +332,11 @@ fn autonomous(
     })
 }
 
-fn power_states(controller: &IdentifyController, now: Option<u8>) -> Vec<PowerState> {
+fn power_states(controller: &IdentifyController, now: Option<u8>) -> Vec<PowerStateLimits> {
     let milliwatts = |microwatts: u64| microwatts as f64 / 1e3;
     (0..)
         .zip(controller.power_state_descriptors())
-        .map(|(state, d)| PowerState {
+        .map(|(state, d)| PowerStateLimits {
             state,
             max_mw: milliwatts(d.max_power_uw()),
             operational: !d.non_operational(),
@@ -386,7 +386,7 @@ fn namespace(nsid: u32, found: &IdentifyNamespace) -> Namespace {
     }
 }
 
-fn register_facts(registers: &Registers) -> RegisterFacts {
+fn register_facts(registers: &ControllerRegisters) -> RegisterFacts {
     let cap = &registers.capabilities;
     let page = |exponent: u8| 1_u64 << (12 + u32::from(exponent));
     RegisterFacts {

@@ -17,32 +17,32 @@ use assay_io::clock::Clock;
 
 /// Erase method.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Method {
+pub enum PurgeMethod {
     /// Sanitize, with this action.
     Sanitize(SanitizeAction),
     /// Format NVM with this secure erase setting, in the current LBA format.
     Format(SecureErase),
 }
 
-impl Method {
+impl PurgeMethod {
     /// Description.
     pub fn words(self) -> &'static str {
         match self {
-            Method::Sanitize(SanitizeAction::CRYPTO_ERASE) => "sanitized (crypto erase)",
-            Method::Sanitize(_) => "sanitized (block erase)",
-            Method::Format(SecureErase::NONE) => "formatted without a secure erase",
-            Method::Format(_) => "formatted with user data erase",
+            PurgeMethod::Sanitize(SanitizeAction::CRYPTO_ERASE) => "sanitized (crypto erase)",
+            PurgeMethod::Sanitize(_) => "sanitized (block erase)",
+            PurgeMethod::Format(SecureErase::NONE) => "formatted without a secure erase",
+            PurgeMethod::Format(_) => "formatted with user data erase",
         }
     }
 
     /// Whether it is a sanitize.
     pub fn is_sanitize(self) -> bool {
-        matches!(self, Method::Sanitize(_))
+        matches!(self, PurgeMethod::Sanitize(_))
     }
 
     /// Whether all data is erased. A plain format need not erase anything (Base 5.14, SES 0).
     pub fn is_complete(self) -> bool {
-        self != Method::Format(SecureErase::NONE)
+        self != PurgeMethod::Format(SecureErase::NONE)
     }
 }
 
@@ -50,7 +50,7 @@ impl Method {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Offer {
     /// Method.
-    pub method: Method,
+    pub method: PurgeMethod,
     /// Affected namespaces, sorted, the requested one included.
     pub reaches: Vec<u32>,
     /// Why there may be further ones; `None` when the list is complete.
@@ -105,7 +105,7 @@ pub fn offers(port: &mut dyn AdminPort, nsid: u32) -> Result<Vec<Offer>, Command
     ] {
         if capabilities & bit != 0 {
             offers.push(Offer {
-                method: Method::Sanitize(action),
+                method: PurgeMethod::Sanitize(action),
                 reaches: all.clone(),
                 beyond,
             });
@@ -116,7 +116,7 @@ pub fn offers(port: &mut dyn AdminPort, nsid: u32) -> Result<Vec<Offer>, Command
         let attributes = controller.format_attributes();
         let everywhere = attributes & 0b11 != 0;
         offers.push(Offer {
-            method: Method::Format(SecureErase::USER_DATA),
+            method: PurgeMethod::Format(SecureErase::USER_DATA),
             reaches: if everywhere { all } else { vec![nsid] },
             beyond: beyond.filter(|_| everywhere),
         });
@@ -161,22 +161,22 @@ pub enum EraseError {
 pub fn erase(
     port: &mut dyn AdminPort,
     nsid: u32,
-    method: Method,
+    method: PurgeMethod,
     progress: &mut dyn FnMut(f64) -> bool,
-) -> Result<Method, EraseError> {
+) -> Result<PurgeMethod, EraseError> {
     let mut commands = Commands::to(port);
     match method {
-        Method::Format(setting) => {
+        PurgeMethod::Format(setting) => {
             let namespace = commands.identify_namespace(nsid)?;
             match commands.format(nsid, &namespace, setting) {
                 Err(error) if setting != SecureErase::NONE && is_unknown(&error) => {
                     commands.format(nsid, &namespace, SecureErase::NONE)?;
-                    Ok(Method::Format(SecureErase::NONE))
+                    Ok(PurgeMethod::Format(SecureErase::NONE))
                 }
                 done => Ok(done.map(|()| method)?),
             }
         }
-        Method::Sanitize(action) => {
+        PurgeMethod::Sanitize(action) => {
             commands.sanitize(action)?;
             let clock = Clock::monotonic();
             loop {

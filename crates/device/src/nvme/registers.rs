@@ -14,7 +14,7 @@ use assay_nvme_spec::register::{
 
 /// Registers of a controller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Registers {
+pub struct ControllerRegisters {
     /// Controller Capabilities.
     pub capabilities: Capabilities,
     /// Version.
@@ -39,14 +39,14 @@ pub fn advice(error: &io::Error) -> String {
 }
 
 /// Reads the registers; `sysfs` is the controller's directory, whose `device` is the PCI device.
-pub fn read(sysfs: &Path) -> io::Result<Registers> {
+pub fn read(sysfs: &Path) -> io::Result<ControllerRegisters> {
     // O_SYNC: uncached mapping.
     let file = open_file(&sysfs.join("device/resource0"), false, libc::O_SYNC)?;
     // Two reads of 32 bits: some machines cannot read 64 at once (Base 3.1.3: 64-bit registers may be accessed by halves).
     let [low, high, vs, cc, csts] =
         system_calls::read_registers(&file, [CAP, CAP + 4, VS, CC, CSTS])?;
     let capabilities = u64::from(low) | u64::from(high) << 32;
-    let found = Registers {
+    let found = ControllerRegisters {
         capabilities: Capabilities::from_raw(capabilities),
         version: Version::from_raw(vs),
         configuration: Configuration::from_raw(cc),

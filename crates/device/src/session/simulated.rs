@@ -2,7 +2,7 @@
 
 use crate::identity::PcieLink;
 use crate::nvme::probe::{self, ControllerContext, Probe};
-use crate::nvme::registers::Registers;
+use crate::nvme::registers::ControllerRegisters;
 use crate::nvme::{AdminPort, CommandError, command_name};
 use assay_io::TargetError;
 use assay_nvme_ctrl::driver::{Driver, DriverError, InProcessTransport};
@@ -77,10 +77,10 @@ struct Port<'s> {
 }
 
 impl Port<'_> {
-    fn registers(&mut self) -> Registers {
+    fn registers(&mut self) -> ControllerRegisters {
         let controller = &self.driver.transport.controller;
         let dword = |offset: u64| controller.read_register(offset, 4) as u32;
-        Registers {
+        ControllerRegisters {
             capabilities: Capabilities::from_raw(controller.read_register(CAP, 8)),
             version: Version::from_raw(dword(VS)),
             configuration: Configuration::from_raw(dword(CC)),

@@ -11,7 +11,7 @@ use crate::charts::draw::{Trace, logarithmic, panels};
 use crate::charts::{Chart, ChartView, colour, numbered, plain, symbol};
 use crate::format::{distinct, for_drawing};
 use crate::html::{PageTemplate, elements};
-use crate::table::{Cell, Column, Heading, Row, Table};
+use crate::table::{Column, Heading, Row, Table, TableCell};
 
 /// One self-contained HTML page.
 ///
@@ -81,8 +81,8 @@ fn summary(page: &FidelityPage) -> Table {
     let row = |drive: &FidelityDrive| {
         let [random, sequential, other, predicted] = drive.summary();
         let some = |s: &ErrorStatistics, text: String, alarm: bool| match s.count {
-            0 => Cell::Empty,
-            _ => Cell::number(text).with(|n| n.alarm = alarm),
+            0 => TableCell::Empty,
+            _ => TableCell::number(text).with(|n| n.alarm = alarm),
         };
         let count = |s: &ErrorStatistics| some(s, s.count.to_string(), false);
         let pct = |s, value: f64, goal| some(s, format!("{value:.1}"), value > goal);
@@ -152,24 +152,24 @@ impl OptionalColumns {
         labels.map(|label| Column::of(label, "")).collect()
     }
 
-    fn cells(self, f: &FidelityFigure) -> Vec<Cell> {
-        let none = || Cell::Missing("none", "the simulation gives no such figure".to_owned());
+    fn cells(self, f: &FidelityFigure) -> Vec<TableCell> {
+        let none = || TableCell::Missing("none", "the simulation gives no such figure".to_owned());
         let error = f.error.map(|error| {
-            Cell::number(f.error_text()).with(|n| {
+            TableCell::number(f.error_text()).with(|n| {
                 n.alarm = !f.met;
                 // The bar behind an error is full at its goal.
                 n.share = Some((error / f.goal).abs()).filter(|share| share.is_finite());
             })
         });
         let mut cells = vec![
-            Cell::figure(f.published),
-            f.simulated.map_or_else(none, Cell::figure),
-            Cell::text(&f.unit),
-            error.unwrap_or_else(|| Cell::Missing("-", "no figure, no error".to_owned())),
-            Cell::number(format!("{:.0} {}", f.goal, f.error_unit)),
+            TableCell::figure(f.published),
+            f.simulated.map_or_else(none, TableCell::figure),
+            TableCell::text(&f.unit),
+            error.unwrap_or_else(|| TableCell::Missing("-", "no figure, no error".to_owned())),
+            TableCell::number(format!("{:.0} {}", f.goal, f.error_unit)),
         ];
-        cells.extend(self.predicted.then(|| Cell::text(f.predicted_text())));
-        cells.extend(self.source.then(|| Cell::text(&f.source)));
+        cells.extend(self.predicted.then(|| TableCell::text(f.predicted_text())));
+        cells.extend(self.source.then(|| TableCell::text(&f.source)));
         cells
     }
 }
@@ -182,7 +182,7 @@ fn misses(page: &FidelityPage) -> Table {
     let mut columns = vec![Column::of("figure", "")];
     columns.extend(optional.columns());
     let rows = page.misses().map(|(drive, f)| {
-        let mut cells = vec![Cell::text(&f.title)];
+        let mut cells = vec![TableCell::text(&f.title)];
         cells.extend(optional.cells(f));
         Row::new(Heading::plain(&drive.name), cells)
     });

@@ -13,7 +13,7 @@ use assay_store::series::IntervalSample;
 use crate::axis::Axis;
 use crate::drive_set::DriveSet;
 use crate::format::joined;
-use crate::table::{Cell, Row};
+use crate::table::{Row, TableCell};
 
 /// One drive's result in one cell.
 #[derive(Clone, Debug)]
@@ -99,7 +99,7 @@ impl<'a> Point<'a> {
     }
 
     /// A row under the heading of its drive.
-    pub fn table_row(&self, cells: Vec<Cell>) -> Row {
+    pub fn table_row(&self, cells: Vec<TableCell>) -> Row {
         Row::new(self.set.drives[self.drive].heading.clone(), cells)
     }
 

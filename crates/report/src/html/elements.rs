@@ -3,7 +3,7 @@
 use maud::{Markup, html};
 
 use crate::charts::Chart;
-use crate::table::{Cell, Column, Heading, Row, Table};
+use crate::table::{Column, Heading, Row, Table, TableCell};
 
 /// A drive's name, with its badge when simulated.
 pub fn drive_name(name: &Heading) -> Markup {
@@ -113,7 +113,7 @@ fn label(column: &Column) -> Markup {
 /// True for a column with text.
 fn is_text(table: &Table, column: usize) -> bool {
     let mut cells = table.rows.iter().filter_map(|r| r.cells.get(column));
-    cells.any(|c| matches!(c, Cell::Text(_)))
+    cells.any(|c| matches!(c, TableCell::Text(_)))
 }
 
 fn row(table: &Table, row: &Row, firsts: &[usize]) -> Markup {
@@ -128,14 +128,14 @@ fn row(table: &Table, row: &Row, firsts: &[usize]) -> Markup {
     }
 }
 
-fn cell(cell: &Cell, first: &str) -> Markup {
+fn cell(cell: &TableCell, first: &str) -> Markup {
     match cell {
-        Cell::Empty => html! { td class=[(!first.is_empty()).then_some("first")] {} },
-        Cell::Text(text) => html! { td class={ "t" (first) } { (text) } },
-        Cell::Missing(short, full) => {
+        TableCell::Empty => html! { td class=[(!first.is_empty()).then_some("first")] {} },
+        TableCell::Text(text) => html! { td class={ "t" (first) } { (text) } },
+        TableCell::Missing(short, full) => {
             html! { td class={ "missing" (first) } title=(full) { (short) } }
         }
-        Cell::Number(n) => html! {
+        TableCell::Number(n) => html! {
             td class={ "n" (first) @if n.alarm { " alarm" } }
                 style=[n.share.map(|share| format!("--f:{:.3}", share.clamp(0.0, 1.0)))]
                 title=[(!n.details.is_empty()).then_some(&n.details)]

@@ -6,7 +6,7 @@ use assay_units::text::group_digits;
 
 use crate::format::{self, joined};
 use crate::grid::{Point, Section};
-use crate::table::{Cell, Column, Row, Table};
+use crate::table::{Column, Row, Table, TableCell};
 use crate::tables::{spread_notes, with_spread};
 
 /// Result of a drive without faults.
@@ -125,20 +125,20 @@ pub fn table(section: &Section<'_>) -> Table {
     section.table("result", columns, rows, notes)
 }
 
-fn cells(section: &Section<'_>, drive: usize, kinds: &[(&str, &str, bool)]) -> Vec<Cell> {
+fn cells(section: &Section<'_>, drive: usize, kinds: &[(&str, &str, bool)]) -> Vec<TableCell> {
     let findings = Findings::of(section, drive);
     let own = || section.of_drive(drive);
     let remark = own().find_map(Point::remark);
-    let alarm = |text: &str| Cell::number(text).with(|n| n.alarm = true);
+    let alarm = |text: &str| TableCell::number(text).with(|n| n.alarm = true);
     let verdict = match (remark, findings.bad(), findings.errors, findings.checked()) {
         (_, 1.., _, _) => alarm(MISCOMPARE),
         (_, 0, 1.., _) => alarm("ERRORS"),
-        (Some((short, full)), ..) => Cell::Missing(short, full),
-        (None, 0, 0, 0) => Cell::Missing("not verified", "nothing was read back".to_owned()),
-        (None, 0, 0, 1..) => Cell::number(VERIFIED),
+        (Some((short, full)), ..) => TableCell::Missing(short, full),
+        (None, 0, 0, 0) => TableCell::Missing("not verified", "nothing was read back".to_owned()),
+        (None, 0, 0, 1..) => TableCell::number(VERIFIED),
     };
     let reported = format::capacity(section.set.drives[drive].info.capacity_bytes);
-    let mut cells = vec![verdict, Cell::number(reported)];
+    let mut cells = vec![verdict, TableCell::number(reported)];
     type Moved = fn(&CellResult) -> (u64, f64);
     let directions: [Moved; 2] = [
         |r| (r.write.bytes, r.write.mib_per_s),
@@ -148,16 +148,16 @@ fn cells(section: &Section<'_>, drive: usize, kinds: &[(&str, &str, bool)]) -> V
         let moved = own().filter_map(|p| Some((p, of(p.result()?))));
         let moved: Vec<_> = moved.filter(|(_, (bytes, _))| *bytes > 0).collect();
         let Some((point, (_, rate))) = moved.last() else {
-            cells.extend([Cell::Empty, Cell::Empty]);
+            cells.extend([TableCell::Empty, TableCell::Empty]);
             continue;
         };
         let all = moved.iter().map(|(_, (bytes, _))| bytes).sum();
-        cells.push(Cell::number(format::capacity(all)));
+        cells.push(TableCell::number(format::capacity(all)));
         let estimate = point.estimates().mib_per_s;
-        cells.push(with_spread(Cell::figure(*rate), estimate, 1.0));
+        cells.push(with_spread(TableCell::figure(*rate), estimate, 1.0));
     }
-    cells.push(Cell::number(group_digits(findings.checked())));
+    cells.push(TableCell::number(group_digits(findings.checked())));
     let counts = kinds.iter().map(|(kind, ..)| findings.count(kind));
-    cells.extend(counts.chain([findings.errors]).map(Cell::fault_count));
+    cells.extend(counts.chain([findings.errors]).map(TableCell::fault_count));
     cells
 }

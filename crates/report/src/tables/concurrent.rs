@@ -10,7 +10,7 @@ use assay_units::{Nanos, rate};
 use crate::format::joined;
 use crate::grid::{Point, Section};
 use crate::metric::ResultMetric;
-use crate::table::{Cell, Column, Heading, Row, Table};
+use crate::table::{Column, Heading, Row, Table, TableCell};
 use crate::tables::figures::{host_cells, host_columns, host_text};
 use crate::tables::{cell_of, remarks};
 
@@ -63,10 +63,10 @@ pub fn comparison(section: &Section<'_>, cell: &ConcurrentCell<'_, '_>) -> Table
             let measured = alone.and_then(|a| metric.of(a.result()?));
             cells.push(match (alone, measured, recorded) {
                 (Some(alone), Some(_), _) => cell_of(alone, |r| metric.of(r)),
-                (_, _, Some(value)) => Cell::figure(value),
+                (_, _, Some(value)) => TableCell::figure(value),
                 _ => {
                     let why = "not measured alone with the same workload";
-                    Cell::Missing("n/a", why.to_owned())
+                    TableCell::Missing("n/a", why.to_owned())
                 }
             });
             cells.push(cell_of(point, |r| metric.of(r)));
@@ -75,7 +75,7 @@ pub fn comparison(section: &Section<'_>, cell: &ConcurrentCell<'_, '_>) -> Table
                 let pair = measured.or(recorded).zip(together);
                 let pair = pair.filter(|(alone, _)| *alone > 0.0);
                 let share = pair.map(|(alone, together)| 100.0 * together / alone);
-                cells.push(Cell::percent(share));
+                cells.push(TableCell::percent(share));
             }
         }
         rows.push(point.table_row(cells));
@@ -98,7 +98,7 @@ pub fn comparison(section: &Section<'_>, cell: &ConcurrentCell<'_, '_>) -> Table
 fn total(cell: &ConcurrentCell<'_, '_>) -> Row {
     let sum = |metric: ResultMetric| {
         let results = cell.iter().filter_map(|p| p.result());
-        Cell::figure(results.filter_map(|r| metric.of(r)).sum::<f64>())
+        TableCell::figure(results.filter_map(|r| metric.of(r)).sum::<f64>())
     };
     let mut drives = cell.iter().map(|p| p.set.drives[p.drive].info);
     let heading = Heading {
@@ -106,7 +106,13 @@ fn total(cell: &ConcurrentCell<'_, '_>) -> Row {
         simulated: drives.any(|d| d.simulated),
     };
     let [bandwidth, iops] = [ResultMetric::BANDWIDTH, ResultMetric::IOPS].map(sum);
-    let cells = vec![Cell::Empty, bandwidth, Cell::Empty, Cell::Empty, iops];
+    let cells = vec![
+        TableCell::Empty,
+        bandwidth,
+        TableCell::Empty,
+        TableCell::Empty,
+        iops,
+    ];
     Row::new(heading, cells)
 }
 
@@ -178,17 +184,17 @@ pub fn intervals(section: &Section<'_>, cell: &ConcurrentCell<'_, '_>) -> Table 
 }
 
 /// KB/t, tps, MB/s of some intervals of a drive.
-fn transfer_cells(intervals: &[IntervalSample]) -> [Cell; 3] {
+fn transfer_cells(intervals: &[IntervalSample]) -> [TableCell; 3] {
     let ios: u64 = intervals.iter().map(IntervalSample::ios).sum();
     let bytes: u64 = intervals.iter().map(IntervalSample::bytes).sum();
     let spans = intervals.iter().map(IntervalSample::elapsed);
     let span = spans.fold(Nanos::ZERO, |sum, span| sum + span);
     if span == Nanos::ZERO {
-        return <[Cell; 3]>::default();
+        return <[TableCell; 3]>::default();
     }
     [
-        Cell::figure((ios > 0).then(|| bytes as f64 / ios as f64 / 1024.0)),
-        Cell::figure(rate::per_second(ios, span)),
-        Cell::figure(rate::mib_per_second(bytes, span)),
+        TableCell::figure((ios > 0).then(|| bytes as f64 / ios as f64 / 1024.0)),
+        TableCell::figure(rate::per_second(ios, span)),
+        TableCell::figure(rate::mib_per_second(bytes, span)),
     ]
 }

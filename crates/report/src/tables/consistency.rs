@@ -8,7 +8,7 @@ use assay_store::series::IntervalSample;
 
 use crate::format::{self, distinct};
 use crate::grid::{Point, Section};
-use crate::table::{Cell, Column, Table};
+use crate::table::{Column, Table, TableCell};
 use crate::tables::{mark, published, reason, spread, spread_note};
 
 /// The variants of a section, in the order of their first occurrence.
@@ -47,7 +47,7 @@ pub fn table(section: &Section<'_>) -> Table {
         // The score never has more samples than the point has seconds.
         let scored = &intervals[intervals.len() - score.samples as usize..];
         let rates: Vec<f64> = scored.iter().map(IntervalSample::iops).collect();
-        let mean = Cell::figure(score.mean).with(|n| {
+        let mean = TableCell::figure(score.mean).with(|n| {
             n.spread = spread(confidence::mean(&rates, confidence::LEVEL), 1.0);
             n.best = highest(point.variant(), |s| Some(s.mean)) == Some(score.mean);
             n.mark = mark(point);
@@ -60,20 +60,21 @@ pub fn table(section: &Section<'_>) -> Table {
         // Drives without any variation are the most consistent.
         let most = highest(point.variant(), |s| s.consistency.or(Some(f64::MAX)));
         let consistency =
-            Cell::figure(score.consistency).with(|n| n.best = most == score.consistency);
-        let even = || Cell::Missing("even", "no variation between seconds".to_owned());
+            TableCell::figure(score.consistency).with(|n| n.best = most == score.consistency);
+        let even = || TableCell::Missing("even", "no variation between seconds".to_owned());
         vec![
             mean,
             consistency.or(even),
-            Cell::figure(score.min),
-            Cell::figure(score.max),
-            Cell::percent(score.outliers_below_pct),
-            Cell::percent(score.outliers_above_pct),
+            TableCell::figure(score.min),
+            TableCell::figure(score.max),
+            TableCell::percent(score.outliers_below_pct),
+            TableCell::percent(score.outliers_above_pct),
         ]
     };
-    let too_short = || Cell::Missing("too short", "fewer than two seconds to score".to_owned());
+    let too_short =
+        || TableCell::Missing("too short", "fewer than two seconds to score".to_owned());
     let rows = scores.iter().map(|(point, scored)| {
-        let variant = several.then(|| Cell::text(point.variant()));
+        let variant = several.then(|| TableCell::text(point.variant()));
         let cells = match scored {
             Some(scored) => figures(point, &scored.score),
             None => vec![reason(point).or(too_short)],

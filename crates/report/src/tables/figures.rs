@@ -8,7 +8,7 @@ use assay_store::model::CellResult;
 use crate::format;
 use crate::grid::{Point, Section};
 use crate::metric::LATENCIES;
-use crate::table::{Cell, Column, Table};
+use crate::table::{Column, Table, TableCell};
 use crate::tables::{axis_columns, latency_cells, mark, reason, rows_of_points};
 
 /// Shown only where some result has enough samples: most jobs do not.
@@ -44,8 +44,8 @@ pub fn host_text(load: &HostLoad) -> String {
 }
 
 /// The shares of [`HOST`]; empty where the load was not measured.
-pub fn host_cells(load: Option<&HostLoad>) -> [Cell; 5] {
-    HOST.map(|(_, of)| Cell::percent(load.map(of)))
+pub fn host_cells(load: Option<&HostLoad>) -> [TableCell; 5] {
+    HOST.map(|(_, of)| TableCell::percent(load.map(of)))
 }
 
 /// One row per cell, drive and operation. `whole` adds every percentile, the host and further values.
@@ -100,28 +100,28 @@ pub fn table(section: &Section<'_>, whole: bool) -> Table {
     let figures = |point: &Point<'_>, result: &CellResult, operation: &str, summary: &OpSummary| {
         let mut cells = Vec::new();
         if mixed {
-            cells.push(Cell::text(operation));
+            cells.push(TableCell::text(operation));
         }
-        cells.push(Cell::figure(summary.mib_per_s).with(|n| n.mark = mark(point)));
-        cells.push(Cell::figure(summary.iops));
+        cells.push(TableCell::figure(summary.mib_per_s).with(|n| n.mark = mark(point)));
+        cells.push(TableCell::figure(summary.iops));
         if estimated {
             // The series of a mixed workload combines both operations.
             let single = operations(result).len() == 1;
-            cells.extend(precision(point).map(|pct| Cell::figure(pct.filter(|_| single))));
+            cells.extend(precision(point).map(|pct| TableCell::figure(pct.filter(|_| single))));
         }
         cells.extend(latency_cells(&summary.latency_ns, &latencies));
         if service && whole {
             let of = |s| latency_cells(s, &SERVICE);
-            let none = || vec![Cell::Empty; SERVICE.len()];
+            let none = || vec![TableCell::Empty; SERVICE.len()];
             cells.extend(summary.service_ns.as_ref().map_or_else(none, of));
         }
-        cells.push(Cell::fault_count(summary.errors));
+        cells.push(TableCell::fault_count(summary.errors));
         if host {
             cells.extend(host_cells(result.host.as_ref()));
         }
         if power {
             let watts = result.host.and_then(|load| load.package_w);
-            cells.push(watts.map_or(Cell::Empty, |w| Cell::number(format!("{w:.1}"))));
+            cells.push(watts.map_or(TableCell::Empty, |w| TableCell::number(format!("{w:.1}"))));
         }
         cells.extend(value_cells(result, &values));
         cells
@@ -136,7 +136,7 @@ pub fn table(section: &Section<'_>, whole: bool) -> Table {
     });
     let mut notes = section.remarks();
     let mut cells = rows.iter().flat_map(|r| &r.cells);
-    if cells.any(|c| matches!(c, Cell::Missing("\u{2013}", _))) {
+    if cells.any(|c| matches!(c, TableCell::Missing("\u{2013}", _))) {
         notes.push("\u{2013}: too few samples for this percentile; see max".to_owned());
     }
     if power {
@@ -160,9 +160,9 @@ pub fn value_keys<'r>(results: impl Iterator<Item = &'r CellResult>) -> Vec<&'r 
 }
 
 /// The further values of these keys.
-pub fn value_cells(result: &CellResult, keys: &[&str]) -> Vec<Cell> {
+pub fn value_cells(result: &CellResult, keys: &[&str]) -> Vec<TableCell> {
     let values = keys.iter().map(|key| result.values.get(*key).copied());
-    values.map(Cell::figure).collect()
+    values.map(TableCell::figure).collect()
 }
 
 /// Half-widths of the confidence intervals of rate and mean latency, percent.

@@ -7,7 +7,7 @@ use assay_units::text::format_size;
 
 use crate::drive_set::DriveSet;
 use crate::format::{self, joined, text_or};
-use crate::table::{Cell, Column, Row, Table};
+use crate::table::{Column, Row, Table, TableCell};
 
 /// First and last value in a run.
 fn ends<T>(
@@ -20,17 +20,17 @@ fn ends<T>(
 }
 
 /// Increment of a counter as a cell. A counter that the drive resets counts as no increment.
-fn increment(ends: Option<(u64, u64)>, cell: impl Fn(u64) -> Cell) -> Cell {
-    ends.map_or(Cell::Empty, |(first, last)| {
+fn increment(ends: Option<(u64, u64)>, cell: impl Fn(u64) -> TableCell) -> TableCell {
+    ends.map_or(TableCell::Empty, |(first, last)| {
         cell(last.saturating_sub(first))
     })
 }
 
-fn seconds(increment: u64) -> Cell {
+fn seconds(increment: u64) -> TableCell {
     match increment {
-        0 => Cell::number("0"),
+        0 => TableCell::number("0"),
         // A log can contain any time: one beyond 584 years is shown as 584 years.
-        seconds => Cell::number(format::duration(seconds.saturating_mul(1_000_000_000))),
+        seconds => TableCell::number(format::duration(seconds.saturating_mul(1_000_000_000))),
     }
 }
 
@@ -54,7 +54,7 @@ pub fn table(set: &DriveSet<'_>) -> Option<Table> {
     columns.extend(Column::all_under(moved, ["read", "written"]));
     columns.extend(["used", "spare left"].map(|label| Column::under("endurance", label, "%")));
     columns.push(Column::of("critical warnings", ""));
-    let bytes = |increment: u64| Cell::number(format_size(increment));
+    let bytes = |increment: u64| TableCell::number(format_size(increment));
     let mut rows = Vec::new();
     for drive in &set.drives {
         for &(run, index) in &drive.origins {
@@ -70,24 +70,26 @@ pub fn table(set: &DriveSet<'_>) -> Option<Table> {
             let counter = |of: fn(&TelemetryRecord) -> Option<u64>| ends(&readings, of);
             let last = |of: fn(&TelemetryRecord) -> Option<u8>| {
                 let ends = ends(&readings, of);
-                ends.map_or(Cell::Empty, |(_, last)| Cell::number(last.to_string()))
+                ends.map_or(TableCell::Empty, |(_, last)| {
+                    TableCell::number(last.to_string())
+                })
             };
             // The title is before the colon; the explanation follows it.
             let suite = set.runs[run].manifest.suite.title.split(':').next();
             let cells = vec![
-                Cell::text(suite.unwrap_or_default()),
-                Cell::celsius(degrees().next()),
-                Cell::celsius(degrees().reduce(f64::max)),
+                TableCell::text(suite.unwrap_or_default()),
+                TableCell::celsius(degrees().next()),
+                TableCell::celsius(degrees().reduce(f64::max)),
                 increment(counter(|r| r.warning_time_s), seconds),
                 increment(counter(|r| r.critical_time_s), seconds),
-                increment(counter(|r| r.thermal_transitions), Cell::fault_count),
-                increment(Some(media), Cell::fault_count),
-                increment(counter(|r| r.error_log_entries), Cell::fault_count),
+                increment(counter(|r| r.thermal_transitions), TableCell::fault_count),
+                increment(Some(media), TableCell::fault_count),
+                increment(counter(|r| r.error_log_entries), TableCell::fault_count),
                 increment(counter(|r| r.host_bytes_read), bytes),
                 increment(counter(|r| r.host_bytes_written), bytes),
                 last(|r| r.percentage_used),
                 last(|r| r.available_spare_pct),
-                Cell::text(text_or(&joined(warnings, ", "), "none")),
+                TableCell::text(text_or(&joined(warnings, ", "), "none")),
             ];
             rows.push(Row::new(drive.heading.clone(), cells));
         }

@@ -5,12 +5,16 @@ use assay_units::text::format_size;
 
 use crate::format;
 use crate::grid::{Point, step_title};
-use crate::table::{Cell, Column, Row, Table};
+use crate::table::{Column, Row, Table, TableCell};
 use crate::tables::figures::{value_cells, value_keys};
 use crate::tables::{reason, remarks};
 
 /// A row of leading cells, followed by those of the result or the reason why there is none.
-fn row(point: &Point<'_>, leading: Vec<Cell>, of: impl Fn(&CellResult) -> Vec<Cell>) -> Row {
+fn row(
+    point: &Point<'_>,
+    leading: Vec<TableCell>,
+    of: impl Fn(&CellResult) -> Vec<TableCell>,
+) -> Row {
     let own = point.result().map_or_else(|| vec![reason(point)], of);
     point.table_row(leading.into_iter().chain(own).collect())
 }
@@ -23,7 +27,7 @@ pub fn table(points: &[Point<'_>], title: &str) -> Table {
     let rows = points.iter().map(|point| {
         let w = &point.plan().workload;
         let (span, offset) = (format_size(w.span_bytes), format_size(w.offset_bytes));
-        let area = Cell::Text(format!("{span} at {offset}"));
+        let area = TableCell::Text(format!("{span} at {offset}"));
         row(point, vec![area], |result| value_cells(result, &keys))
     });
     Table::of_drives(title.to_owned(), columns, rows.collect(), remarks(points))
@@ -40,12 +44,12 @@ pub fn preparations(points: &[Point<'_>]) -> Table {
     ]);
     let rows = points.iter().map(|point| {
         let plan = point.plan();
-        let leading = [step_title(plan), &plan.workload.data].map(Cell::text);
+        let leading = [step_title(plan), &plan.workload.data].map(TableCell::text);
         row(point, Vec::from(leading), |result| {
             vec![
-                Cell::number(format_size(result.read.bytes + result.write.bytes)),
-                Cell::number(format::duration(result.elapsed.0)),
-                Cell::figure(result.mib_per_s()),
+                TableCell::number(format_size(result.read.bytes + result.write.bytes)),
+                TableCell::number(format::duration(result.elapsed.0)),
+                TableCell::figure(result.mib_per_s()),
             ]
         })
     });

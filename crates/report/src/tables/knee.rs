@@ -9,7 +9,7 @@ use assay_store::model::CellResult;
 use super::power;
 use crate::format;
 use crate::grid::{Point, Section};
-use crate::table::{Cell, Column, Table};
+use crate::table::{Column, Table, TableCell};
 use crate::tables::{latency_cells, spread, spread_note};
 
 /// Rates of blocks up to this size are operations per second; of larger ones, bytes.
@@ -96,12 +96,12 @@ pub fn table(section: &Section<'_>) -> Table {
         rising |= knee.still_rising;
         let mut cells = Vec::new();
         if several {
-            cells.push(Cell::Text(section.column_label(point.column)));
+            cells.push(TableCell::Text(section.column_label(point.column)));
         }
-        let depth = Cell::number(&section.rows[point.row].label);
+        let depth = TableCell::number(&section.rows[point.row].label);
         let mark = knee.still_rising.then(|| STILL_RISING.to_owned());
         cells.push(depth.with(|n| n.mark = mark));
-        cells.push(Cell::figure(rate(point)).with(|n| {
+        cells.push(TableCell::figure(rate(point)).with(|n| {
             let (estimate, unit) = rate_estimate(section, &point.estimates());
             n.spread = spread(estimate, unit);
             n.details = point.plan().id.clone();
@@ -109,12 +109,12 @@ pub fn table(section: &Section<'_>) -> Table {
         cells.extend(latency_cells(result.latency(), &latencies));
         if powered {
             let watts = power::mean_watts(point);
-            cells.push(Cell::figure(watts).or(power::unreported));
+            cells.push(TableCell::figure(watts).or(power::unreported));
             cells.push(power::efficiency(section, rate(point), watts));
         }
         let at = &section.rows[best.row].label;
         let best = format::figure(rate(best));
-        cells.push(Cell::Text(format!("{best} at {at}")));
+        cells.push(TableCell::Text(format!("{best} at {at}")));
         rows.push(point.table_row(cells));
     }
     let mut notes = section.remarks();

@@ -5,7 +5,7 @@ use assay_stats::knee::{LATENCY_FACTOR, LoadPoint, load_knee};
 use assay_store::model::OFFERED_IOPS;
 
 use crate::grid::{Point, Section};
-use crate::table::{Cell, Column, Table};
+use crate::table::{Column, Table, TableCell};
 use crate::tables::{latency_cells, spread_notes, with_spread};
 
 /// One offered load and its result.
@@ -100,14 +100,14 @@ pub fn table(section: &Section<'_>) -> Table {
         for (i, load) in loads.iter().enumerate() {
             let mut cells = Vec::new();
             if several {
-                cells.push(Cell::Text(section.column_label(load.point.column)));
+                cells.push(TableCell::Text(section.column_label(load.point.column)));
             }
             let unsustained = !load.rates.is_kept_up_with();
             let mark = unsustained.then(|| "not sustained".to_owned());
             cells.extend([
-                Cell::figure(load.percent).with(|n| n.best = knee == Some(i)),
-                Cell::figure(load.rates.offered),
-                Cell::figure(load.rates.done).with(|n| n.mark = mark),
+                TableCell::figure(load.percent).with(|n| n.best = knee == Some(i)),
+                TableCell::figure(load.rates.offered),
+                TableCell::figure(load.rates.done).with(|n| n.mark = mark),
             ]);
             let mut latencies = latency_cells(&load.latency, &latencies);
             let estimate = load.point.estimates().latency_mean_ns;

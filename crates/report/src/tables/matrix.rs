@@ -4,7 +4,7 @@ use crate::axis::Axis;
 use crate::format;
 use crate::grid::{Point, Section};
 use crate::metric::ResultMetric;
-use crate::table::{Cell, Column, Heading, Row, Table};
+use crate::table::{Column, Heading, Row, Table, TableCell};
 use crate::tables::{cell_of, spread, spread_note};
 
 /// The table of one metric; `None` when nothing varies.
@@ -41,10 +41,10 @@ pub fn table(section: &Section<'_>, metric: ResultMetric) -> Option<Table> {
             let rivals = section.drives.iter().filter_map(|d| value(row, column, *d));
             let rivals: Vec<f64> = rivals.collect();
             let point = section.at(row, column, drive);
-            point.map_or(Cell::Empty, |p| figure(p, metric, &rivals, largest))
+            point.map_or(TableCell::Empty, |p| figure(p, metric, &rivals, largest))
         }
         (None, Some(pair)) => ratio(section, metric, row, drive, pair),
-        (None, None) => Cell::Empty,
+        (None, None) => TableCell::Empty,
     };
     let rows: Vec<Row> = rows
         .map(|row| {
@@ -73,7 +73,7 @@ pub fn table(section: &Section<'_>, metric: ResultMetric) -> Option<Table> {
     })
 }
 
-fn figure(point: &Point<'_>, metric: ResultMetric, rivals: &[f64], largest: f64) -> Cell {
+fn figure(point: &Point<'_>, metric: ResultMetric, rivals: &[f64], largest: f64) -> TableCell {
     let value = point.result().and_then(|r| metric.of(r)).unwrap_or(0.0);
     let latency = metric.is_latency();
     let beaten = |v: &f64| if latency { *v < value } else { *v > value };
@@ -108,17 +108,17 @@ fn ratio(
     row: usize,
     drive: usize,
     (base, other): (usize, usize),
-) -> Cell {
+) -> TableCell {
     let result = |column| section.at(row, column, drive).and_then(|p| p.result());
     let (Some(base), Some(other)) = (result(base), result(other)) else {
-        return Cell::Empty;
+        return TableCell::Empty;
     };
     let recorded = other.values.get("ratio_to_incompressible").copied();
     let figures = metric.of(other).zip(metric.of(base));
     let figures = figures.filter(|(_, base)| *base > 0.0);
     let ratio = recorded.or(figures.map(|(other, base)| other / base));
     let details = "1.00: both kinds of data are treated alike; more: reads are answered without accessing flash";
-    ratio.map_or(Cell::Empty, |ratio| {
-        Cell::number(format::ratio(ratio)).with(|n| n.details = details.to_owned())
+    ratio.map_or(TableCell::Empty, |ratio| {
+        TableCell::number(format::ratio(ratio)).with(|n| n.details = details.to_owned())
     })
 }

@@ -2,7 +2,7 @@
 
 use crate::charts::phases::cause_text;
 use crate::grid::Section;
-use crate::table::{Cell, Column, Table};
+use crate::table::{Column, Table, TableCell};
 use crate::tables::{axis_columns, rows_of_points};
 
 /// One row per phase of every drive.
@@ -19,12 +19,12 @@ pub fn table(section: &Section<'_>) -> Table {
     let rows = rows_of_points(section, |point| {
         let cells = point.phases().iter().map(|phase| {
             vec![
-                Cell::figure(phase.from_s),
-                Cell::figure(phase.to_s),
-                Cell::Text(cause_text(&phase.cause)),
-                Cell::figure(phase.mean_mib_per_s),
-                Cell::figure(phase.mean_iops),
-                Cell::text(&phase.evidence),
+                TableCell::figure(phase.from_s),
+                TableCell::figure(phase.to_s),
+                TableCell::Text(cause_text(&phase.cause)),
+                TableCell::figure(phase.mean_mib_per_s),
+                TableCell::figure(phase.mean_iops),
+                TableCell::text(&phase.evidence),
             ]
         });
         cells.collect()

@@ -5,7 +5,7 @@ use assay_analysis::power;
 use super::knee::{rate_estimate, rate_of, rate_unit, small_blocks};
 use crate::format;
 use crate::grid::{Point, Section};
-use crate::table::{Cell, Column, Table};
+use crate::table::{Column, Table, TableCell};
 use crate::tables::{
     axis_columns, cell_of, point_rows, reason, remarks, spread_notes, with_spread,
 };
@@ -19,15 +19,15 @@ pub fn mean_watts(point: &Point<'_>) -> Option<f64> {
 }
 
 /// The same as a cell, with its confidence interval.
-pub fn watts_cell(point: &Point<'_>) -> Cell {
+pub fn watts_cell(point: &Point<'_>) -> TableCell {
     let estimate = point.data.and_then(power::estimate);
-    with_spread(Cell::figure(mean_watts(point)), estimate, 1.0)
+    with_spread(TableCell::figure(mean_watts(point)), estimate, 1.0)
 }
 
 /// Power without a reading.
-pub fn unreported() -> Cell {
+pub fn unreported() -> TableCell {
     let why = "not reported by the drive, and there is no meter";
-    Cell::Missing("n/a", why.to_owned())
+    TableCell::Missing("n/a", why.to_owned())
 }
 
 /// Column of [`efficiency`].
@@ -37,9 +37,9 @@ pub fn efficiency_column(section: &Section<'_>) -> Column {
 }
 
 /// Rate per watt: thousands of operations per second, or MB/s.
-pub fn efficiency(section: &Section<'_>, rate: f64, watts: Option<f64>) -> Cell {
+pub fn efficiency(section: &Section<'_>, rate: f64, watts: Option<f64>) -> TableCell {
     let unit = if small_blocks(section) { 1e3 } else { 1.0 };
-    Cell::figure(watts.map(|w| rate / unit / w)).or(unreported)
+    TableCell::figure(watts.map(|w| rate / unit / w)).or(unreported)
 }
 
 /// Rate, power and rate per watt of every cell; `None` where no drive reports its power.
@@ -79,21 +79,21 @@ pub fn idle(section: &Section<'_>) -> Table {
     let rows = point_rows(section, |point| {
         let readings = point.data.map_or(&[][..], |d| &d.telemetry);
         let Some(last) = readings.last() else {
-            return vec![reason(point).or(Cell::unreported)];
+            return vec![reason(point).or(TableCell::unreported)];
         };
         let watts = last.power_mw.filter(|mw| *mw > 0).map(|mw| mw as f64 / 1e3);
         let state = last
             .power_state
-            .map(|state| Cell::number(format!("PS{state}")));
+            .map(|state| TableCell::number(format!("PS{state}")));
         let cells = [
-            Cell::number(format::duration(last.at.0)),
+            TableCell::number(format::duration(last.at.0)),
             watts_cell(point),
-            Cell::figure(watts),
+            TableCell::figure(watts),
             state.unwrap_or_default(),
-            Cell::celsius(readings.iter().find_map(|t| t.temperature_c)),
-            Cell::celsius(last.temperature_c),
+            TableCell::celsius(readings.iter().find_map(|t| t.temperature_c)),
+            TableCell::celsius(last.temperature_c),
         ];
-        cells.map(|cell| cell.or(Cell::unreported)).into()
+        cells.map(|cell| cell.or(TableCell::unreported)).into()
     });
     let mut unmeasured = section.points.clone();
     unmeasured.retain(|p| p.data.is_none_or(|data| data.telemetry.is_empty()));

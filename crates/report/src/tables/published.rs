@@ -7,7 +7,7 @@ use crate::drive_set::DriveSet;
 use crate::format::{distinct, figure};
 use crate::grid::{Point, Section};
 use crate::metric::{LATENCIES, Latency};
-use crate::table::{Cell, Column, Heading, Row, Table};
+use crate::table::{Column, Heading, Row, Table, TableCell};
 use crate::tables::stream;
 
 /// Errors above this are marked, percent.
@@ -52,11 +52,11 @@ pub fn summary(set: &DriveSet<'_>, sections: &[Section<'_>]) -> Table {
                 continue;
             };
             let cells = vec![
-                Cell::text(section.step),
-                Cell::number(compared.len().to_string()),
-                Cell::number(format!("{median:.1}")),
-                Cell::number(format!("{:+.1}", worst.error_pct)),
-                Cell::Text(section.location(worst.row, worst.column)),
+                TableCell::text(section.step),
+                TableCell::number(compared.len().to_string()),
+                TableCell::number(format!("{median:.1}")),
+                TableCell::number(format!("{:+.1}", worst.error_pct)),
+                TableCell::Text(section.location(worst.row, worst.column)),
             ];
             rows.push(Row::new(set.drives[drive].heading.clone(), cells));
         }
@@ -219,15 +219,15 @@ pub fn score_note(point: &Point<'_>, iops: f64) -> Option<String> {
 }
 
 /// Published, simulated, error; empty cells without a pair.
-fn comparison(pair: Option<(f64, f64)>) -> [Cell; 3] {
+fn comparison(pair: Option<(f64, f64)>) -> [TableCell; 3] {
     let Some((published, simulated)) = pair else {
-        return <[Cell; 3]>::default();
+        return <[TableCell; 3]>::default();
     };
     let error_pct = error_pct(published, simulated);
-    let error = Cell::number(format!("{error_pct:+.1}"));
+    let error = TableCell::number(format!("{error_pct:+.1}"));
     [
-        Cell::figure(published),
-        Cell::figure(simulated),
+        TableCell::figure(published),
+        TableCell::figure(simulated),
         error.with(|n| n.alarm = error_pct.abs() > ALARM_PCT),
     ]
 }

@@ -9,7 +9,7 @@ use assay_store::model::SteadyRecord;
 use crate::format::text_or;
 use crate::grid::{Point, Section};
 use crate::metric::ResultMetric;
-use crate::table::{Cell, Column, Heading, Row, Table};
+use crate::table::{Column, Heading, Row, Table, TableCell};
 use crate::tables::{spread_notes, with_spread};
 
 /// Stated wherever rounds did not reach steady state.
@@ -189,22 +189,22 @@ pub fn verdicts(section: &Section<'_>) -> Table {
                 notes.push(rule);
             }
             let verdict = if steady.achieved {
-                Cell::text("achieved")
+                TableCell::text("achieved")
             } else {
-                Cell::number("NOT ACHIEVED").with(|n| {
+                TableCell::number("NOT ACHIEVED").with(|n| {
                     n.alarm = true;
                     n.details = steady.why.clone().unwrap_or_default();
                 })
             };
             let cells = vec![
-                Cell::Text(format!("{}, {cell}", steady.figure)),
+                TableCell::Text(format!("{}, {cell}", steady.figure)),
                 verdict,
-                Cell::number(format!("{} of {}", drive.done, drive.most)),
-                Cell::number(format!("{} to {}", steady.window.0, steady.window.1)),
-                with_spread(Cell::figure(steady.mean), drive.estimate(steady), 1.0),
-                Cell::percent(steady.range_pct),
-                Cell::percent(steady.excursion_pct),
-                Cell::figure(steady.slope_per_round),
+                TableCell::number(format!("{} of {}", drive.done, drive.most)),
+                TableCell::number(format!("{} to {}", steady.window.0, steady.window.1)),
+                with_spread(TableCell::figure(steady.mean), drive.estimate(steady), 1.0),
+                TableCell::percent(steady.range_pct),
+                TableCell::percent(steady.excursion_pct),
+                TableCell::figure(steady.slope_per_round),
             ];
             rows.push(Row::new(heading.clone(), cells));
         }
@@ -223,11 +223,11 @@ pub fn matrix(section: &Section<'_>, drive: &DriveRounds<'_, '_>, figure: &Resul
     let unsteady = drive.achieved() == Some(false);
     let incomplete = || {
         let why = "not measured in every round of the window";
-        Cell::Missing("incomplete", why.to_owned())
+        TableCell::Missing("incomplete", why.to_owned())
     };
     let cell = |row, column| {
         let value = value(row, column);
-        let cell = Cell::figure(value).with(|n| {
+        let cell = TableCell::figure(value).with(|n| {
             n.share = value.filter(|_| largest > 0.0).map(|v| v / largest);
             n.mark = unsteady.then(|| "not steady".to_owned());
         });

@@ -5,7 +5,7 @@ use assay_units::Op;
 
 use crate::format::{self, joined};
 use crate::grid::{Point, Section};
-use crate::table::{Cell, Column, Table};
+use crate::table::{Column, Table, TableCell};
 
 /// One interval of consecutive cells.
 #[derive(Clone, Copy, Debug)]
@@ -111,13 +111,13 @@ pub fn table(section: &Section<'_>) -> Table {
         let ratio = first.zip(last).filter(|(first, _)| first.0 > 0.0);
         let variant = series.point.plan().variant.clone();
         let cells = vec![
-            variant.map_or(Cell::Empty, Cell::Text),
-            Cell::number(format::capacity(written as u64)),
-            Cell::figure(capacity.map(|bytes| written / bytes)),
-            Cell::figure(first.map(|f| f.0)),
-            Cell::figure(last.map(|l| l.0)),
-            Cell::figure(last.map(|l| l.1)),
-            Cell::percent(ratio.map(|(first, last)| 100.0 * last.0 / first.0)),
+            variant.map_or(TableCell::Empty, TableCell::Text),
+            TableCell::number(format::capacity(written as u64)),
+            TableCell::figure(capacity.map(|bytes| written / bytes)),
+            TableCell::figure(first.map(|f| f.0)),
+            TableCell::figure(last.map(|l| l.0)),
+            TableCell::figure(last.map(|l| l.1)),
+            TableCell::percent(ratio.map(|(first, last)| 100.0 * last.0 / first.0)),
         ];
         series.point.table_row(cells)
     });

@@ -4,7 +4,7 @@ use assay_store::model::TelemetryRecord;
 use assay_store::series::IntervalSample;
 
 use crate::grid::{Point, Section};
-use crate::table::{Cell, Column, Table};
+use crate::table::{Column, Table, TableCell};
 use crate::tables::power::watts_cell;
 use crate::tables::{axis_columns, cell_of, point_rows, spread_notes, with_spread};
 
@@ -38,8 +38,8 @@ pub fn table(section: &Section<'_>) -> Table {
         };
         let intervals = data.measured_intervals();
         let rates = || intervals.iter().map(IntervalSample::mib_per_s);
-        cells.push(Cell::figure(rates().reduce(f64::min)));
-        cells.push(Cell::figure(rates().reduce(f64::max)));
+        cells.push(TableCell::figure(rates().reduce(f64::min)));
+        cells.push(TableCell::figure(rates().reduce(f64::max)));
         if temperature {
             let degrees: Vec<f64> = data
                 .telemetry
@@ -48,19 +48,19 @@ pub fn table(section: &Section<'_>) -> Table {
                 .collect();
             let highest = degrees.iter().copied().reduce(f64::max);
             let shown = [degrees.first().copied(), highest, degrees.last().copied()];
-            cells.extend(shown.map(|c| Cell::celsius(c).or(Cell::unreported)));
+            cells.extend(shown.map(|c| TableCell::celsius(c).or(TableCell::unreported)));
         }
         if throttled {
             let flags: Vec<bool> = data.telemetry.iter().filter_map(|t| t.throttled).collect();
             let count = flags.iter().filter(|throttled| **throttled).count();
             cells.push(if flags.is_empty() {
-                Cell::unreported()
+                TableCell::unreported()
             } else {
-                Cell::Text(format!("{count} of {}", flags.len()))
+                TableCell::Text(format!("{count} of {}", flags.len()))
             });
         }
         if power {
-            cells.push(watts_cell(point).or(Cell::unreported));
+            cells.push(watts_cell(point).or(TableCell::unreported));
         }
         cells
     });

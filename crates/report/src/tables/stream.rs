@@ -12,7 +12,7 @@ use assay_units::{MIB, Op};
 
 use crate::format::{self, plural};
 use crate::grid::{Point, Section};
-use crate::table::{Cell, Column, Heading, Row, Table};
+use crate::table::{Column, Heading, Row, Table, TableCell};
 use crate::tables::{any_number, capacity, half_width, remarks};
 
 /// The two directions of a stream.
@@ -114,11 +114,11 @@ pub fn mean_at(section: &Section<'_>, point: &Point<'_>) -> Option<f64> {
     all.first().map(|s| s.mib_per_s)
 }
 
-fn rate(stream: Option<&Stream>, why_missing: &str) -> Cell {
+fn rate(stream: Option<&Stream>, why_missing: &str) -> TableCell {
     let Some(stream) = stream else {
-        return Cell::Missing("\u{2013}", why_missing.to_owned());
+        return TableCell::Missing("\u{2013}", why_missing.to_owned());
     };
-    Cell::figure(stream.mib_per_s).with(|n| {
+    TableCell::figure(stream.mib_per_s).with(|n| {
         n.spread = stream
             .interval_mib_per_s
             .and_then(|(low, high)| half_width((high - low) / 2.0));
@@ -134,8 +134,11 @@ fn rate(stream: Option<&Stream>, why_missing: &str) -> Cell {
 /// Peak and continuous rate: one row per drive and direction.
 pub fn table(section: &Section<'_>) -> Table {
     let all = of_section(section);
-    let length =
-        |s: Option<&Stream>| s.map_or(Cell::Empty, |s| Cell::number(format_size(s.length_bytes)));
+    let length = |s: Option<&Stream>| {
+        s.map_or(TableCell::Empty, |s| {
+            TableCell::number(format_size(s.length_bytes))
+        })
+    };
     let between = |c: &Cliff| {
         let (before, after) = (format_size(c.before_bytes), format_size(c.after_bytes));
         format!("{before} to {after}")
@@ -150,21 +153,23 @@ pub fn table(section: &Section<'_>) -> Table {
             let pair = peak.zip(continuous);
             let cliffs: Vec<String> = streams.cliffs(op).iter().map(between).collect();
             let cliffs = match (cliffs.is_empty(), streams.short.is_empty()) {
-                (false, _) => Cell::Text(cliffs.join("; ")),
-                (true, false) => Cell::text("none"),
-                (true, true) => Cell::Empty,
+                (false, _) => TableCell::Text(cliffs.join("; ")),
+                (true, false) => TableCell::text("none"),
+                (true, true) => TableCell::Empty,
             };
             let cache = streams.cache().filter(|_| op == Op::Write);
             let cells = vec![
-                Cell::text(noun),
-                streams.verdict(op).map_or(Cell::Empty, Cell::Text),
+                TableCell::text(noun),
+                streams
+                    .verdict(op)
+                    .map_or(TableCell::Empty, TableCell::Text),
                 rate(peak, "the suite streamer-peak was not run"),
                 length(peak),
                 rate(continuous, "the suite streamer-continuous was not run"),
                 length(continuous),
-                Cell::percent(pair.map(|(p, c)| 100.0 * c.mib_per_s / p.mib_per_s)),
+                TableCell::percent(pair.map(|(p, c)| 100.0 * c.mib_per_s / p.mib_per_s)),
                 cliffs,
-                cache.map_or(Cell::Empty, Cell::Text),
+                cache.map_or(TableCell::Empty, TableCell::Text),
             ];
             rows.push(Row::new(
                 section.set.drives[streams.drive].heading.clone(),

@@ -7,7 +7,7 @@ use assay_store::series::IntervalSample;
 
 use crate::format;
 use crate::grid::{Point, Section};
-use crate::table::{Cell, Column, Table};
+use crate::table::{Column, Table, TableCell};
 use crate::tables::{axis_columns, mark, point_rows, reason, spread_notes, with_spread};
 
 /// A throttled rate below this share of the rate before is an alarm.
@@ -59,7 +59,7 @@ fn rate_after_idle(point: &Point<'_>) -> Option<f64> {
     Some(drives.next()?.result.as_ref()?.mib_per_s())
 }
 
-fn figures(point: &Point<'_>) -> Vec<Cell> {
+fn figures(point: &Point<'_>) -> Vec<TableCell> {
     let Some(data) = point.data else {
         return vec![reason(point)];
     };
@@ -69,7 +69,11 @@ fn figures(point: &Point<'_>) -> Vec<Cell> {
         chosen.map(|(_, s)| s.mib_per_s()).collect()
     };
     let averaged = |value: Option<f64>, rates: &[f64]| {
-        with_spread(Cell::figure(value), confidence::mean(rates, LEVEL), 1.0)
+        with_spread(
+            TableCell::figure(value),
+            confidence::mean(rates, LEVEL),
+            1.0,
+        )
     };
     let mean_cell = |rates: &[f64]| {
         let mean = rates.iter().sum::<f64>() / rates.len() as f64;
@@ -86,18 +90,18 @@ fn figures(point: &Point<'_>) -> Vec<Cell> {
             let slower = before.is_some_and(|before| t.after_mib_per_s < ALARM * before);
             let throttled = rates_of(&|_, s| t.covers(s.start_s()));
             vec![
-                Cell::number(format::duration((t.onset_s * 1e9) as u64)),
-                Cell::celsius(t.onset_c).or(Cell::unreported),
+                TableCell::number(format::duration((t.onset_s * 1e9) as u64)),
+                TableCell::celsius(t.onset_c).or(TableCell::unreported),
                 averaged(before, &rates_of(&|_, s| in_phase(s))),
                 averaged(Some(t.after_mib_per_s), &throttled).with(|n| n.alarm = slower),
-                Cell::figure(t.slow_mib_per_s),
-                Cell::figure(t.recovery.map(|r| r.mib_per_s)),
+                TableCell::figure(t.slow_mib_per_s),
+                TableCell::figure(t.recovery.map(|r| r.mib_per_s)),
             ]
         }
         None => {
             let all = mean_cell(&rates_of(&|_, _| true));
-            let mut cells = vec![Cell::text("never"), Cell::Empty, all];
-            cells.resize(6, Cell::Empty);
+            let mut cells = vec![TableCell::text("never"), TableCell::Empty, all];
+            cells.resize(6, TableCell::Empty);
             cells
         }
     };
@@ -107,10 +111,13 @@ fn figures(point: &Point<'_>) -> Vec<Cell> {
     let end_s = seconds.last().map_or(0.0, IntervalSample::end_s);
     cells.extend([
         mean_cell(&rates_of(&|i, _| i + tail >= seconds.len())),
-        Cell::figure(rate_after_idle(point)),
-        throttling.map_or_else(|| Cell::number("0"), |t| Cell::percent(t.duty_pct)),
-        Cell::celsius(degrees.reduce(f64::max)).or(Cell::unreported),
-        Cell::number(format::duration((end_s * 1e9) as u64)).with(|n| n.mark = mark(point)),
+        TableCell::figure(rate_after_idle(point)),
+        throttling.map_or_else(
+            || TableCell::number("0"),
+            |t| TableCell::percent(t.duty_pct),
+        ),
+        TableCell::celsius(degrees.reduce(f64::max)).or(TableCell::unreported),
+        TableCell::number(format::duration((end_s * 1e9) as u64)).with(|n| n.mark = mark(point)),
     ]);
     cells
 }

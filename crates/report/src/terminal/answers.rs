@@ -6,7 +6,7 @@ use assay_stats::compare::{Comparison, Difference};
 use super::text::{Paint, TextPage};
 use crate::format::{distinct, joined, plural, text_or};
 use crate::grid::step_title;
-use crate::table::{Cell, Column, Heading, Row, Table};
+use crate::table::{Column, Heading, Row, Table, TableCell};
 
 /// The answers of every pair, with a summary per metric.
 pub fn show(page: &mut TextPage, all: &Comparisons) {
@@ -68,7 +68,7 @@ fn tables(pair: &GroupComparison, metrics: &[Metric]) -> Vec<Table> {
         let title = step_title(plan);
         let cells = metrics.iter().flat_map(|metric| {
             let compared = workload.metrics.iter().find(|c| c.metric == *metric);
-            compared.map_or_else(<[Cell; 3]>::default, |c| answer(&c.comparison))
+            compared.map_or_else(<[TableCell; 3]>::default, |c| answer(&c.comparison))
         });
         let heading = Heading::plain(text_or(&workload.label, title));
         let row = Row::new(heading, cells.collect());
@@ -95,15 +95,15 @@ fn columns(metrics: &[Metric]) -> Vec<Column> {
     metrics.iter().flat_map(of).collect()
 }
 
-fn answer(comparison: &Comparison) -> [Cell; 3] {
+fn answer(comparison: &Comparison) -> [TableCell; 3] {
     let interval = comparison.interval;
     let interval = interval.map(|(low, high)| format!("{}-{}", ratio(low), ratio(high)));
     [
         comparison
             .ratio
-            .map_or(Cell::Empty, |r| Cell::number(ratio(r))),
-        interval.map_or(Cell::Empty, Cell::Text),
-        Cell::text(comparison.answer.label()),
+            .map_or(TableCell::Empty, |r| TableCell::number(ratio(r))),
+        interval.map_or(TableCell::Empty, TableCell::Text),
+        TableCell::text(comparison.answer.label()),
     ]
 }
 

@@ -4,7 +4,7 @@ use anstyle::AnsiColor;
 
 use super::Style;
 use crate::format::printable;
-use crate::table::{Cell, Table};
+use crate::table::{Table, TableCell};
 
 /// Emphasis of text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -173,10 +173,10 @@ impl TextPage {
             for (column, width) in columns.iter().zip(&widths) {
                 let padded = format!("{:>width$}", layout.text(row, *column));
                 let paint = match table.rows[row].cells.get(*column) {
-                    Some(Cell::Number(n)) if n.alarm => Some(Paint::Alarm),
-                    Some(Cell::Number(n)) if n.mark.is_some() => Some(Paint::Caution),
-                    Some(Cell::Number(n)) if n.best => Some(Paint::Strong),
-                    Some(Cell::Missing(..)) => Some(Paint::Soft),
+                    Some(TableCell::Number(n)) if n.alarm => Some(Paint::Alarm),
+                    Some(TableCell::Number(n)) if n.mark.is_some() => Some(Paint::Caution),
+                    Some(TableCell::Number(n)) if n.best => Some(Paint::Strong),
+                    Some(TableCell::Missing(..)) => Some(Paint::Soft),
                     _ => None,
                 };
                 line.push_str(&format!("{:GAP$}{}", "", self.painted(&padded, paint)));
@@ -278,9 +278,9 @@ fn span(widths: &[usize]) -> usize {
 }
 
 /// A cell as text, without colour.
-fn cell_text(cell: &Cell) -> String {
+fn cell_text(cell: &TableCell) -> String {
     match cell {
-        Cell::Number(n) => {
+        TableCell::Number(n) => {
             let mut out = n.text.replace('\u{d7}', "x");
             if let Some(spread) = &n.spread {
                 out.push_str(&format!(" \u{b1}{spread}"));
@@ -294,9 +294,9 @@ fn cell_text(cell: &Cell) -> String {
             }
             printable(&out)
         }
-        Cell::Text(text) => printable(text),
-        Cell::Missing(short, _) => (*short).to_owned(),
-        Cell::Empty => String::new(),
+        TableCell::Text(text) => printable(text),
+        TableCell::Missing(short, _) => (*short).to_owned(),
+        TableCell::Empty => String::new(),
     }
 }
 

@@ -94,7 +94,9 @@ fn effective_samples_follow_autocorrelation() {
     assert!(independent.effective_samples > 2500.0, "{independent:?}");
     // n (1 - phi) / (1 + phi) = 189.
     assert!((100.0..330.0).contains(&tied.effective_samples), "{tied:?}");
-    assert!(matches!(tied.method, Method::BatchMeans { batch_length, .. } if batch_length > 10));
+    assert!(
+        matches!(tied.method, IntervalMethod::BatchMeans { batch_length, .. } if batch_length > 10)
+    );
 }
 
 #[test]
@@ -133,7 +135,7 @@ fn short_or_broken_series_have_no_interval() {
     let same = mean(&[7.25; 100], LEVEL).unwrap();
     assert_eq!(
         (same.low, same.mean, same.high, same.method),
-        (7.25, 7.25, 7.25, Method::Constant)
+        (7.25, 7.25, 7.25, IntervalMethod::Constant)
     );
     assert_eq!(mean(&[0.0; 100], LEVEL).unwrap().half_width_pct(), None);
 }

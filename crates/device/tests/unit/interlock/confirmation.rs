@@ -38,7 +38,8 @@ fn only_the_exact_serial_confirms_a_drive() {
         ("/dev/nvme0n1", "path"),
         ("acme 9", "model"),
     ] {
-        let Some(Reason::NotNamed { near, .. }) = not_named(&info, &strings(&[given])) else {
+        let Some(RefusalReason::NotNamed { near, .. }) = not_named(&info, &strings(&[given]))
+        else {
             panic!("{given} counted")
         };
         assert!(
@@ -46,7 +47,8 @@ fn only_the_exact_serial_confirms_a_drive() {
             "{given}: {near:?}"
         );
     }
-    let Some(Reason::NotNamed { near, .. }) = not_named(&info, &strings(&["WD-OTHER", "ext4"]))
+    let Some(RefusalReason::NotNamed { near, .. }) =
+        not_named(&info, &strings(&["WD-OTHER", "ext4"]))
     else {
         panic!("counted")
     };
@@ -97,11 +99,11 @@ fn confirmations_are_quoted_for_the_shell() {
 fn no_confirmation_is_offered_for_a_drive_in_use() {
     let info = drive("S1");
     let mut reasons = missing(&info, &[found("ext4")], &[]);
-    reasons.push(Reason::Swap {
+    reasons.push(RefusalReason::Swap {
         device: "/dev/nvme0n1".into(),
     });
     let refusal = Refusal::new(&info, reasons);
-    assert!(matches!(refusal.reasons[0], Reason::Swap { .. }));
+    assert!(matches!(refusal.reasons[0], RefusalReason::Swap { .. }));
     assert_eq!(refusal.missing_words(), Vec::<String>::new());
     assert!(!refusal.to_string().contains("add:"), "{refusal}");
 }

@@ -49,12 +49,12 @@ impl Tree {
         symlink(self.dir.path().join(target), path).unwrap();
     }
 
-    fn reasons(&self, minor: u32) -> Vec<Reason> {
+    fn reasons(&self, minor: u32) -> Vec<RefusalReason> {
         self.claimed(minor, &[]).0
     }
 
     /// The reasons and the claimed devices, if these devices are claimed by another process.
-    fn claimed(&self, minor: u32, busy: &[&str]) -> (Vec<Reason>, Vec<String>) {
+    fn claimed(&self, minor: u32, busy: &[&str]) -> (Vec<RefusalReason>, Vec<String>) {
         let root = SystemRoot::at(self.dir.path());
         let asked = RefCell::default();
         let open = |node: &BlockNode| {
@@ -92,7 +92,7 @@ fn a_mounted_partition_blocks_its_drive_but_not_its_siblings() {
         };
         tree.file(&format!("proc/{table}"), text);
         let mounted = |device: &str| {
-            vec![Reason::Mounted {
+            vec![RefusalReason::Mounted {
                 device: device.into(),
                 mount_point: "/mnt/a b".into(),
                 fs_type: "ext4".into(),
@@ -136,12 +136,12 @@ fn use_through_one_path_blocks_the_other() {
         tree.file("sys/devices/y/block/sdy/sdy1/holders/md7", "");
         let expected = |device: &str| {
             vec![
-                Reason::Mounted {
+                RefusalReason::Mounted {
                     device: device.into(),
                     mount_point: "/data".into(),
                     fs_type: "ext4".into(),
                 },
-                Reason::Held {
+                RefusalReason::Held {
                     device: device.into(),
                     holder: "md7".into(),
                     what: "a software RAID, md".into(),
@@ -166,7 +166,7 @@ fn use_through_one_path_blocks_the_other() {
         );
         assert!(matches!(
             &tree.reasons(402)[..],
-            [Reason::Mounted { device, .. }] if device == "/dev/sdy"
+            [RefusalReason::Mounted { device, .. }] if device == "/dev/sdy"
         ));
     }
 }
@@ -188,7 +188,7 @@ fn a_permit_claims_every_path() {
             "{minor}"
         );
         // A program that holds the other path and is in no table.
-        let elsewhere = Reason::ClaimedElsewhere {
+        let elsewhere = RefusalReason::ClaimedElsewhere {
             device: format!("/dev/{beside}"),
         };
         assert_eq!(
@@ -204,7 +204,7 @@ fn a_permit_claims_every_path() {
     );
     let (reasons, _) = tree.claimed(400, &["sdy"]);
     assert!(
-        matches!(&reasons[..], [Reason::Mounted { .. }]),
+        matches!(&reasons[..], [RefusalReason::Mounted { .. }]),
         "{reasons:?}"
     );
     // A path of native NVMe multipathing has no device node.
@@ -220,7 +220,7 @@ fn a_permit_claims_every_path() {
     });
     let reasons = examine(&root, &subject, "it", &mut Vec::new());
     assert!(
-        matches!(&reasons[..], [Reason::Unchecked { what, .. }] if what.contains("/dev/sdy")),
+        matches!(&reasons[..], [RefusalReason::Unchecked { what, .. }] if what.contains("/dev/sdy")),
         "{reasons:?}"
     );
 }
@@ -246,7 +246,7 @@ fn a_file_system_on_the_whole_drive_blocks_its_partitions() {
         "30 1 0:55 / /data rw - btrfs /dev/sdz rw\n",
     );
     for (minor, device) in [(400, "it"), (401, "/dev/sdz"), (402, "/dev/sdz")] {
-        let expected = Reason::Mounted {
+        let expected = RefusalReason::Mounted {
             device: device.into(),
             mount_point: "/data".into(),
             fs_type: "btrfs".into(),
@@ -280,7 +280,7 @@ fn holders_are_named_by_kind() {
             tree.link(&format!("sys/class/block/{holder}"), &dir);
         }
         let held = |device: &str| {
-            vec![Reason::Held {
+            vec![RefusalReason::Held {
                 device: device.into(),
                 holder: holder.into(),
                 what: what.into(),
@@ -305,13 +305,13 @@ fn swap_and_loops_count_through_the_drive_and_its_partitions() {
     tree.link("sys/block/loop9", loop_dir);
     let drive = tree.reasons(400);
     assert!(
-        drive.contains(&Reason::Swap {
+        drive.contains(&RefusalReason::Swap {
             device: "/dev/sdz2".into()
         }),
         "{drive:?}"
     );
     assert!(
-        drive.contains(&Reason::BacksLoop {
+        drive.contains(&RefusalReason::BacksLoop {
             device: "/dev/sdz1".into(),
             loop_device: "loop9".into()
         }),
@@ -319,14 +319,14 @@ fn swap_and_loops_count_through_the_drive_and_its_partitions() {
     );
     assert_eq!(
         tree.reasons(401),
-        [Reason::BacksLoop {
+        [RefusalReason::BacksLoop {
             device: "it".into(),
             loop_device: "loop9".into()
         }]
     );
     assert_eq!(
         tree.reasons(402),
-        [Reason::Swap {
+        [RefusalReason::Swap {
             device: "it".into()
         }]
     );
@@ -350,7 +350,7 @@ fn a_loop_device_over_something_unknown_counts_as_unchecked() {
         &mut Vec::new(),
     );
     assert!(
-        matches!(&reasons[..], [Reason::Unchecked { .. }]),
+        matches!(&reasons[..], [RefusalReason::Unchecked { .. }]),
         "{reasons:?}"
     );
 }
@@ -386,7 +386,7 @@ fn locks_and_swap_on_a_file() {
     tree.file("proc/locks", &format!("1: OFDLCK ADVISORY READ -1 {place} 100 101\n2: OFDLCK ADVISORY READ -1 {place} 103 103\n"));
     assert_eq!(
         reasons(),
-        [Reason::Locked {
+        [RefusalReason::Locked {
             device: "it".into(),
             pid: None
         }]
@@ -398,7 +398,7 @@ fn locks_and_swap_on_a_file() {
     );
     assert_eq!(
         reasons(),
-        [Reason::Swap {
+        [RefusalReason::Swap {
             device: "it".into()
         }]
     );
@@ -422,7 +422,7 @@ fn unreadable_state_blocks_the_drive() {
         .unwrap();
         let reasons = tree.reasons(400);
         assert!(
-            matches!(&reasons[..], [Reason::Unchecked { .. }]),
+            matches!(&reasons[..], [RefusalReason::Unchecked { .. }]),
             "without {missing}: {reasons:?}"
         );
     }

@@ -5,7 +5,7 @@ use assay_nvme_spec::admin::{SanitizeAction, SecureErase};
 use assay_nvme_spec::identify::{cmic, oacs, sanicap};
 use assay_nvme_spec::log::SanitizeState;
 
-use super::super::purge::{EraseError, Method, erase, offers};
+use super::super::purge::{EraseError, PurgeMethod, erase, offers};
 use super::{TableController, namespace, table_controller};
 
 #[test]
@@ -29,7 +29,7 @@ fn the_scope_of_an_erase_is_determined_before_any_command() {
     port.elsewhere = vec![7];
     let found = only(&mut port);
     assert_eq!(found.len(), 3);
-    assert!(found[0].method == Method::Sanitize(SanitizeAction::BLOCK_ERASE));
+    assert!(found[0].method == PurgeMethod::Sanitize(SanitizeAction::BLOCK_ERASE));
     assert_eq!(found[0].reaches, [1, 2, 7]);
     assert!(port.formatted.is_empty() && port.sanitized.is_empty());
 }
@@ -81,7 +81,7 @@ fn namespaces_of_other_controllers_are_considered() {
 #[test]
 fn a_format_keeps_the_lba_format_and_falls_back_without_secure_erase() {
     let mut port = table_controller();
-    let method = Method::Format(SecureErase::USER_DATA);
+    let method = PurgeMethod::Format(SecureErase::USER_DATA);
     let done = erase(&mut port, 1, method, &mut |_| true).unwrap();
     assert_eq!((done, done.is_complete()), (method, true));
     assert_eq!(port.formatted, [(1, 1, 1)]);
@@ -93,7 +93,7 @@ fn a_format_keeps_the_lba_format_and_falls_back_without_secure_erase() {
         port.no_secure_erase = Some(status);
         port.formatted.clear();
         let done = erase(&mut port, 1, method, &mut |_| true).unwrap();
-        assert_eq!(done, Method::Format(SecureErase::NONE));
+        assert_eq!(done, PurgeMethod::Format(SecureErase::NONE));
         assert_eq!(done.words(), "formatted without a secure erase");
         assert!(!done.is_complete());
         assert_eq!(port.formatted, [(1, 1, 0)]);
@@ -109,7 +109,7 @@ fn a_format_keeps_the_lba_format_and_falls_back_without_secure_erase() {
 #[test]
 fn a_format_keeps_metadata_and_protection() {
     let mut port = table_controller();
-    let method = Method::Format(SecureErase::USER_DATA);
+    let method = PurgeMethod::Format(SecureErase::USER_DATA);
     // FLBAS (format 1, in bits 3:0) and DPS of the namespace; the requested format.
     for (formatted, protection, kept) in [
         (0x01, 0, (false, 0, false)),
@@ -129,7 +129,7 @@ fn a_format_keeps_metadata_and_protection() {
 
 #[test]
 fn a_sanitize_is_awaited_and_reported() {
-    let method = Method::Sanitize(SanitizeAction::BLOCK_ERASE);
+    let method = PurgeMethod::Sanitize(SanitizeAction::BLOCK_ERASE);
     let mut port = table_controller();
     port.sanitize = vec![0x4000, 0x8000];
     let mut seen = Vec::new();

@@ -6,7 +6,7 @@ use std::os::unix::fs::symlink;
 use std::path::Path;
 
 use crate::identity::{SystemRoot, list_drives_at};
-use crate::interlock::Reason;
+use crate::interlock::RefusalReason;
 use crate::nvme::CommandError;
 use assay_nvme_spec::admin::{FormatNvm, GetLogPage, IdentifyCommand};
 use assay_nvme_spec::identify::{Cns, IdentifyController, IdentifyNamespace, cmic, oacs, sanicap};
@@ -158,7 +158,7 @@ impl Fixture {
                 drive: other.spec.clone(),
                 serial: other.serial.clone(),
                 model: None,
-                reasons: vec![Reason::Mounted {
+                reasons: vec![RefusalReason::Mounted {
                     device: other.spec.clone(),
                     mount_point: "/data".to_owned(),
                     fs_type: "xfs".to_owned(),

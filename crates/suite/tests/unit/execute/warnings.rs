@@ -1,4 +1,4 @@
-use assay_device::nvme::probe::{AutonomousPower, PowerState};
+use assay_device::nvme::probe::{AutonomousPower, PowerStateLimits};
 
 use super::*;
 
@@ -38,10 +38,10 @@ fn warnings_follow_from_the_probe() {
     probe.health.composite_c = 61;
     probe.write_cache_on = Some(false);
     probe.health.critical_warnings = vec!["media read-only".to_owned()];
-    probe.power_states = vec![PowerState {
+    probe.power_states = vec![PowerStateLimits {
         state: 4,
         exit_us: Some(8000),
-        ..PowerState::default()
+        ..PowerStateLimits::default()
     }];
     let mut asleep = AutonomousPower {
         enabled: false,
