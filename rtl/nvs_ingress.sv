@@ -186,7 +186,7 @@ module nvs_ingress #(
           give_up_q <= 1'b0;
           if (push) filled_q <= filled_q + 1'b1;
           else dropped_o <= size_q;
-          if (left_q == '0 || (at_chunk && left_q == 32'd1)) active_q <= 1'b0;
+          if (left_q == '0) active_q <= 1'b0;  // counted down by the chunk's first beat, which is not its last
         end
       end
 
