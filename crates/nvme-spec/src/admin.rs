@@ -3,8 +3,10 @@
 //! Each view has `new` (opcode set, all else 0), accessors of its fields, and conversions from and to [`crate::SubmissionEntry`],
 //! which has the data pointer.
 
+use assay_units::constants;
+
 use crate::opcode::AdminOpcode;
-use crate::wire::{codes, commands, constants};
+use crate::wire::{codes, commands};
 
 commands! {
     /// Create I/O Completion Queue (Base 5.4). PRP1 is the queue.

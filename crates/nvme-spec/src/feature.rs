@@ -1,6 +1,8 @@
 //! Features (Base 5.27.1; NVM 4.1.3): identifiers, values in Command Dword 11 and completion dword 0, data structures.
 
-use crate::wire::{codes, constants, wire};
+use assay_units::constants;
+
+use crate::wire::{codes, wire};
 
 codes! {
     /// Feature Identifier (FID; Base 5.27.1).

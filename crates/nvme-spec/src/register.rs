@@ -1,6 +1,8 @@
 //! Controller registers (Base 3.1.3) and doorbells (NVMe over PCIe Transport 1.0c, section 3.1.2).
 
-use crate::wire::{constants, wire};
+use assay_units::constants;
+
+use crate::wire::wire;
 
 pub use offset::*;
 

@@ -290,17 +290,6 @@ macro_rules! codes {
 }
 pub(crate) use codes;
 
-/// Declares modules of constants of one type.
-macro_rules! constants {
-    ($($(#[$meta:meta])* pub mod $module:ident: $ty:ty { $($name:ident = $value:expr, $doc:literal;)* })*) => {$(
-        $(#[$meta])*
-        pub mod $module {
-            $(#[doc = $doc] pub const $name: $ty = $value;)*
-        }
-    )*};
-}
-pub(crate) use constants;
-
 /// Declares views of a submission queue entry, one per command: common fields and those of the command.
 macro_rules! commands {
     ($(

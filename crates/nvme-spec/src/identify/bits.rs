@@ -1,6 +1,6 @@
 //! Bits of the Identify Controller data structure (Base 5.17.2.1).
 
-use crate::wire::constants;
+use assay_units::constants;
 
 constants! {
     /// Bits of CMIC (Controller Multi-Path I/O and Namespace Sharing Capabilities).
