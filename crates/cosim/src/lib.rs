@@ -1,0 +1,21 @@
+//! Co-simulation of the RTL streaming core (`rtl/`) with the NVMe controller model and simulated drives.
+//!
+//! # Purpose
+//! Runs the core clock cycle by clock cycle: Verilator translates `rtl/` into a C++ model, and this crate models everything around the core.
+//!
+//! # Architecture
+//! - [`signals`]: values of the core's ports in one clock cycle.
+//!
+//! # Non-goals
+//! No wall clock, no threads. Clock domain crossings, the PCIe physical layer and the memory controller's internals are not modelled.
+//!
+//! # Key constants
+//! [`CYCLE_NS`] (4 ns, 250 MHz), [`TICK_CYCLES`] (250, one microsecond).
+
+pub mod signals;
+
+/// Duration of a clock cycle, nanoseconds.
+pub const CYCLE_NS: u64 = 4;
+
+/// Clock cycles between pulses of `tick`: one microsecond.
+pub const TICK_CYCLES: u64 = 250;
