@@ -114,7 +114,10 @@ fn calibrate_code(error: &CalibrateError) -> u8 {
 fn stream_code(error: &StreamError) -> u8 {
     match error {
         StreamError::Index(error) => index_code(error),
-        StreamError::Range(_) | StreamError::NoSlots { .. } => USAGE,
+        StreamError::Session(error) => session_code(error),
+        StreamError::Range(_) | StreamError::NoSlots { .. } | StreamError::Unsupported { .. } => {
+            USAGE
+        }
         _ => IO_ERROR,
     }
 }

@@ -11,6 +11,7 @@
 //! - [`source`]: sources and sinks; [`endpoint`]: their names. [`pattern_stream`]: the LFSR pattern of [`assay_integrity`] as source and sink.
 //! - [`record`](mod@record), [`replay`](mod@replay): the two loops. `checkpoint` makes a recording durable while it continues.
 //! - [`index`]: on-media index by which a recording is found, verified and replayed after a crash.
+//! - [`streamer`]: the interface of all this, which a hardware core has as well.
 //! - [`buffer_table`]: buffer needed per source rate. [`status`]: results of a stream.
 //!
 //! # Example
@@ -64,3 +65,4 @@ pub mod registers;
 pub mod replay;
 pub mod source;
 pub mod status;
+pub mod streamer;

@@ -106,6 +106,21 @@ impl StatusBits {
         if condition { self.with(bits) } else { self }
     }
 
+    /// The range was refused.
+    pub fn is_refusal(self) -> bool {
+        let refusals = [
+            StatusBits::FIRST_AFTER_LAST,
+            StatusBits::UNALIGNED,
+            StatusBits::OUT_OF_RANGE,
+        ];
+        refusals.into_iter().any(|bit| self.has(bit))
+    }
+
+    /// From the value of the register.
+    pub fn from_raw(value: u32) -> StatusBits {
+        StatusBits(value)
+    }
+
     /// The end status after a failed command: `DEVICE_ERROR`, and not `FINISHED`.
     #[must_use]
     pub(crate) fn failed(self) -> StatusBits {
@@ -164,7 +179,7 @@ impl Registers {
     }
 
     /// The end status of a stop request: `ABORTED` or `STOPPED`.
-    pub(crate) fn stop_status(&self) -> StatusBits {
+    pub fn stop_status(&self) -> StatusBits {
         if self.commanded(ControlBits::ABORT) {
             StatusBits::ABORTED
         } else {
@@ -172,8 +187,8 @@ impl Registers {
         }
     }
 
-    /// Clear a bit of `CONTROL`; true if it was set.
-    pub(crate) fn acknowledge(&self, control: ControlBits) -> bool {
+    /// The streamer acts on a bit of `CONTROL`: clears it; true if it was set.
+    pub fn acknowledge(&self, control: ControlBits) -> bool {
         self.control.fetch_and(!control.0, Ordering::SeqCst) & control.0 != 0
     }
 
@@ -182,7 +197,8 @@ impl Registers {
         StatusBits(self.status.load(Ordering::SeqCst))
     }
 
-    pub(crate) fn set_status(&self, status: StatusBits) {
+    /// Set `STATUS`, by the streamer.
+    pub fn set_status(&self, status: StatusBits) {
         self.status.store(status.0, Ordering::SeqCst);
     }
 
@@ -212,12 +228,13 @@ impl Registers {
         self.durable_bytes.load(Ordering::SeqCst)
     }
 
-    pub(crate) fn durable(&self, bytes: u64) {
+    /// Set `DURABLE_BYTES`, by the streamer.
+    pub fn durable(&self, bytes: u64) {
         self.durable_bytes.store(bytes, Ordering::SeqCst);
     }
 
-    /// A stream begins.
-    pub(crate) fn begin(&self) {
+    /// A stream begins: `RUNNING`, and counts of zero. `CONTROL` is kept.
+    pub fn begin(&self) {
         for register in [&self.bytes, &self.stalls, &self.stall_time_ns] {
             register.store(0, Ordering::Relaxed);
         }
@@ -225,15 +242,16 @@ impl Registers {
         self.set_status(StatusBits::RUNNING);
     }
 
-    /// The contiguous run of completed chunks now ends with the one at `address`.
-    pub(crate) fn progress(&self, address: u64, bytes: u64) {
+    /// The contiguous run of completed chunks now ends with the one at `address` and has this many bytes of the stream.
+    pub fn progress(&self, address: u64, bytes: u64) {
         self.bytes.store(bytes, Ordering::Relaxed);
         self.last_address_written.store(address, Ordering::SeqCst);
         self.status
             .fetch_or(StatusBits::LAST_VALID.0, Ordering::SeqCst);
     }
 
-    pub(crate) fn stalled(&self, duration_ns: u64) {
+    /// The stream waited for the drive.
+    pub fn stalled(&self, duration_ns: u64) {
         self.stalls.fetch_add(1, Ordering::Relaxed);
         self.stall_time_ns.fetch_add(duration_ns, Ordering::Relaxed);
     }

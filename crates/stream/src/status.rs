@@ -134,11 +134,12 @@ impl StreamStatus {
         assay_units::rate::per_second(self.bytes, assay_units::Nanos(self.elapsed_ns))
     }
 
-    /// No failed command and no missed deadline.
+    /// Not refused, no failed command and no missed deadline.
     pub fn is_clean(&self) -> bool {
         self.failure.is_none()
             && self.stalls.over_deadline == 0
             && !self.status.has(StatusBits::DEVICE_ERROR)
+            && !self.status.is_refusal()
     }
 }
 
@@ -188,6 +189,17 @@ pub enum StreamError {
         /// Bytes per chunk of the stream.
         chunk_bytes: u32,
     },
+    /// The streamer cannot do this.
+    #[error("{streamer}: {option} is not supported by this streamer")]
+    Unsupported {
+        /// Name of the streamer.
+        streamer: String,
+        /// What was asked for.
+        option: crate::streamer::StreamOption,
+    },
+    /// A drive cannot be opened.
+    #[error(transparent)]
+    Session(#[from] assay_device::session::SessionError),
     /// The range is invalid.
     #[error(transparent)]
     Range(#[from] crate::range::RangeError),

@@ -49,3 +49,17 @@ fn control_bits_are_kept_until_acknowledged() {
     assert!(!registers.acknowledge(ControlBits::FLUSH_NOW));
     assert!(registers.stop_requested());
 }
+
+#[test]
+fn a_refusal_is_any_of_its_bits() {
+    for (bit, refused) in [
+        (StatusBits::FIRST_AFTER_LAST, true),
+        (StatusBits::UNALIGNED, true),
+        (StatusBits::OUT_OF_RANGE, true),
+        (StatusBits::DEVICE_ERROR, false),
+        (StatusBits::FINISHED, false),
+    ] {
+        let status = StatusBits::from_raw(bit.0).with(StatusBits::LAST_VALID);
+        assert_eq!(status.is_refusal(), refused, "{bit:?}");
+    }
+}

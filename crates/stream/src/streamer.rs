@@ -1,0 +1,317 @@
+//! Interface of a streaming core: what records streams on drives and replays them, in software or in hardware.
+//!
+//! # Purpose
+//! [`Streamer`] is implemented by [`SoftwareStreamer`] over the queues of this crate, and by a co-simulated hardware core. [`StreamHost`] is a streamer with
+//! its drives: it opens and closes them, and says what they are. The test bench and the stream commands know these two traits only.
+//!
+//! # Non-goals
+//! Not every streamer can do everything: [`StreamOption`] names what is optional, and [`StreamError::Unsupported`] is the answer where it is missing.
+
+use std::fmt;
+use std::sync::Arc;
+
+use assay_device::identity::PcieLink;
+use assay_integrity::pattern::PatternPages;
+
+use crate::index::Recording;
+use crate::queue::StreamQueue;
+use crate::range::{DriveExtent, RangeRequest, StreamRange};
+use crate::record::{RecordOptions, RecordOutcome, record};
+use crate::registers::{Registers, StatusBits};
+use crate::replay::{ReplayOptions, ReplayOutcome, ReplaySource, replay};
+use crate::source::{StreamSink, StreamSource};
+use crate::status::StreamError;
+
+/// What not every streamer can do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StreamOption {
+    /// Recordings with an index: written, found, verified, replayed.
+    Index,
+    /// Wrapping around at the end of the range.
+    Ring,
+    /// Checkpoints: flushes at an interval while the stream continues.
+    DurableEvery,
+    /// A source of a fixed rate, and what it must buffer.
+    Rate,
+    /// The buffer needed per rate.
+    Plan,
+}
+
+impl fmt::Display for StreamOption {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            StreamOption::Index => "a recording with an index (--index)",
+            StreamOption::Ring => "a ring (--ring)",
+            StreamOption::DurableEvery => "flushing at an interval (--durable-every)",
+            StreamOption::Rate => "a source of a fixed rate (--rate)",
+            StreamOption::Plan => "a plan of buffers (--plan)",
+        })
+    }
+}
+
+impl RecordOptions {
+    /// Check that every option which is set is among those that a streamer supports.
+    ///
+    /// # Errors
+    /// [`StreamError::Unsupported`] with the first that is not.
+    pub fn check_supported(
+        &self,
+        streamer: &str,
+        supported: &[StreamOption],
+    ) -> Result<(), StreamError> {
+        let options = [
+            (self.index.is_some(), StreamOption::Index),
+            (self.ring, StreamOption::Ring),
+            (self.checkpoint_bytes.is_some(), StreamOption::DurableEvery),
+            (self.source_rate.is_some(), StreamOption::Rate),
+            (self.buffer_table, StreamOption::Plan),
+        ];
+        let missing = options
+            .iter()
+            .find(|(set, option)| *set && !supported.contains(option));
+        match missing {
+            None => Ok(()),
+            Some(&(_, option)) => Err(StreamError::Unsupported {
+                streamer: streamer.to_owned(),
+                option,
+            }),
+        }
+    }
+}
+
+/// A chunk of one drive.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DriveChunk {
+    /// The drive, in the order of the stripes.
+    pub drive: usize,
+    /// Byte address of the chunk on it.
+    pub address: u64,
+    /// Bytes of a chunk.
+    pub chunk_bytes: u32,
+}
+
+/// Records streams on open drives and replays them, one stream at a time.
+///
+/// # Contract
+/// - A stream is controlled and observed through its [`Registers`]: the streamer keeps status, progress and stalls there while it runs, and acts on
+///   [`crate::registers::ControlBits`] set by any thread or by the source or sink itself.
+/// - [`StreamSource::fill`] is called with a whole chunk, or with the rest of it after a partial fill. A command that the source gives during a fill takes effect
+///   behind the bytes of that fill: STOP ends the stream with them.
+/// - [`StreamSink::put`] gets at most a chunk at once, in order. A command that the sink gives during a `put` takes effect behind its bytes: STOP delivers no
+///   chunk after it.
+/// - Nothing of an interrupted stream remains for the next one.
+/// - A range that the streamer refuses ends at once: an outcome with the bit of [`Streamer::refusal`] in its status and no bytes.
+pub trait Streamer {
+    /// Name for messages.
+    fn name(&self) -> String;
+
+    /// Whether data are moved, or only counted.
+    fn moves_bytes(&self) -> bool {
+        true
+    }
+
+    /// Ask whether a range would be accepted, without any I/O: the bit of `STATUS` with which it is refused, or `None`.
+    fn refusal(&mut self, request: &RangeRequest) -> Option<StatusBits>;
+
+    /// Record a stream on a range of all drives. A failed command ends it with `DEVICE_ERROR`; chunks before it stay.
+    ///
+    /// # Errors
+    /// When the source fails (what it gave before is written), an option is not supported, or the streamer fails as a whole.
+    fn record(
+        &mut self,
+        range: &StreamRange,
+        source: &mut dyn StreamSource,
+        options: &RecordOptions,
+        registers: &Registers,
+    ) -> Result<RecordOutcome, StreamError>;
+
+    /// Replay the first `bytes` of a range of all drives as they are; `None`: all of it. A failed command ends it with `DEVICE_ERROR`.
+    ///
+    /// # Errors
+    /// When the sink fails, or the streamer fails as a whole.
+    fn replay(
+        &mut self,
+        range: &StreamRange,
+        bytes: Option<u64>,
+        sink: &mut dyn StreamSink,
+        options: ReplayOptions,
+        registers: &Registers,
+    ) -> Result<ReplayOutcome, StreamError>;
+
+    /// Replay the first `bytes` of one chunk of one drive; `None`: all of it.
+    ///
+    /// # Errors
+    /// As [`Streamer::replay`].
+    fn read_chunk(
+        &mut self,
+        chunk: DriveChunk,
+        bytes: Option<u64>,
+        sink: &mut dyn StreamSink,
+        options: ReplayOptions,
+        registers: &Registers,
+    ) -> Result<ReplayOutcome, StreamError>;
+
+    /// Replay a recording that [`StreamHost::find_recording`] found; every chunk is checked before it is delivered.
+    ///
+    /// # Errors
+    /// As [`Streamer::replay`]; [`StreamError::Unsupported`] where indexes are.
+    fn replay_recording(
+        &mut self,
+        _recording: &mut Recording,
+        _sink: &mut dyn StreamSink,
+        _options: ReplayOptions,
+        _registers: &Registers,
+    ) -> Result<ReplayOutcome, StreamError> {
+        Err(StreamError::Unsupported {
+            streamer: self.name(),
+            option: StreamOption::Index,
+        })
+    }
+}
+
+/// A drive of a [`StreamHost`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StreamDrive {
+    /// Name, capacity, smallest I/O.
+    pub extent: DriveExtent,
+    /// It is a model.
+    pub simulated: bool,
+    /// Data go to the drive itself, not to a page cache.
+    pub direct: bool,
+}
+
+/// A streamer and its drives, which are open only while they are used.
+pub trait StreamHost {
+    /// The drives, in the order of the stripes.
+    fn drives(&self) -> &[StreamDrive];
+
+    /// The streamer, with rings allocated and drives open. Opens them if they are closed; they remain open until [`StreamHost::close`].
+    ///
+    /// # Errors
+    /// When a drive cannot be opened, or writing is not permitted, or memory cannot be allocated.
+    fn streamer(&mut self) -> Result<Box<dyn Streamer + '_>, StreamError>;
+
+    /// Close the drives; no effect if they are closed.
+    fn close(&mut self);
+
+    /// How data get to the drives, for reports.
+    fn data_path(&self) -> String;
+
+    /// Find the recording that begins at this address of all drives. The next [`StreamHost::streamer`] is made for its chunk size and its order of drives.
+    ///
+    /// # Errors
+    /// [`crate::index::IndexError::None`] where there is none, [`StreamError::Unsupported`] where indexes are, and I/O errors.
+    fn find_recording(&mut self, first: u64) -> Result<Recording, StreamError>;
+
+    /// Power-cycle all drives; false where this is not possible. Closes them.
+    fn lose_power(&mut self) -> bool;
+
+    /// Current PCIe link of a drive.
+    fn link(&mut self, drive: usize) -> Option<PcieLink>;
+
+    /// Page generator of simulated drives, to which the seeds of streams are announced before they are written.
+    fn pattern_pages(&self) -> Option<Arc<PatternPages>> {
+        None
+    }
+
+    /// Names of the drives, for messages.
+    fn names(&self) -> String {
+        let names = self
+            .drives()
+            .iter()
+            .map(|drive| drive.extent.drive.as_str());
+        names.collect::<Vec<_>>().join(", ")
+    }
+
+    /// The properties of the drives that limit a range.
+    fn extents(&self) -> Vec<DriveExtent> {
+        let drives = self.drives().iter();
+        drives.map(|drive| drive.extent.clone()).collect()
+    }
+}
+
+/// The streamer of this crate: the loops of [`mod@crate::record`] and [`mod@crate::replay`] over queues, one per drive.
+pub struct SoftwareStreamer<'t> {
+    queues: Vec<StreamQueue<'t>>,
+    extents: Vec<DriveExtent>,
+}
+
+impl<'t> SoftwareStreamer<'t> {
+    /// Over these queues; the extents are those of their drives, in the same order.
+    pub fn new(queues: Vec<StreamQueue<'t>>, extents: Vec<DriveExtent>) -> SoftwareStreamer<'t> {
+        assert_eq!(queues.len(), extents.len(), "one extent per queue");
+        SoftwareStreamer { queues, extents }
+    }
+}
+
+impl Streamer for SoftwareStreamer<'_> {
+    fn name(&self) -> String {
+        let names: Vec<_> = self.queues.iter().map(StreamQueue::name).collect();
+        names.join(", ")
+    }
+
+    fn moves_bytes(&self) -> bool {
+        self.queues.iter().all(StreamQueue::moves_bytes)
+    }
+
+    fn refusal(&mut self, request: &RangeRequest) -> Option<StatusBits> {
+        let range = StreamRange::new(request, &self.extents);
+        range.err().map(|error| error.status())
+    }
+
+    fn record(
+        &mut self,
+        range: &StreamRange,
+        source: &mut dyn StreamSource,
+        options: &RecordOptions,
+        registers: &Registers,
+    ) -> Result<RecordOutcome, StreamError> {
+        record(&mut self.queues, range, source, options, registers)
+    }
+
+    fn replay(
+        &mut self,
+        range: &StreamRange,
+        bytes: Option<u64>,
+        sink: &mut dyn StreamSink,
+        options: ReplayOptions,
+        registers: &Registers,
+    ) -> Result<ReplayOutcome, StreamError> {
+        let what = ReplaySource::Raw(*range, bytes);
+        replay(&mut self.queues, what, sink, options, registers)
+    }
+
+    fn read_chunk(
+        &mut self,
+        chunk: DriveChunk,
+        bytes: Option<u64>,
+        sink: &mut dyn StreamSink,
+        options: ReplayOptions,
+        registers: &Registers,
+    ) -> Result<ReplayOutcome, StreamError> {
+        let range = StreamRange {
+            first: chunk.address,
+            last: chunk.address,
+            chunk_bytes: chunk.chunk_bytes,
+            drives: 1,
+        };
+        let queue = &mut self.queues[chunk.drive..=chunk.drive];
+        let what = ReplaySource::Raw(range, bytes);
+        replay(queue, what, sink, options, registers)
+    }
+
+    fn replay_recording(
+        &mut self,
+        recording: &mut Recording,
+        sink: &mut dyn StreamSink,
+        options: ReplayOptions,
+        registers: &Registers,
+    ) -> Result<ReplayOutcome, StreamError> {
+        let what = ReplaySource::Recording(recording);
+        replay(&mut self.queues, what, sink, options, registers)
+    }
+}
+
+#[cfg(test)]
+#[path = "../tests/unit/streamer.rs"]
+mod tests;
