@@ -1,0 +1,343 @@
+// What the drive writes to the core.
+//
+// Purpose: forwards writes of the replay half of the ring to memory; takes completion entries and Identify data out of the words as they
+// pass; ignores everything else. A completion does not overtake its data: entries and answers wait in one queue, in the order of the writes,
+// and a ring write leaves it when memory has acknowledged it.
+//
+// Interface:
+//   clear_i        completions that are held back are dropped; the answers to their writes are not
+//   s_aw_*, s_w_*, s_b_*  AXI4 write channels of the drive. INCR bursts of whole bus words within 4 KiB; the first address may be unaligned;
+//                  strobes select the bytes
+//   m_aw_*, m_w_*  AXI4 write channels of the ring memory; `m_b_valid_i`: a burst is acknowledged
+//   cqe_*, admin_cqe_*  completion entry, one cycle
+//   identify_*     word of Identify data, one cycle
+//   error_o        pulse: a write that ran outside of what may be written, or a part of a completion entry, was ignored
+//
+// Invariants, proven in formal/nvs_completer_write.svh:
+//   - a write of the own drive's replay ring is forwarded once, with its address, length and words; no other write is;
+//   - every completion entry is given on once, in order, and after every ring write before it was acknowledged;
+//   - every write is answered once, in order, a ring write after its acknowledgement.
+//
+// Ring words pass in every cycle, across bursts. Another word stays for one cycle, or one cycle per completion entry in it.
+
+module nvs_completer_write #(
+  parameter  int unsigned DataWidth   = 128,
+  parameter  int unsigned ChunkPages  = 32,
+  parameter  int unsigned Slots       = 32,
+  parameter  int unsigned Entries     = 64,
+  parameter  int unsigned IdWidth     = 4,
+  parameter  int unsigned Drive       = 0,
+  parameter  int unsigned Outstanding = 16,  // answers and completions that are held back, together
+  localparam int unsigned BeatBytes   = DataWidth / 8,
+  localparam int unsigned PageWidth   = $clog2(ChunkPages),
+  localparam int unsigned SlotWidth   = $clog2(Slots),
+  localparam int unsigned IndexWidth  = $clog2(Entries),
+  localparam int unsigned RingWidth   = 1 + 2 + SlotWidth + PageWidth + 12
+) (
+  input  logic                  clk_i,
+  input  logic                  rst_ni,
+  input  logic                  clear_i,
+
+  input  logic                  s_aw_valid_i,
+  output logic                  s_aw_ready_o,
+  input  logic [IdWidth-1:0]    s_aw_id_i,
+  input  logic [39:0]           s_aw_addr_i,
+  input  logic [7:0]            s_aw_len_i,
+  input  logic                  s_w_valid_i,
+  output logic                  s_w_ready_o,
+  input  logic [DataWidth-1:0]  s_w_data_i,
+  input  logic [BeatBytes-1:0]  s_w_strb_i,
+  input  logic                  s_w_last_i,
+  output logic                  s_b_valid_o,
+  input  logic                  s_b_ready_i,
+  output logic [IdWidth-1:0]    s_b_id_o,
+
+  output logic                  m_aw_valid_o,
+  input  logic                  m_aw_ready_i,
+  output logic [RingWidth-1:0]  m_aw_addr_o,
+  output logic [7:0]            m_aw_len_o,
+  output logic                  m_w_valid_o,
+  input  logic                  m_w_ready_i,
+  output logic [DataWidth-1:0]  m_w_data_o,
+  output logic [BeatBytes-1:0]  m_w_strb_o,
+  output logic                  m_w_last_o,
+  input  logic                  m_b_valid_i,
+
+  output logic [1:0]            cqe_valid_o,
+  output logic [IndexWidth-1:0] cqe_index_o,
+  output logic                  cqe_phase_o,
+  output logic [15:0]           cqe_cid_o,
+  output logic [14:0]           cqe_status_o,
+  output logic                  admin_cqe_valid_o,
+  output logic                  admin_cqe_phase_o,
+  output logic                  admin_cqe_index_o,
+  output logic [15:0]           admin_cqe_cid_o,
+  output logic [14:0]           admin_cqe_status_o,
+  output logic [31:0]           admin_cqe_dw0_o,
+
+  output logic                  identify_valid_o,
+  output logic [11:0]           identify_addr_o,
+  output logic [DataWidth-1:0]  identify_data_o,
+  output logic [BeatBytes-1:0]  identify_strb_o,
+
+  output logic                  error_o
+);
+
+  localparam int unsigned BeatShift   = $clog2(BeatBytes);
+  localparam int unsigned OffsetWidth = SlotWidth + PageWidth + 12;  // inside the ring part
+  localparam int unsigned WordWidth   = 12 - BeatShift;              // a word's number in its page
+  localparam int unsigned Lanes       = BeatBytes / 16;              // completion entries in one word
+  localparam int unsigned LaneShift   = $clog2(Lanes);
+  localparam int unsigned CountWidth  = $clog2(Outstanding) + 1;
+
+  // What a write goes to.
+  localparam logic [2:0] KindNone     = 3'd0;
+  localparam logic [2:0] KindRing     = 3'd1;
+  localparam logic [2:0] KindIdentify = 3'd2;
+  localparam logic [2:0] KindAdmin    = 3'd4;  // completion queues: bit 2
+  localparam logic [2:0] KindRecord   = 3'd5;
+  localparam logic [2:0] KindReplay   = 3'd6;
+
+  // Decoded before the queue: only the kind and the offset are kept.
+  logic in_ring;
+  assign in_ring = s_aw_addr_i[38:OffsetWidth] == (39 - OffsetWidth)'({1'b1, 2'(Drive)});
+
+  logic [2:0] kind;
+  always_comb begin
+    kind = KindNone;
+    if (!s_aw_addr_i[39]) begin
+      if (in_ring) kind = KindRing;
+    end else if (s_aw_addr_i[38:16] == '0) begin
+      case (s_aw_addr_i[15:12])
+        4'h1:    kind = KindAdmin;
+        4'h3:    kind = KindRecord;
+        4'h5:    kind = KindReplay;
+        4'h6:    kind = KindIdentify;
+        default: kind = KindNone;
+      endcase
+    end
+  end
+
+  // Addresses: forwarded to memory if they are for it, and put into the order of the bursts.
+  logic                   request_valid, request_take, request_ring, burst_ready;
+  logic [2:0]             request_kind;
+  logic [IdWidth-1:0]     request_id;
+  logic [7:0]             request_len;
+  logic [OffsetWidth-1:0] request_offset;
+  /* verilator lint_off PINCONNECTEMPTY */
+  nvs_fifo #(
+    .Width(3 + IdWidth + 8 + OffsetWidth),
+    .Depth(2)
+  ) u_request (
+    .clk_i,
+    .rst_ni,
+    .valid_i(s_aw_valid_i),
+    .ready_o(s_aw_ready_o),
+    .data_i ({kind, s_aw_id_i, s_aw_len_i, s_aw_addr_i[OffsetWidth-1:0]}),
+    .valid_o(request_valid),
+    .ready_i(request_take),
+    .data_o ({request_kind, request_id, request_len, request_offset}),
+    .count_o()
+  );
+  /* verilator lint_on PINCONNECTEMPTY */
+  assign request_ring = request_kind == KindRing;
+  assign m_aw_valid_o = request_valid && request_ring && burst_ready;
+  assign m_aw_addr_o  = {1'b1, 2'(Drive), request_offset};
+  assign m_aw_len_o   = request_len;
+  assign request_take = burst_ready && (!request_ring || m_aw_ready_i);
+
+  logic                 burst_valid, burst_pop, burst_ring;
+  logic [2:0]           burst_kind;
+  logic [IdWidth-1:0]   burst_id;
+  logic [WordWidth-1:0] burst_word;
+  /* verilator lint_off PINCONNECTEMPTY */
+  nvs_fifo #(
+    .Width(3 + IdWidth + WordWidth),
+    .Depth(4)
+  ) u_burst (
+    .clk_i,
+    .rst_ni,
+    .valid_i(request_valid && request_take),
+    .ready_o(burst_ready),
+    .data_i ({request_kind, request_id, request_offset[11:BeatShift]}),
+    .valid_o(burst_valid),
+    .ready_i(burst_pop),
+    .data_o ({burst_kind, burst_id, burst_word}),
+    .count_o()
+  );
+  /* verilator lint_on PINCONNECTEMPTY */
+  assign burst_ring = burst_kind == KindRing;
+
+  // Words: to memory, or into a register to be taken apart. Both need room in the order of the answers, and the register to be empty.
+  logic                 word_valid_q, order_ready, take, take_ring, take_word;
+  logic [WordWidth-1:0] beat_q, word;
+  assign s_w_ready_o = burst_valid && !word_valid_q && order_ready && (!burst_ring || m_w_ready_i);
+  assign take        = s_w_valid_i && s_w_ready_o;
+  assign take_ring   = take && burst_ring;
+  assign take_word   = take && !burst_ring;
+  assign burst_pop   = take && s_w_last_i;
+  assign word        = burst_word + beat_q;
+
+  assign m_w_valid_o = s_w_valid_i && burst_valid && burst_ring && !word_valid_q && order_ready;
+  assign m_w_data_o  = s_w_data_i;
+  assign m_w_strb_o  = s_w_strb_i;
+  assign m_w_last_o  = s_w_last_i;
+
+  // Completion entries of the word: whole ones inside the queue count.
+  logic [Lanes-1:0] lane_inside, lane_any, lane_all;
+  for (genvar l = 0; l < Lanes; l++) begin : gen_lane
+    logic [7:0] place;  // in its page, in entries
+    assign place = (8'(word) << LaneShift) | 8'(l);
+    assign lane_inside[l] = burst_kind[2] && (burst_kind == KindAdmin ? place[7:1] == '0 : (place >> IndexWidth) == '0);
+    assign lane_any[l]    = |s_w_strb_i[16*l +: 16];
+    assign lane_all[l]    = &s_w_strb_i[16*l +: 16];
+  end
+
+  logic [2:0]           word_kind_q;
+  logic [IdWidth-1:0]   word_id_q;
+  logic [WordWidth-1:0] word_q;
+  logic                 word_last_q, outside_q;
+  logic [DataWidth-1:0] word_data_q;
+  logic [BeatBytes-1:0] word_strb_q;
+  logic [Lanes-1:0]     lanes_q;    // entries that are still to be taken out
+
+  // Lowest entry that is left.
+  logic [Lanes-1:0]      lane, lanes_left;
+  logic                  entry_valid;
+  logic [31:0]           entry_dw0, entry_dw3;
+  logic [IndexWidth-1:0] entry_index;
+  assign lane        = lanes_q & (~lanes_q + 1'b1);
+  assign lanes_left  = lanes_q & ~lane;
+  assign entry_valid = lanes_q != '0;
+  always_comb begin
+    entry_dw0   = '0;
+    entry_dw3   = '0;
+    entry_index = IndexWidth'(word_q) << LaneShift;
+    for (int unsigned l = 0; l < Lanes; l++) begin
+      if (lane[l]) begin
+        entry_dw0   = entry_dw0 | word_data_q[128*l +: 32];
+        entry_dw3   = entry_dw3 | word_data_q[128*l + 96 +: 32];
+        entry_index = entry_index | IndexWidth'(l);
+      end
+    end
+  end
+
+  // Order of answers and completions. A token is a ring write, a completion entry, the end of another write, or an entry and the end.
+  logic                   token_push, token_ring, token_answer, word_done;
+  logic                   head_valid, head_pop, head_ring, head_answer, answer_ready;
+  logic [IdWidth-1:0]     head_id;
+  logic                   head_entry;
+  logic [1:0]             head_queue;
+  logic [31:0]            head_dw0, head_dw3;
+  logic [IndexWidth-1:0]  head_index;
+  logic [CountWidth-1:0]  order_count;
+  assign word_done    = word_valid_q && lanes_left == '0 && order_ready;
+  assign token_ring   = take_ring && s_w_last_i;
+  assign token_answer = word_last_q && lanes_left == '0;
+  assign token_push   = token_ring || (word_valid_q && (entry_valid || word_last_q));
+  nvs_fifo #(
+    .Width(2 + IdWidth + 1 + 2 + IndexWidth + 64),
+    .Depth(Outstanding)
+  ) u_order (
+    .clk_i,
+    .rst_ni,
+    .valid_i(token_push),
+    .ready_o(order_ready),
+    .data_i ({!word_valid_q, !word_valid_q || token_answer, word_valid_q ? word_id_q : burst_id,
+              word_valid_q && entry_valid, word_kind_q[1:0], entry_index, entry_dw0, entry_dw3}),
+    .valid_o(head_valid),
+    .ready_i(head_pop),
+    .data_o ({head_ring, head_answer, head_id, head_entry, head_queue, head_index, head_dw0, head_dw3}),
+    .count_o(order_count)
+  );
+
+  // Acknowledgements of memory that no ring write in the order has used yet.
+  logic [CountWidth-1:0] acknowledged_q, dropped_q;
+  assign head_pop = head_valid && (!head_ring || acknowledged_q != '0) && (!head_answer || answer_ready);
+
+  /* verilator lint_off PINCONNECTEMPTY */
+  nvs_fifo #(
+    .Width(IdWidth),
+    .Depth(2)
+  ) u_answer (
+    .clk_i,
+    .rst_ni,
+    .valid_i(head_pop && head_answer),
+    .ready_o(answer_ready),
+    .data_i (head_id),
+    .valid_o(s_b_valid_o),
+    .ready_i(s_b_ready_i),
+    .data_o (s_b_id_o),
+    .count_o()
+  );
+  /* verilator lint_on PINCONNECTEMPTY */
+
+  // Completion entries. Those that were in the order when `clear_i` came are dropped.
+  logic give;
+  assign give               = head_pop && head_entry && dropped_q == '0 && !clear_i;
+  assign cqe_valid_o        = {2{give}} & head_queue;
+  assign cqe_index_o        = head_index;
+  assign cqe_phase_o        = head_dw3[16];
+  assign cqe_cid_o          = head_dw3[15:0];
+  assign cqe_status_o       = head_dw3[31:17];
+  assign admin_cqe_valid_o  = give && head_queue == '0;
+  assign admin_cqe_phase_o  = head_dw3[16];
+  assign admin_cqe_index_o  = head_index[0];
+  assign admin_cqe_cid_o    = head_dw3[15:0];
+  assign admin_cqe_status_o = head_dw3[31:17];
+  assign admin_cqe_dw0_o    = head_dw0;
+
+  assign identify_valid_o = word_done && word_kind_q == KindIdentify;
+  assign identify_addr_o  = {word_q, BeatShift'(0)};
+  assign identify_data_o  = word_data_q;
+  assign identify_strb_o  = word_strb_q;
+
+  logic outside;  // the word that is taken
+  assign outside = burst_kind == KindNone || (burst_kind[2] && |((lane_any & ~lane_all) | (lane_any & ~lane_inside)));
+
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      beat_q         <= '0;
+      word_valid_q   <= 1'b0;
+      lanes_q        <= '0;
+      outside_q      <= 1'b0;
+      error_o        <= 1'b0;
+      acknowledged_q <= '0;
+      dropped_q      <= '0;
+    end else begin
+      if (take) beat_q <= s_w_last_i ? '0 : beat_q + 1'b1;
+
+      if (take_word) begin
+        word_valid_q <= 1'b1;
+        lanes_q      <= clear_i ? '0 : lane_all & lane_inside;
+        outside_q    <= (outside_q || outside) && !s_w_last_i;
+      end else if (word_valid_q && order_ready) begin
+        word_valid_q <= !word_done;
+        lanes_q      <= clear_i ? '0 : lanes_left;
+      end else if (clear_i) begin
+        lanes_q      <= '0;
+      end
+      error_o <= take_word && s_w_last_i && (outside_q || outside);
+
+      acknowledged_q <= acknowledged_q + CountWidth'(m_b_valid_i) - CountWidth'(head_pop && head_ring);
+      if (clear_i) dropped_q <= order_count + CountWidth'(token_push && order_ready) - CountWidth'(head_pop);
+      else if (head_pop && dropped_q != '0) dropped_q <= dropped_q - 1'b1;
+    end
+  end
+
+  always_ff @(posedge clk_i) begin
+    if (take_word) begin
+      word_kind_q <= burst_kind;
+      word_id_q   <= burst_id;
+      word_q      <= word;
+      word_last_q <= s_w_last_i;
+      word_data_q <= s_w_data_i;
+      word_strb_q <= s_w_strb_i;
+    end
+  end
+
+`ifdef FORMAL
+  `include "formal/nvs_completer_write.svh"
+`endif
+
+endmodule
