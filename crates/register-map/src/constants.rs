@@ -1,0 +1,189 @@
+//! The constants of `assay-stream`: `registers::map`.
+
+use crate::description::{Access, Bank, Description, Field, Register};
+use std::fmt::Write as _;
+
+/// The file's text.
+pub(crate) fn module(description: &Description) -> String {
+    let mut out = "\
+//! Registers of a streaming core: addresses and bits. Made from `rtl/registers.toml` by `make registers`; do not edit.
+//!
+//! An address is that of the bank plus the register's offset. Registers are little-endian; those of 64 bits are read as two 32-bit halves, low
+//! half first. [`Registers`](super::Registers) holds those that act on a software stream or change while it runs.
+//!
+"
+    .to_owned();
+    let (drives, streams): (Vec<&Bank>, Vec<&Bank>) = description
+        .banks
+        .iter()
+        .partition(|bank| bank.is_per_drive());
+    let of_streams: Vec<_> = description
+        .registers
+        .iter()
+        .filter(|register| {
+            streams
+                .iter()
+                .any(|bank| register.banks.contains(&bank.name))
+        })
+        .collect();
+    table(&mut out, &of_streams);
+    for bank in &drives {
+        let _ = writeln!(out, "//!\n//! Bank `{}`:\n//!", bank.name);
+        table(&mut out, &description.of_bank(bank));
+    }
+    out += "\nuse super::{ControlBits, Register, RegisterField, StatusBits};\n\n";
+    for bank in &description.banks {
+        let name = bank.name.to_uppercase();
+        let _ = writeln!(
+            out,
+            "/// Address of the bank `{}`: {}\npub const {name}_BANK: u32 = {:#05x};",
+            bank.name, bank.text, bank.offset
+        );
+        if bank.is_per_drive() {
+            let _ = writeln!(
+                out,
+                "/// Distance of the banks of two drives.\npub const {name}_BANK_STRIDE: u32 = {:#05x};",
+                bank.stride
+            );
+            let _ = writeln!(
+                out,
+                "/// Most drives of a core.\npub const {name}_BANKS: u32 = {};",
+                bank.copies
+            );
+        }
+    }
+    constants(
+        &mut out,
+        "stream",
+        "Registers of the stream banks; offsets within the bank.",
+        &of_streams,
+    );
+    for bank in &drives {
+        let text = format!(
+            "Registers of the bank `{}`; offsets within the bank.",
+            bank.name
+        );
+        constants(&mut out, &bank.name, &text, &description.of_bank(bank));
+    }
+    for (name, kind) in [("CONTROL", "ControlBits"), ("STATUS", "StatusBits")] {
+        if let Some(register) = of_streams.iter().find(|register| register.name == name) {
+            flags(&mut out, kind, register);
+        }
+    }
+    out
+}
+
+fn table(out: &mut String, registers: &[&Register]) {
+    *out += "//! | offset | name | bits | content |\n//! |---|---|---|---|\n";
+    for register in registers {
+        let bits = match register.name.as_str() {
+            "CONTROL" if register.banks.len() > 1 => "[`ControlBits`]; ",
+            "STATUS" => "[`StatusBits`]; ",
+            _ => "",
+        };
+        let _ = writeln!(
+            out,
+            "//! | {:#04x} | `{}` | {} | {bits}{} |",
+            register.offset, register.name, register.bits, register.text
+        );
+    }
+}
+
+fn constants(out: &mut String, module: &str, text: &str, registers: &[&Register]) {
+    let _ = writeln!(
+        out,
+        "\n/// {text}\npub mod {module} {{\n    use super::{{Register, RegisterField}};\n"
+    );
+    for register in registers {
+        let Register {
+            name,
+            offset,
+            bits,
+            text,
+            ..
+        } = register;
+        let access = match register.access {
+            Access::Constant => format!("constant {:#x}", register.value),
+            Access::Ro => "read only".to_owned(),
+            Access::Rw => format!("read and write, reset value {}", register.reset),
+            Access::W1p => "write 1 to act, reads as 0".to_owned(),
+        };
+        let _ = writeln!(out, "    /// {}; {access}.", first_upper(text));
+        let _ = writeln!(
+            out,
+            "    pub const {name}: Register = Register::new({offset:#04x}, {bits});"
+        );
+        if register.access == Access::Constant {
+            let _ = writeln!(
+                out,
+                "    /// Value of `{name}`.\n    pub const {name}_VALUE: u32 = {:#x};",
+                register.value
+            );
+        }
+        for field in register.fields.iter().filter(|_| !has_type(register)) {
+            let _ = writeln!(out, "    /// `{name}`, {}: {}.", places(field), field.text);
+            let _ = writeln!(
+                out,
+                "    pub const {name}_{}: RegisterField = RegisterField::new({}, {});",
+                field.name,
+                field.high(),
+                field.low()
+            );
+        }
+    }
+    *out += "}\n";
+}
+
+/// Its bits are constants of a type of their own.
+fn has_type(register: &Register) -> bool {
+    register.banks.len() > 1 && matches!(register.name.as_str(), "CONTROL" | "STATUS")
+}
+
+fn places(field: &Field) -> String {
+    match field.high() == field.low() {
+        true => format!("bit {}", field.low()),
+        false => format!("bits {}:{}", field.high(), field.low()),
+    }
+}
+
+/// The constants of a type of single bits, and their names by number.
+fn flags(out: &mut String, kind: &str, register: &Register) {
+    let _ = writeln!(out, "\nimpl {kind} {{");
+    for field in &register.fields {
+        let _ = writeln!(
+            out,
+            "    /// {}\n    pub const {}: {kind} = {kind}(1 << {});",
+            field.text,
+            field.name,
+            field.low()
+        );
+    }
+    let _ = writeln!(
+        out,
+        "}}\n\n/// Names of the bits of `{}`: number, name.",
+        register.name
+    );
+    let _ = writeln!(
+        out,
+        "pub(super) const {}_NAMES: [(u32, &str); {}] = [",
+        register.name,
+        register.fields.len()
+    );
+    for field in &register.fields {
+        let _ = writeln!(
+            out,
+            "    ({}, \"{}\"),",
+            field.low(),
+            field.name.to_lowercase()
+        );
+    }
+    *out += "];\n";
+}
+
+fn first_upper(text: &str) -> String {
+    let mut characters = text.chars();
+    characters
+        .next()
+        .map(|first| first.to_uppercase().chain(characters).collect())
+        .unwrap_or_default()
+}

@@ -1,0 +1,118 @@
+//! The register map in docs/hardware-core.md.
+
+use crate::description::{Access, Bank, Description, Field, Register};
+use anyhow::Context as _;
+use std::fmt::Write as _;
+
+/// The map stands between these lines.
+const BEGIN: &str = "<!-- registers -->\n";
+const END: &str = "<!-- /registers -->\n";
+
+/// The document with the map of this description.
+pub(crate) fn with_map(document: &str, description: &Description) -> anyhow::Result<String> {
+    let (before, rest) = document
+        .split_once(BEGIN)
+        .with_context(|| format!("the document has no line {}", BEGIN.trim()))?;
+    let (_, after) = rest
+        .split_once(END)
+        .with_context(|| format!("the document has no line {}", END.trim()))?;
+    Ok(format!("{before}{BEGIN}{}{END}{after}", map(description)))
+}
+
+fn map(description: &Description) -> String {
+    let mut out = "\
+Made from `rtl/registers.toml` by `make registers`. Little-endian words of 32 bits at AXI4-Lite addresses. Reading the low half of a 64-bit `ro` register
+keeps its high half for the next read. `rw` registers are kept, and byte strobes count; `w1p` registers act on each bit written as 1, and read as 0.
+What is no register reads as 0.
+"
+    .to_owned();
+    let (drives, streams): (Vec<&Bank>, Vec<&Bank>) = description
+        .banks
+        .iter()
+        .partition(|bank| bank.is_per_drive());
+    let place = |bank: &&Bank| {
+        format!(
+            "`{}` at {:#05x}: {}",
+            bank.name,
+            bank.offset,
+            lower_start(&bank.text)
+        )
+    };
+    let places: Vec<_> = streams.iter().map(place).collect();
+    let _ = writeln!(
+        out,
+        "\nStream banks, with the same registers: {}.\n",
+        places.join("; ")
+    );
+    table(&mut out, &description.registers, &streams);
+    for bank in drives {
+        let _ = writeln!(
+            out,
+            "\nBank `{}` at {:#05x} + {:#x} x number of the drive (0 to {}).\n",
+            bank.name,
+            bank.offset,
+            bank.stride,
+            bank.copies - 1
+        );
+        table(&mut out, &description.registers, &[bank]);
+    }
+    out
+}
+
+/// The registers that are in any of the banks, by offset.
+fn table(out: &mut String, registers: &[Register], banks: &[&Bank]) {
+    let inside = |register: &&Register, bank: &Bank| register.banks.contains(&bank.name);
+    let mut registers: Vec<_> = registers
+        .iter()
+        .filter(|register| banks.iter().any(|bank| inside(register, bank)))
+        .collect();
+    registers.sort_by_key(|register| register.offset);
+    *out += "| offset | name | bits | access | reset | what | MLE NVMe Streamer |\n|---|---|---|---|---|---|---|\n";
+    for register in &registers {
+        let (access, reset) = match register.access {
+            Access::Constant => ("ro", format!("{:#x}", register.value)),
+            Access::Ro => ("ro", String::new()),
+            Access::Rw => ("rw", register.reset.to_string()),
+            Access::W1p => ("w1p", String::new()),
+        };
+        let only = match banks.iter().all(|bank| inside(register, bank)) {
+            true => String::new(),
+            false => format!("bank `{}` only: ", register.banks.join("`, `")),
+        };
+        let _ = writeln!(
+            out,
+            "| {:#04x} | `{}` | {} | {access} | {reset} | {only}{} | {} |",
+            register.offset, register.name, register.bits, register.text, register.mle
+        );
+    }
+    *out += "\n| register | bits | name | what |\n|---|---|---|---|\n";
+    for register in &registers {
+        for field in &register.fields {
+            let _ = writeln!(
+                out,
+                "| `{}` | {} | `{}` | {} |",
+                register.name,
+                bits(field),
+                field.name,
+                field.text
+            );
+        }
+    }
+}
+
+fn bits(field: &Field) -> String {
+    match field.high() == field.low() {
+        true => field.low().to_string(),
+        false => format!("{}:{}", field.high(), field.low()),
+    }
+}
+
+/// A sentence as part of another one.
+fn lower_start(text: &str) -> String {
+    let text = text.trim_end_matches('.');
+    let mut characters = text.chars();
+    characters
+        .next()
+        .map(|first| first.to_lowercase().chain(characters).collect())
+        .unwrap_or_default()
+}
