@@ -4,7 +4,8 @@
 //! Runs the core clock cycle by clock cycle: Verilator translates `rtl/` into a C++ model, and this crate models everything around the core.
 //!
 //! # Architecture
-//! - [`signals`]: values of the core's ports in one clock cycle.
+//! - [`config`]: configurations of the core. `build.rs` makes a model of each.
+//! - [`signals`]: values of the core's ports in one clock cycle. [`model`]: the core itself.
 //!
 //! # Non-goals
 //! No wall clock, no threads. Clock domain crossings, the PCIe physical layer and the memory controller's internals are not modelled.
@@ -12,6 +13,8 @@
 //! # Key constants
 //! [`CYCLE_NS`] (4 ns, 250 MHz), [`TICK_CYCLES`] (250, one microsecond).
 
+pub mod config;
+pub mod model;
 pub mod signals;
 
 /// Duration of a clock cycle, nanoseconds.

@@ -1,0 +1,53 @@
+//! Configurations of the core for which `build.rs` makes a model. One table for the build script and the crate.
+
+/// Parameters of a core.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Configuration {
+    /// Name of the model.
+    pub name: &'static str,
+    /// Bits of the data buses: 128, 256 or 512.
+    pub data_width: u32,
+    /// Pages of 4 KiB per chunk.
+    pub chunk_pages: u32,
+    /// Chunks in flight per drive and direction.
+    pub slots: u32,
+    /// Drives.
+    pub drives: u32,
+    /// Built without the feature `all-configurations`.
+    pub default: bool,
+}
+
+impl Configuration {
+    const fn new(
+        name: &'static str,
+        data_width: u32,
+        chunk_pages: u32,
+        slots: u32,
+        drives: u32,
+    ) -> Configuration {
+        Configuration {
+            name,
+            data_width,
+            chunk_pages,
+            slots,
+            drives,
+            default: false,
+        }
+    }
+
+    const fn by_default(mut self) -> Configuration {
+        self.default = true;
+        self
+    }
+}
+
+/// All configurations. `w`: data width, `c`: KiB per chunk (without: 128), `d`: drives (without: 1).
+pub const CONFIGURATIONS: [Configuration; 7] = [
+    Configuration::new("w128", 128, 32, 32, 1).by_default(),
+    Configuration::new("w128c16", 128, 4, 8, 1).by_default(),
+    Configuration::new("w128c16d2", 128, 4, 8, 2),
+    Configuration::new("w128c16d3", 128, 4, 8, 3),
+    Configuration::new("w256", 256, 32, 32, 1),
+    Configuration::new("w512", 512, 32, 32, 1),
+    Configuration::new("w512d4", 512, 32, 32, 4),
+];
