@@ -9,9 +9,11 @@
 //   s_*         AXI4-Stream; `s_keep_i` counts on the last beat only, and from byte 0 on
 //   aw_*, w_*, b_*  AXI4 write channels; one burst per page. The address is offered in the cycle of the first beat, so no burst is open
 //               without data. Readies come from register slices (nvs_skid), so the combinational path ends there
-//   cmd_*       chunk in memory: its blocks, and whether the stream ended in it. Slots are used in order,
-//               as nvs_queues gives them out
+//   cmd_*       chunk in memory: its bytes, and whether the stream ended in it. Chunk k of a session is in slot (k / Drives) mod Slots of
+//               drive k mod Drives, as nvs_queues gives them out after its rewind_i
 //   release_i   the oldest used slot is free again
+//   ended_o     level: the stream has ended by its last beat
+//   full_o      level: the stream waits for a slot
 //   done_o      level: the session has ended and nothing is under way
 //   bytes_o, dropped_o  bytes taken in this session; of them, bytes of the chunk that was given up
 //   error_o     pulse: memory answered a write with an error
@@ -25,14 +27,16 @@ module nvs_ingress #(
   parameter  int unsigned DataWidth  = 128,
   parameter  int unsigned ChunkPages = 32,   // a power of two
   parameter  int unsigned PageBytes  = 4096,
-  parameter  int unsigned Slots      = 32,   // a power of two
+  parameter  int unsigned Slots      = 32,   // per drive; a power of two
+  parameter  int unsigned Drives     = 1,    // 1 to 4
   localparam int unsigned BeatBytes  = DataWidth / 8,
   localparam int unsigned PageBeats  = PageBytes / BeatBytes,
   localparam int unsigned BeatShift  = $clog2(BeatBytes),
   localparam int unsigned BeatWidth  = $clog2(PageBeats),
   localparam int unsigned PageWidth  = $clog2(ChunkPages),
   localparam int unsigned SlotWidth  = $clog2(Slots),
-  localparam int unsigned AddrWidth  = SlotWidth + PageWidth + BeatWidth + BeatShift,
+  localparam int unsigned AddrWidth  = 3 + SlotWidth + PageWidth + BeatWidth + BeatShift,  // direction, drive, slot, page, byte
+  localparam int unsigned UsedWidth  = $clog2(Slots * Drives + 1),
   localparam int unsigned SizeWidth  = PageWidth + BeatWidth + BeatShift + 1
 ) (
   input  logic                 clk_i,
@@ -65,6 +69,8 @@ module nvs_ingress #(
   input  logic                 release_i,
 
   output logic                 done_o,
+  output logic                 ended_o,
+  output logic                 full_o,
   output logic [63:0]          bytes_o,
   output logic [SizeWidth-1:0] dropped_o,
   output logic                 error_o
@@ -83,14 +89,14 @@ module nvs_ingress #(
   logic [BeatWidth-1:0]  beat_q;
   logic [PageWidth-1:0]  page_q;
   logic [SizeWidth-1:0]  size_q;           // bytes of the stream in the open chunk
-  logic [SlotWidth:0]    filled_q, released_q;  // slots, modulo 2 * Slots
+  logic [1:0]            drive_q;          // of the open chunk
+  logic [SlotWidth-1:0]  slot_q;
+  logic [UsedWidth-1:0]  used_q;           // slots of complete chunks
   logic [CountWidth-1:0] written_q, acknowledged_q;
 
   // A beat moves when memory takes it. The first of a page needs its address taken, too; the first of a chunk a slot and a descriptor.
   logic pending_ready, slot_free, at_page, at_chunk, may_move, take, pad, move;
-  logic [SlotWidth:0] used;
-  assign used      = filled_q - released_q;
-  assign slot_free = !used[SlotWidth];
+  assign slot_free = used_q != UsedWidth'(Slots * Drives);
   assign at_page   = beat_q == '0;
   assign at_chunk  = at_page && page_q == '0;
   assign may_move  = w_ready_i && (!at_page || aw_ready_i) && (!at_chunk || (slot_free && pending_ready && left_q != '0));
@@ -113,7 +119,7 @@ module nvs_ingress #(
   assign w_valid_o  = move;
   assign w_last_o   = &beat_q;
   assign aw_valid_o = move && at_page;
-  assign aw_addr_o  = {filled_q[SlotWidth-1:0], page_q, {(BeatWidth + BeatShift){1'b0}}};
+  assign aw_addr_o  = {1'b0, drive_q, slot_q, page_q, {(BeatWidth + BeatShift){1'b0}}};
   assign page_end   = move && w_last_o;
   // A chunk ends with its last page, or with the page in which the stream ended or was stopped.
   assign chunk_end  = page_end && (&page_q || last_q || (take && s_last_i) || give_up_q);
@@ -144,6 +150,8 @@ module nvs_ingress #(
   assign pop              = cmd_valid_o && cmd_ready_i;
 
   assign error_o = b_valid_i && b_error_i;
+  assign ended_o = last_q;
+  assign full_o  = active_q && s_valid_i && at_chunk && !slot_free;
   assign done_o  = !active_q && !padding_q && pending_count == '0 && written_q == acknowledged_q;
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
@@ -156,15 +164,16 @@ module nvs_ingress #(
       beat_q         <= '0;
       page_q         <= '0;
       size_q         <= '0;
-      filled_q       <= '0;
-      released_q     <= '0;
+      drive_q        <= '0;
+      slot_q         <= '0;
+      used_q         <= '0;
       written_q      <= '0;
       acknowledged_q <= '0;
       bytes_o        <= '0;
       dropped_o      <= '0;
     end else begin
       if (b_valid_i) acknowledged_q <= acknowledged_q + 1'b1;
-      if (release_i) released_q <= released_q + 1'b1;
+      if (push != release_i) used_q <= push ? used_q + 1'b1 : used_q - 1'b1;
 
       if (move) begin
         beat_q <= beat_q + 1'b1;
@@ -184,8 +193,12 @@ module nvs_ingress #(
         if (chunk_end) begin
           size_q    <= '0;
           give_up_q <= 1'b0;
-          if (push) filled_q <= filled_q + 1'b1;
-          else dropped_o <= size_q;
+          if (push) begin
+            drive_q <= drive_q == 2'(Drives - 1) ? '0 : drive_q + 1'b1;
+            if (drive_q == 2'(Drives - 1)) slot_q <= slot_q + 1'b1;
+          end else begin
+            dropped_o <= size_q;
+          end
           if (left_q == '0) active_q <= 1'b0;  // counted down by the chunk's first beat, which is not its last
         end
       end
@@ -205,6 +218,9 @@ module nvs_ingress #(
       if (start_i && done_o) begin
         active_q   <= chunks_i != '0;
         last_q     <= 1'b0;
+        drive_q    <= '0;
+        slot_q     <= '0;
+        used_q     <= '0;
         left_q     <= chunks_i;
         bytes_o    <= '0;
         dropped_o  <= '0;

@@ -14,6 +14,7 @@
 //   record_*   read port of the submission records, data one cycle after the index, for the entry that the drive fetches
 //   cqe_*      completion entry as written by the drive; `cqe_index_i` is its place in the queue
 //   retire_*   oldest command that has not retired, when it is complete; valid/ready
+//   rewind_i   slots are given out from 0 on again; has an effect only while no command is outstanding
 //   release_i  the oldest retired data slot may be used again (a record: at once; a replay: when the stream has taken it)
 //   sq_db_*, cq_db_*  doorbell writes: valid/ready, always with the newest value
 //   error_o    pulse: a completion with the wrong phase, place or identifier; it is ignored
@@ -35,6 +36,7 @@ module nvs_queues #(
   input  logic                  clk_i,
   input  logic                  rst_ni,
   input  logic                  clear_i,  // controller reset: the queues begin anew; all commands are given up
+  input  logic                  rewind_i,
 
   input  logic                  cmd_valid_i,
   output logic                  cmd_ready_o,
@@ -151,9 +153,9 @@ module nvs_queues #(
       flush_busy_q     <= 1'b0;
       flush_complete_q <= 1'b0;
       sq_tail_q        <= '0;
-      sq_reported_q        <= '0;
+      sq_reported_q    <= '0;
       cq_head_q        <= '0;
-      cq_reported_q        <= '0;
+      cq_reported_q    <= '0;
       cq_phase_q       <= 1'b1;
     end else if (clear_i) begin
       accepted_q       <= '0;
@@ -163,9 +165,9 @@ module nvs_queues #(
       flush_busy_q     <= 1'b0;
       flush_complete_q <= 1'b0;
       sq_tail_q        <= '0;
-      sq_reported_q        <= '0;
+      sq_reported_q    <= '0;
       cq_head_q        <= '0;
-      cq_reported_q        <= '0;
+      cq_reported_q    <= '0;
       cq_phase_q       <= 1'b1;
     end else begin
       if (accept)       sq_tail_q <= sq_tail_q + 1'b1;
@@ -189,6 +191,11 @@ module nvs_queues #(
         end
       end
       if (release_i && released_q != retired_q) released_q <= released_q + 1'b1;
+      if (rewind_i && unretired == '0 && !flush_busy_q && !accept) begin
+        accepted_q <= '0;
+        retired_q  <= '0;
+        released_q <= '0;
+      end
 
       if (sq_db_valid_o && sq_db_ready_i) sq_reported_q <= sq_tail_q;
       if (cq_db_valid_o && cq_db_ready_i) cq_reported_q <= cq_head_q;

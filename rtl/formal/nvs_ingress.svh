@@ -5,31 +5,34 @@ always_ff @(posedge clk_i) f_started <= 1'b1;
 always_comb assume (rst_ni == f_started);
 
 // Environment: memory acknowledges only finished bursts; only commands that were taken are released; only the last beat is partial.
-logic [SlotWidth:0] f_taken_q = '0;  // commands taken and not released
-always_ff @(posedge clk_i) f_taken_q <= !rst_ni ? '0 : f_taken_q + (SlotWidth + 1)'(pop) - (SlotWidth + 1)'(release_i);
+logic f_begins;
+assign f_begins = start_i && done_o;
+logic [UsedWidth-1:0] f_taken_q = '0;  // commands taken and not released
+always_ff @(posedge clk_i) f_taken_q <= !rst_ni || f_begins ? '0 : f_taken_q + UsedWidth'(pop) - UsedWidth'(release_i);
 always_comb begin
   if (written_q == acknowledged_q) assume (!b_valid_i);
-  if (f_taken_q == '0) assume (!release_i);
+  if (f_taken_q == '0 || f_begins) assume (!release_i);
   if (s_valid_i) assume (s_keep_i[0] && (s_last_i || &s_keep_i));
 end
 
 // Position in the open chunk, counted in beats, independent of the module's counters.
 logic [PageWidth+BeatWidth-1:0] f_position_q = '0;
-logic [SlotWidth-1:0]           f_slot_q = '0;
+logic [SlotWidth+1:0]           f_chunk_q = '0;  // complete chunks of the session, modulo 4 * Slots
 logic [SizeWidth-1:0]           f_size_q = '0;
 logic                           f_burst_q = 1'b0;  // a burst is open
 logic [BeatWidth-1:0]           f_in_burst_q = '0;
 always_ff @(posedge clk_i) begin
   if (!rst_ni) begin
     f_position_q <= '0;
-    f_slot_q     <= '0;
+    f_chunk_q    <= '0;
     f_size_q     <= '0;
     f_burst_q    <= 1'b0;
     f_in_burst_q <= '0;
   end else begin
     if (chunk_end || (active_q && stop_i && !f_burst_q)) f_position_q <= '0;
     else if (w_valid_o) f_position_q <= f_position_q + 1'b1;
-    if (push) f_slot_q <= f_slot_q + 1'b1;
+    if (f_begins) f_chunk_q <= '0;
+    else if (push) f_chunk_q <= f_chunk_q == (SlotWidth + 2)'(Slots * Drives - 1) ? '0 : f_chunk_q + 1'b1;
     if (chunk_end || (active_q && stop_i && !f_burst_q)) f_size_q <= '0;
     else if (take) f_size_q <= f_size_q + SizeWidth'(kept);
     if (w_valid_o) begin
@@ -42,7 +45,8 @@ end
 always_comb if (rst_ni) begin
   assert ({page_q, beat_q} == f_position_q);
   assert (beat_q == f_in_burst_q && f_burst_q == (f_in_burst_q != '0));
-  assert (filled_q[SlotWidth-1:0] == f_slot_q);
+  assert (f_chunk_q == (SlotWidth + 2)'(slot_q) * (SlotWidth + 2)'(Drives) + (SlotWidth + 2)'(drive_q));
+  assert (drive_q < 3'(Drives));
   assert (size_q == f_size_q);
   // Every beat that is taken goes to memory in the same cycle, unchanged; nothing else does but zeroes.
   assert (!(s_valid_i && s_ready_o) || (w_valid_o && w_ready_i));
@@ -53,12 +57,13 @@ always_comb if (rst_ni) begin
   assert (!aw_valid_o || (w_valid_o && !f_burst_q && aw_ready_i));
   assert (!w_valid_o || f_burst_q || aw_valid_o);
   if (w_valid_o) assert (w_last_o == (f_in_burst_q == BeatWidth'(PageBeats - 1)));
-  if (aw_valid_o) assert (aw_addr_o == {f_slot_q, f_position_q, {BeatShift{1'b0}}});
+  if (aw_valid_o) assert (aw_addr_o == {1'b0, 2'(f_chunk_q % (SlotWidth + 2)'(Drives)), SlotWidth'(f_chunk_q / (SlotWidth + 2)'(Drives)),
+                                        f_position_q, {BeatShift{1'b0}}});
   // The slot is free: every other use of it has been released.
-  assert (used <= Slots);
-  if (w_valid_o) assert (used < Slots);
-  assert (f_taken_q <= used);
-  assert (used - f_taken_q == (SlotWidth + 1)'(pending_count));
+  assert (used_q <= Slots * Drives);
+  if (w_valid_o) assert (used_q < Slots * Drives);
+  assert (f_taken_q <= used_q);
+  assert (used_q - f_taken_q == UsedWidth'(pending_count));
   // Page counters never lap each other.
   assert (CountWidth'(written_q - acknowledged_q) < (CountWidth'(1) << (CountWidth - 1)));
   assert (!(padding_q && !f_burst_q));

@@ -33,6 +33,11 @@ always_ff @(posedge clk_i) begin
       f_kept_q[f_next_release_q] <= 1'b0;
       f_next_release_q <= f_next_release_q + 1'b1;
     end
+    if (rewind_i && unretired == '0 && !flush_busy_q && !accept) begin
+      f_kept_q         <= '0;
+      f_next_retire_q  <= '0;
+      f_next_release_q <= '0;
+    end
     f_unfetched_q <= f_unfetched_q + (IndexWidth + 1)'(accept) - (IndexWidth + 1)'(cqe_good);
   end
 end
