@@ -72,7 +72,7 @@ module nvs_queues #(
   input  logic                  cq_db_ready_i,
   output logic [IndexWidth-1:0] cq_db_value_o,
 
-  output logic                  idle_o,   // nothing outstanding, retired or to be reported by a doorbell
+  output logic                  idle_o,   // nothing outstanding, completed or to be reported by a doorbell
   output logic                  error_o
 );
 
@@ -142,7 +142,7 @@ module nvs_queues #(
   assign cq_db_valid_o = cq_unreported >= IndexWidth'(HeadBatch) || (cq_unreported != '0 && unretired == '0 && !flush_busy_q);
   assign cq_db_value_o = cq_head_q;
 
-  assign idle_o = in_use == '0 && !flush_busy_q && !sq_db_valid_o && cq_unreported == '0;
+  assign idle_o = unretired == '0 && !flush_busy_q && !sq_db_valid_o && cq_unreported == '0;
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin

@@ -1,0 +1,447 @@
+// Session of one direction: a range of chunks, from its start to its end status.
+//
+// Purpose: checks the addresses, turns chunks into commands of the drives in turn, counts the unbroken run of completed chunks, makes it
+// durable, and ends for every reason of the STATUS register. Chunk k of a session is on drive k mod Drives, at chunk k / Drives of the range.
+//
+// Interface:
+//   start_i ... flush_now_i  pulses, from the CONTROL register; flush_after_i and the addresses are sampled with start_i
+//   chunk source of a recording: source_* (nvs_ingress); a replay makes its chunks from the range and length_i
+//   queue_*     commands to and retirements from nvs_queues, one set per drive
+//   chunk_*     retired chunk of a replay, to nvs_egress; delivered_i: pulse, the stream has taken a whole chunk
+//   lost        a drive whose ready_i falls has given up its commands: the session ends with DEVICE_ERROR
+//   restart_o   pulse: the drive did not complete a command within timeout_us_i and is to be brought up again
+//
+// Ends: the source ended or the range is full (FINISHED), STOP, ABORT (followed by a flush), or a failure. After a failed command no further
+// chunk is counted and no command is made; what is outstanding is awaited.
+//
+// Invariants, proven in formal/nvs_session.svh:
+//   - a command lies within [first, last] of the range, and follows the one before it;
+//   - BYTES, LAST_ADDRESS_WRITTEN describe exactly the completed chunks before the first failed one; durable bytes never exceed BYTES;
+//   - a refused session makes no command; a session ends only with nothing outstanding on a drive that is ready;
+//   - commands and flushes are never outstanding together.
+
+module nvs_session #(
+  parameter  int unsigned Replay     = 0,  // 0: record, 1: replay
+  parameter  int unsigned ChunkPages = 32,
+  parameter  int unsigned Slots      = 32,
+  parameter  int unsigned Drives     = 1,
+  localparam int unsigned ChunkShift = $clog2(ChunkPages) + 12,
+  localparam int unsigned SizeWidth  = ChunkShift + 1,
+  localparam int unsigned SlotWidth  = $clog2(Slots),
+  localparam int unsigned NoWidth    = 64 - ChunkShift  // chunk numbers on a drive
+) (
+  input  logic                    clk_i,
+  input  logic                    rst_ni,
+  input  logic                    tick_i,
+
+  input  logic                    start_i,
+  input  logic                    stop_i,
+  input  logic                    abort_i,
+  input  logic                    flush_now_i,
+  input  logic                    flush_after_i,
+  input  logic [63:0]             first_address_i,
+  input  logic [63:0]             last_address_i,
+  input  logic [63:0]             length_i,           // replay: bytes to deliver, 0 for the whole range
+  input  logic [31:0]             timeout_us_i,
+  output logic [31:0]             status_o,
+  output logic [63:0]             last_address_written_o,
+  output logic [63:0]             bytes_o,
+  output logic [63:0]             stalls_o,
+  output logic [63:0]             stall_time_us_o,
+  output logic [63:0]             durable_bytes_o,
+  output logic [63:0]             device_status_o,
+  output logic [63:0]             cycles_o,
+  output logic [31:0]             oldest_us_o,        // age of the oldest command
+  output logic [1:0]              oldest_drive_o,
+  output logic                    running_o,
+  output logic                    started_o,          // pulse: the range was accepted
+  output logic                    stopping_o,         // level: no more of the stream is taken
+  output logic                    stopped_o,          // level: STOP or ABORT has ended the session; until the next start
+  output logic                    aborted_o,          // level: it was ABORT
+  output logic                    ended_o,            // level: a session has ended since the last start
+
+  input  logic [Drives-1:0]       ready_i,
+  input  logic [64*Drives-1:0]    media_blocks_i,
+  input  logic [4*Drives-1:0]     block_shift_i,
+  input  logic                    protocol_error_i,
+  output logic [Drives-1:0]       restart_o,
+
+  // Recording: the chunks of nvs_ingress. Replay: unused.
+  output logic [31:0]             source_chunks_o,
+  input  logic                    source_valid_i,
+  output logic                    source_ready_o,
+  input  logic [SizeWidth-1:0]    source_bytes_i,
+  input  logic                    source_ended_i,
+  input  logic                    source_done_i,
+  input  logic                    source_full_i,
+
+  output logic [Drives-1:0]       queue_cmd_valid_o,
+  input  logic [Drives-1:0]       queue_cmd_ready_i,
+  output logic                    queue_cmd_flush_o,
+  output logic [63:0]             queue_cmd_lba_o,
+  output logic [15:0]             queue_cmd_blocks_o,
+  input  logic [Drives-1:0]       queue_retire_valid_i,
+  output logic [Drives-1:0]       queue_retire_ready_o,
+  input  logic [Drives-1:0]       queue_retire_flush_i,
+  input  logic [SlotWidth*Drives-1:0] queue_retire_slot_i,
+  input  logic [15*Drives-1:0]    queue_retire_status_i,
+  input  logic [Drives-1:0]       queue_idle_i,
+
+  output logic                    chunk_valid_o,
+  input  logic                    chunk_ready_i,
+  output logic [SizeWidth-1:0]    chunk_bytes_o,
+  output logic                    chunk_last_o,
+  output logic [1:0]              chunk_drive_o,
+  output logic [SlotWidth-1:0]    chunk_slot_o,
+  input  logic                    delivered_i,
+  input  logic                    egress_idle_i
+);
+
+  localparam logic [SizeWidth-1:0] ChunkBytes = SizeWidth'(1) << ChunkShift;
+  localparam logic [14:0]          NoStatus   = 15'h7fff;  // DEVICE_STATUS of a command that was never completed
+
+  typedef enum logic [2:0] {Idle, Order, Media, Count, Total, Run, Drain, Flush} state_e;
+  state_e state_q;
+
+  // Registers of the range, sampled by the start.
+  logic [NoWidth-1:0]    first_q, last_q;
+  logic [31:0]           per_drive_q;
+  logic [31:0]           total_q;      // chunks of the session
+  logic [SizeWidth-1:0]  short_q;      // bytes of the last chunk if it is short, else 0
+  logic                  flush_after_q, stopped_q, aborted_q, failed_q, lost_q, protocol_q, early_q, ended_q;
+  logic [3:0]            refusal_q;    // bits 8:5 of STATUS
+
+  // Three positions in the session: commands made, commands retired, chunks of the reported run.
+  logic [31:0]           made_q, retired_q, run_q;
+  logic [1:0]            made_drive_q, retired_drive_q, run_drive_q;
+  logic [NoWidth-1:0]    made_no_q, retired_no_q, run_no_q;
+  logic [NoWidth-1:0]    last_run_no_q;
+
+  function automatic logic [1:0] next_drive(input logic [1:0] drive);
+    next_drive = drive == 2'(Drives - 1) ? 2'd0 : drive + 2'd1;
+  endfunction
+
+  // One drive's part of the vectors.
+  logic                 made_ready, retire_valid, retire_flush;
+  logic [3:0]           made_shift, retired_shift;
+  logic [SlotWidth-1:0] retire_slot;
+  logic [14:0]          retire_status;
+  always_comb begin
+    made_ready    = 1'b0;
+    made_shift    = '0;
+    retire_valid  = 1'b0;
+    retire_flush  = 1'b0;
+    retire_slot   = '0;
+    retire_status = '0;
+    retired_shift = '0;
+    for (int unsigned d = 0; d < Drives; d++) begin
+      if (made_drive_q == 2'(d)) begin
+        made_ready = queue_cmd_ready_i[d];
+        made_shift = block_shift_i[4*d +: 4];
+      end
+      if (retired_drive_q == 2'(d)) begin
+        retire_valid  = queue_retire_valid_i[d];
+        retire_flush  = queue_retire_flush_i[d];
+        retire_slot   = queue_retire_slot_i[SlotWidth*d +: SlotWidth];
+        retire_status = queue_retire_status_i[15*d +: 15];
+        retired_shift = block_shift_i[4*d +: 4];
+      end
+    end
+  end
+
+  // Refusals.
+  logic unaligned, beyond;
+  assign unaligned = first_address_i[ChunkShift-1:0] != '0 || last_address_i[ChunkShift-1:0] != '0;
+  always_comb begin
+    beyond = 1'b0;
+    for (int unsigned d = 0; d < Drives; d++) begin
+      if ({1'b0, last_q} >= (block_shift_i[4*d +: 4] == 4'd12 ? (NoWidth + 1)'(media_blocks_i[64*d +: 64] >> (ChunkShift - 12))
+                                                              : (NoWidth + 1)'(media_blocks_i[64*d +: 64] >> (ChunkShift - 9)))) beyond = 1'b1;
+    end
+  end
+
+  // Flush: of all drives, with no data command outstanding.
+  logic              flush_wanted_q;           // while the stream continues
+  logic [Drives-1:0] flush_sent_q, flush_done_q;
+  logic              flushing;
+  assign flushing = state_q == Flush || (state_q == Run && flush_wanted_q);
+
+  // Chunks to commands.
+  logic                 source_valid, source_take, source_drop, made;
+  logic [SizeWidth-1:0] source_bytes;
+  if (Replay != 0) begin : gen_source_of_range
+    assign source_valid   = state_q == Run && made_q != total_q;
+    assign source_bytes   = made_q + 32'd1 == total_q && short_q != '0 ? short_q : ChunkBytes;
+    assign source_ready_o = 1'b0;
+    logic unused;
+    assign unused = ^{source_valid_i, source_bytes_i, source_ended_i, source_done_i, source_full_i, source_take};
+  end else begin : gen_source_of_stream
+    assign source_valid   = source_valid_i;
+    assign source_bytes   = source_bytes_i;
+    assign source_ready_o = source_take;
+  end
+  // A stream's last beat may be empty: then its chunk is, too, and needs no command.
+  assign source_drop = failed_q || lost_q || source_bytes == '0 || (Replay != 0 && stopping_o);
+  assign made        = source_valid && state_q == Run && !flushing && !source_drop && made_ready;
+  assign source_take = made || (source_valid && source_drop);
+
+  always_comb begin
+    queue_cmd_valid_o = '0;
+    for (int unsigned d = 0; d < Drives; d++) begin
+      queue_cmd_valid_o[d] = flushing ? !flush_sent_q[d] && !failed_q && !lost_q
+                                      : source_valid && state_q == Run && !source_drop && made_drive_q == 2'(d);
+    end
+  end
+  assign queue_cmd_flush_o  = flushing;
+  assign queue_cmd_lba_o    = made_shift == 4'd12 ? 64'(made_no_q) << (ChunkShift - 12) : 64'(made_no_q) << (ChunkShift - 9);
+  assign queue_cmd_blocks_o = made_shift == 4'd12 ? 16'((SizeWidth + 1)'(source_bytes + SizeWidth'(4095)) >> 12)
+                                                  : 16'((SizeWidth + 1)'(source_bytes + SizeWidth'(511)) >> 9);
+
+  // Retirement. A chunk counts when it succeeded and none before it failed; a replay hands it to the stream.
+  logic retire_data, retire_good, retire_bad, retire_discard, retire_take, in_run;
+  assign retire_data    = retire_valid && !retire_flush && state_q != Idle;
+  assign retire_discard = failed_q || lost_q || (Replay != 0 && stopping_o);
+  assign retire_good    = retire_data && !retire_discard && retire_status == '0;
+  assign retire_bad     = retire_data && !retire_discard && retire_status != '0;
+  assign chunk_valid_o  = Replay != 0 && retire_good;
+  assign chunk_bytes_o  = retired_q + 32'd1 == total_q && short_q != '0 ? short_q : ChunkBytes;
+  assign chunk_last_o   = retired_q + 32'd1 == total_q;
+  assign chunk_drive_o  = retired_drive_q;
+  assign chunk_slot_o   = retire_slot;
+  assign retire_take    = retire_data && (Replay != 0 ? !retire_good || chunk_ready_i : 1'b1);
+  assign in_run         = Replay != 0 ? delivered_i && !stopped_q : retire_good;
+
+  logic flush_failed;
+  always_comb begin
+    queue_retire_ready_o = '0;
+    flush_failed         = 1'b0;
+    for (int unsigned d = 0; d < Drives; d++) begin
+      if (queue_retire_flush_i[d] || lost_q) queue_retire_ready_o[d] = 1'b1;
+      else queue_retire_ready_o[d] = retire_take && retired_drive_q == 2'(d);
+      if (queue_retire_valid_i[d] && queue_retire_flush_i[d] && queue_retire_status_i[15*d +: 15] != '0) flush_failed = 1'b1;
+    end
+  end
+
+  // Bytes of the chunk that joins the run: all but the last one of a stream are whole.
+  logic [SizeWidth-1:0] run_bytes;
+  assign run_bytes = (Replay != 0 ? run_q + 32'd1 == total_q : run_q + 32'd1 == made_q) && short_q != '0 ? short_q : ChunkBytes;
+
+  // Ends.
+  logic outstanding;
+  assign outstanding = made_q != retired_q || (flush_sent_q & ~flush_done_q) != '0;
+  logic drained, timed_out, fails, stop_now;
+  assign drained   = &(queue_idle_i | ~ready_i) && (Replay != 0 ? egress_idle_i : source_done_i && !source_valid_i);
+  assign timed_out = oldest_us_o >= timeout_us_i && outstanding && !lost_q && state_q != Idle;
+  assign fails     = retire_bad || timed_out || protocol_error_i || flush_failed || !(&ready_i);
+  // After its last beat a stream has ended; a replay can be stopped until its last chunk was delivered.
+  assign stop_now  = (stop_i || abort_i) && (state_q == Run || (Replay != 0 && state_q == Drain)) && (Replay != 0 || !source_ended_i) && !stopped_q;
+  assign stopping_o = stopped_q || failed_q || lost_q;
+  assign stopped_o  = stopped_q;
+  assign aborted_o  = aborted_q;
+  assign running_o  = state_q != Idle;
+  assign ended_o    = ended_q;
+  assign started_o  = state_q == Total;
+  assign source_chunks_o = total_q;
+
+  for (genvar d = 0; d < Drives; d++) begin : gen_restart
+    assign restart_o[d] = timed_out && (flushing ? flush_sent_q[d] && !flush_done_q[d] : retired_drive_q == 2'(d));
+  end
+
+  // Stalls: a recording waits for a slot, a replay for its next chunk.
+  logic stall, stall_q;
+  assign stall = Replay != 0 ? (state_q == Run || state_q == Drain) && egress_idle_i && run_q != total_q && !stopping_o
+                        : state_q == Run && source_full_i;
+
+  logic [31:0] total;
+  if (Drives == 3) begin : gen_total_of_three
+    assign total = per_drive_q + {per_drive_q[30:0], 1'b0};
+  end else begin : gen_total
+    assign total = per_drive_q << $clog2(Drives);
+  end
+  logic [NoWidth:0] length_chunks;
+  assign length_chunks = {1'b0, length_i[63:ChunkShift]} + (NoWidth + 1)'(length_i[ChunkShift-1:0] != '0);
+  logic length_short;
+  assign length_short = Replay != 0 && length_i != '0 && length_chunks <= (NoWidth + 1)'(total);
+
+  assign status_o = {19'b0, protocol_q, 2'b00, run_q != '0, refusal_q[3] || failed_q || lost_q, refusal_q[2:0],
+                     aborted_q && stopped_q, !aborted_q && stopped_q, early_q,
+                     ended_q && refusal_q == '0 && !stopped_q && !failed_q && !lost_q, state_q != Idle};
+  assign last_address_written_o = {last_run_no_q, {ChunkShift{1'b0}}};
+  assign oldest_drive_o = retired_drive_q;
+
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      state_q         <= Idle;
+      first_q         <= '0;
+      last_q          <= '0;
+      per_drive_q     <= '0;
+      total_q         <= '0;
+      short_q         <= '0;
+      flush_after_q   <= 1'b0;
+      flush_wanted_q  <= 1'b0;
+      flush_sent_q    <= '0;
+      flush_done_q    <= '0;
+      stopped_q       <= 1'b0;
+      aborted_q       <= 1'b0;
+      failed_q        <= 1'b0;
+      lost_q          <= 1'b0;
+      protocol_q      <= 1'b0;
+      early_q         <= 1'b0;
+      ended_q         <= 1'b0;
+      refusal_q       <= '0;
+      made_q          <= '0;
+      retired_q       <= '0;
+      run_q           <= '0;
+      made_drive_q    <= '0;
+      retired_drive_q <= '0;
+      run_drive_q     <= '0;
+      made_no_q       <= '0;
+      retired_no_q    <= '0;
+      run_no_q        <= '0;
+      last_run_no_q   <= '0;
+      bytes_o         <= '0;
+      durable_bytes_o <= '0;
+      device_status_o <= '0;
+      stalls_o        <= '0;
+      stall_time_us_o <= '0;
+      stall_q         <= 1'b0;
+      cycles_o        <= '0;
+      oldest_us_o     <= '0;
+    end else begin
+      if (state_q != Idle) cycles_o <= cycles_o + 64'd1;
+      stall_q <= stall;
+      if (stall && !stall_q) stalls_o <= stalls_o + 64'd1;
+      if (stall && tick_i) stall_time_us_o <= stall_time_us_o + 64'd1;
+      if (!outstanding || retire_take) oldest_us_o <= '0;
+      else if (tick_i) oldest_us_o <= oldest_us_o + 32'd1;
+
+      if (made) begin
+        made_q       <= made_q + 32'd1;
+        made_drive_q <= next_drive(made_drive_q);
+        if (made_drive_q == 2'(Drives - 1)) made_no_q <= made_no_q + 1'b1;
+        if (Replay == 0 && source_bytes != ChunkBytes) begin
+          short_q <= source_bytes;
+          early_q <= 1'b1;
+        end
+      end
+      if (retire_take) begin
+        retired_q       <= retired_q + 32'd1;
+        retired_drive_q <= next_drive(retired_drive_q);
+        if (retired_drive_q == 2'(Drives - 1)) retired_no_q <= retired_no_q + 1'b1;
+      end
+      if (in_run && state_q != Idle) begin
+        run_q         <= run_q + 32'd1;
+        run_drive_q   <= next_drive(run_drive_q);
+        last_run_no_q <= run_no_q;
+        if (run_drive_q == 2'(Drives - 1)) run_no_q <= run_no_q + 1'b1;
+        bytes_o       <= bytes_o + 64'(run_bytes);
+        if (Replay != 0 && run_bytes != ChunkBytes) early_q <= 1'b1;
+      end
+
+      if (state_q == Run || state_q == Drain || state_q == Flush) begin
+        if (fails && !failed_q && !lost_q) begin
+          device_status_o <= {retired_shift == 4'd12 ? 32'(64'(retired_no_q) << (ChunkShift - 12)) : 32'(64'(retired_no_q) << (ChunkShift - 9)),
+                              1'b1, 13'b0, retired_drive_q, 1'b0, retire_bad ? retire_status : NoStatus};
+        end
+        if (fails) failed_q <= 1'b1;
+        if (!(&ready_i) || timed_out) lost_q <= 1'b1;
+        if (protocol_error_i) protocol_q <= 1'b1;
+        if (stop_now) begin
+          stopped_q <= 1'b1;
+          aborted_q <= abort_i;
+          if (abort_i) flush_after_q <= 1'b1;
+        end
+        if (flush_after_i) flush_after_q <= 1'b1;
+      end
+
+      // Flush commands of all drives; the last completion makes the run durable.
+      if (flushing) begin
+        flush_sent_q <= flush_sent_q | (queue_cmd_valid_o & queue_cmd_ready_i);
+        flush_done_q <= flush_done_q | (queue_retire_valid_i & queue_retire_flush_i);
+        if (&flush_done_q || failed_q || lost_q) begin
+          flush_wanted_q <= 1'b0;
+          flush_sent_q   <= '0;
+          flush_done_q   <= '0;
+          if (!failed_q && !lost_q && !fails) durable_bytes_o <= bytes_o;
+        end
+      end
+
+      unique case (state_q)
+        Idle: begin
+          if (start_i) begin
+            first_q         <= first_address_i[63:ChunkShift];
+            last_q          <= last_address_i[63:ChunkShift];
+            flush_after_q   <= flush_after_i;
+            flush_wanted_q  <= 1'b0;
+            stopped_q       <= 1'b0;
+            aborted_q       <= 1'b0;
+            failed_q        <= 1'b0;
+            lost_q          <= 1'b0;
+            protocol_q      <= 1'b0;
+            early_q         <= 1'b0;
+            ended_q         <= 1'b0;
+            made_q          <= '0;
+            retired_q       <= '0;
+            run_q           <= '0;
+            made_drive_q    <= '0;
+            retired_drive_q <= '0;
+            run_drive_q     <= '0;
+            short_q         <= '0;
+            bytes_o         <= '0;
+            durable_bytes_o <= '0;
+            device_status_o <= '0;
+            stalls_o        <= '0;
+            stall_time_us_o <= '0;
+            cycles_o        <= '0;
+            refusal_q       <= {2'b00, unaligned, 1'b0};
+            state_q         <= Order;
+          end
+        end
+        Order: begin
+          if (refusal_q == '0 && first_q > last_q) refusal_q <= 4'b0001;
+          state_q <= Media;
+        end
+        Media: begin
+          // A drive that is not ready has no media.
+          if (refusal_q == '0) refusal_q <= !(&ready_i) ? 4'b1000 : beyond ? 4'b0100 : 4'b0000;
+          per_drive_q  <= 32'(last_q - first_q) + 32'd1;
+          made_no_q    <= first_q;
+          retired_no_q <= first_q;
+          run_no_q     <= first_q;
+          state_q      <= Count;
+        end
+        Count: begin
+          total_q <= length_short ? length_chunks[31:0] : total;
+          if (length_short) short_q <= {1'b0, length_i[ChunkShift-1:0]};
+          ended_q <= refusal_q != '0;
+          state_q <= refusal_q != '0 ? Idle : Total;
+        end
+        Total: state_q <= Run;
+        Run: begin
+          if (flush_now_i && Replay == 0) flush_wanted_q <= 1'b1;
+          if (Replay != 0 ? made_q == total_q || stopping_o : source_done_i && !source_valid_i && !flush_wanted_q) state_q <= Drain;
+        end
+        Drain: begin
+          if (drained) begin
+            if (Replay == 0 && flush_after_q && (!stopped_q || aborted_q) && !failed_q && !lost_q) begin
+              state_q <= Flush;
+            end else begin
+              state_q <= Idle;
+              ended_q <= 1'b1;
+            end
+          end
+        end
+        Flush: begin
+          flush_after_q <= 1'b0;
+          if (&flush_done_q || failed_q || lost_q) state_q <= Drain;
+        end
+        default: state_q <= Idle;
+      endcase
+    end
+  end
+
+`ifdef FORMAL
+  `include "formal/nvs_session.svh"
+`endif
+
+endmodule
