@@ -1,0 +1,780 @@
+// Streaming core: AXI4-Stream to NVMe drives and back, without a processor.
+//
+// Purpose: top level. Connects the sessions, the data path, the queues and the bring-up sequencers of up to four drives.
+//
+// Interface (no output depends on an input of the same cycle):
+//   tick_i    pulse, once per microsecond; the only source of time
+//   s_reg_*   AXI4-Lite, registers (registers.toml)
+//   s_*, m_*  AXI4-Stream: stream to record, stream replayed
+//   mem_*     AXI4, INCR bursts within 4 KiB: the ring of chunk buffers. Identifier 0: stream side; 1 + d: drive d
+//   dev_*     AXI4, one port per drive: what the drive reads and writes of the core, through the PCIe bridge
+//   bar_*     AXI4-Lite, one port per drive: the drive's registers and configuration space (bit 31)
+//   link_*    link state of each drive's PCIe block: up, speed (1 = 2.5 GT/s ... 5 = 32 GT/s), width in lanes
+//   irq_o     level: a session has ended since its last start
+
+module nvs_core #(
+  parameter  int unsigned DataWidth  = 128,  // 128, 256 or 512
+  parameter  int unsigned ChunkPages = 32,   // pages of 4 KiB per chunk; a power of two, 4 to 512
+  parameter  int unsigned Slots      = 32,   // chunks in flight per drive and direction; a power of two
+  parameter  int unsigned Entries    = 64,   // of each I/O queue; a power of two above Slots, at most 64
+  parameter  int unsigned Drives     = 1,    // 1 to 4
+  parameter  int unsigned IdWidth    = 4,    // of dev_*
+  parameter  logic [63:0] BusBase    = 64'h0,  // bus address of the core, as the drives see it; a multiple of 1 TiB
+  localparam int unsigned BeatBytes  = DataWidth / 8,
+  localparam int unsigned RingWidth  = 1 + 2 + $clog2(Slots) + $clog2(ChunkPages) + 12
+) (
+  input  logic                        clk_i,
+  input  logic                        rst_ni,
+  input  logic                        tick_i,
+
+  input  logic                        s_reg_aw_valid_i,
+  output logic                        s_reg_aw_ready_o,
+  input  logic [11:0]                 s_reg_aw_addr_i,
+  input  logic                        s_reg_w_valid_i,
+  output logic                        s_reg_w_ready_o,
+  input  logic [31:0]                 s_reg_w_data_i,
+  input  logic [3:0]                  s_reg_w_strb_i,
+  output logic                        s_reg_b_valid_o,
+  input  logic                        s_reg_b_ready_i,
+  output logic [1:0]                  s_reg_b_resp_o,
+  input  logic                        s_reg_ar_valid_i,
+  output logic                        s_reg_ar_ready_o,
+  input  logic [11:0]                 s_reg_ar_addr_i,
+  output logic                        s_reg_r_valid_o,
+  input  logic                        s_reg_r_ready_i,
+  output logic [31:0]                 s_reg_r_data_o,
+  output logic [1:0]                  s_reg_r_resp_o,
+
+  input  logic                        s_valid_i,
+  output logic                        s_ready_o,
+  input  logic [DataWidth-1:0]        s_data_i,
+  input  logic [BeatBytes-1:0]        s_keep_i,
+  input  logic                        s_last_i,
+
+  output logic                        m_valid_o,
+  input  logic                        m_ready_i,
+  output logic [DataWidth-1:0]        m_data_o,
+  output logic [BeatBytes-1:0]        m_keep_o,
+  output logic                        m_last_o,
+
+  output logic                        mem_aw_valid_o,
+  input  logic                        mem_aw_ready_i,
+  output logic [2:0]                  mem_aw_id_o,
+  output logic [RingWidth-1:0]        mem_aw_addr_o,
+  output logic [7:0]                  mem_aw_len_o,
+  output logic                        mem_w_valid_o,
+  input  logic                        mem_w_ready_i,
+  output logic [DataWidth-1:0]        mem_w_data_o,
+  output logic [BeatBytes-1:0]        mem_w_strb_o,
+  output logic                        mem_w_last_o,
+  input  logic                        mem_b_valid_i,
+  output logic                        mem_b_ready_o,
+  input  logic [2:0]                  mem_b_id_i,
+  input  logic [1:0]                  mem_b_resp_i,
+  output logic                        mem_ar_valid_o,
+  input  logic                        mem_ar_ready_i,
+  output logic [2:0]                  mem_ar_id_o,
+  output logic [RingWidth-1:0]        mem_ar_addr_o,
+  output logic [7:0]                  mem_ar_len_o,
+  input  logic                        mem_r_valid_i,
+  output logic                        mem_r_ready_o,
+  input  logic [2:0]                  mem_r_id_i,
+  input  logic [DataWidth-1:0]        mem_r_data_i,
+  input  logic [1:0]                  mem_r_resp_i,
+  input  logic                        mem_r_last_i,
+
+  input  logic [Drives-1:0]           dev_aw_valid_i,
+  output logic [Drives-1:0]           dev_aw_ready_o,
+  input  logic [IdWidth*Drives-1:0]   dev_aw_id_i,
+  input  logic [40*Drives-1:0]        dev_aw_addr_i,
+  input  logic [8*Drives-1:0]         dev_aw_len_i,
+  input  logic [Drives-1:0]           dev_w_valid_i,
+  output logic [Drives-1:0]           dev_w_ready_o,
+  input  logic [DataWidth*Drives-1:0] dev_w_data_i,
+  input  logic [BeatBytes*Drives-1:0] dev_w_strb_i,
+  input  logic [Drives-1:0]           dev_w_last_i,
+  output logic [Drives-1:0]           dev_b_valid_o,
+  input  logic [Drives-1:0]           dev_b_ready_i,
+  output logic [IdWidth*Drives-1:0]   dev_b_id_o,
+  output logic [2*Drives-1:0]         dev_b_resp_o,
+  input  logic [Drives-1:0]           dev_ar_valid_i,
+  output logic [Drives-1:0]           dev_ar_ready_o,
+  input  logic [IdWidth*Drives-1:0]   dev_ar_id_i,
+  input  logic [40*Drives-1:0]        dev_ar_addr_i,
+  input  logic [8*Drives-1:0]         dev_ar_len_i,
+  output logic [Drives-1:0]           dev_r_valid_o,
+  input  logic [Drives-1:0]           dev_r_ready_i,
+  output logic [IdWidth*Drives-1:0]   dev_r_id_o,
+  output logic [DataWidth*Drives-1:0] dev_r_data_o,
+  output logic [2*Drives-1:0]         dev_r_resp_o,
+  output logic [Drives-1:0]           dev_r_last_o,
+
+  output logic [Drives-1:0]           bar_aw_valid_o,
+  input  logic [Drives-1:0]           bar_aw_ready_i,
+  output logic [32*Drives-1:0]        bar_aw_addr_o,
+  output logic [Drives-1:0]           bar_w_valid_o,
+  input  logic [Drives-1:0]           bar_w_ready_i,
+  output logic [32*Drives-1:0]        bar_w_data_o,
+  output logic [4*Drives-1:0]         bar_w_strb_o,
+  input  logic [Drives-1:0]           bar_b_valid_i,
+  output logic [Drives-1:0]           bar_b_ready_o,
+  input  logic [2*Drives-1:0]         bar_b_resp_i,
+  output logic [Drives-1:0]           bar_ar_valid_o,
+  input  logic [Drives-1:0]           bar_ar_ready_i,
+  output logic [32*Drives-1:0]        bar_ar_addr_o,
+  input  logic [Drives-1:0]           bar_r_valid_i,
+  output logic [Drives-1:0]           bar_r_ready_o,
+  input  logic [32*Drives-1:0]        bar_r_data_i,
+  input  logic [2*Drives-1:0]         bar_r_resp_i,
+
+  input  logic [Drives-1:0]           link_up_i,
+  input  logic [4*Drives-1:0]         link_speed_i,
+  input  logic [8*Drives-1:0]         link_width_i,
+
+  output logic                        irq_o,
+  output logic                        quiet_o   // level: without an input nothing changes but times that count ticks
+);
+
+  localparam int unsigned SlotWidth  = $clog2(Slots);
+  localparam int unsigned PageWidth  = $clog2(ChunkPages);
+  localparam int unsigned SizeWidth  = PageWidth + 13;
+  localparam int unsigned Masters    = 1 + Drives;
+  localparam int unsigned DriveWidth = Drives > 1 ? $clog2(Drives) : 1;
+
+  // Registers. Index 0 is the write bank, 1 the read bank.
+  logic [31:0]          control_write, control_read, flush_write, flush_read;
+  logic                 control_write_valid, control_read_valid, flush_write_valid, flush_read_valid;
+  logic [63:0]          first_address [2], last_address [2], seed [2], seed_high [2], packet_beats [2];
+  logic [63:0]          length;
+  logic [31:0]          status [2];
+  logic [63:0]          last_written [2], bytes [2], beats [2], stalls [2], stall_ns [2], durable [2], device_status [2], cycles [2];
+  logic [63:0]          error_beat, dropped_beats;
+  logic                 discarding, discarded, pattern_error, length_error;
+  logic [32*Drives-1:0] drive_link, drive_sequencer, drive_block_bytes, drive_max_transfer, drive_timeout, drive_oldest, drive_commands;
+  logic [32*Drives-1:0] drive_doorbells, drive_errors, drive_control;
+  logic [64*Drives-1:0] drive_media_bytes, drive_cap;
+  logic [Drives-1:0]    drive_control_valid;
+
+  nvs_registers #(
+    .Drives(Drives)
+  ) u_registers (
+    .clk_i,
+    .rst_ni,
+    .s_reg_aw_valid_i,
+    .s_reg_aw_ready_o,
+    .s_reg_aw_addr_i,
+    .s_reg_w_valid_i,
+    .s_reg_w_ready_o,
+    .s_reg_w_data_i,
+    .s_reg_w_strb_i,
+    .s_reg_b_valid_o,
+    .s_reg_b_ready_i,
+    .s_reg_b_resp_o,
+    .s_reg_ar_valid_i,
+    .s_reg_ar_ready_o,
+    .s_reg_ar_addr_i,
+    .s_reg_r_valid_o,
+    .s_reg_r_ready_i,
+    .s_reg_r_data_o,
+    .s_reg_r_resp_o,
+    .write_control_o             (control_write),
+    .write_control_valid_o       (control_write_valid),
+    .write_status_i              (status[0]),
+    .write_first_address_o       (first_address[0]),
+    .write_last_address_o        (last_address[0]),
+    .write_chunk_bytes_i         (32'(ChunkPages * 4096)),
+    .write_last_address_written_i(last_written[0]),
+    .write_bytes_i               (bytes[0]),
+    .write_beats_i               (beats[0]),
+    .write_stalls_i              (stalls[0]),
+    .write_stall_time_i          (stall_ns[0]),
+    .write_pattern_seed_o        (seed[0]),
+    .write_packet_beats_o        (packet_beats[0]),
+    .write_durable_bytes_i       (durable[0]),
+    .write_error_beat_i          (64'h0),
+    .write_device_status_i       (device_status[0]),
+    .write_flush_control_o       (flush_write),
+    .write_flush_control_valid_o (flush_write_valid),
+    .write_flush_status_i        ({30'b0, discarded, discarding}),
+    .write_dropped_beats_i       (dropped_beats),
+    .write_cycles_i              (cycles[0]),
+    .write_pattern_seed_high_o   (seed_high[0]),
+    .read_control_o              (control_read),
+    .read_control_valid_o        (control_read_valid),
+    .read_status_i               (status[1] | {20'b0, length_error, pattern_error, 10'b0}),
+    .read_first_address_o        (first_address[1]),
+    .read_last_address_o         (last_address[1]),
+    .read_chunk_bytes_i          (32'(ChunkPages * 4096)),
+    .read_last_address_written_i (last_written[1]),
+    .read_bytes_i                (bytes[1]),
+    .read_beats_i                (beats[1]),
+    .read_stalls_i               (stalls[1]),
+    .read_stall_time_i           (stall_ns[1]),
+    .read_pattern_seed_o         (seed[1]),
+    .read_packet_beats_o         (packet_beats[1]),
+    .read_durable_bytes_i        (durable[1]),
+    .read_error_beat_i           (error_beat),
+    .read_device_status_i        (device_status[1]),
+    .read_flush_control_o        (flush_read),
+    .read_flush_control_valid_o  (flush_read_valid),
+    .read_flush_status_i         (32'h0),
+    .read_dropped_beats_i        (64'h0),
+    .read_cycles_i               (cycles[1]),
+    .read_pattern_seed_high_o    (seed_high[1]),
+    .read_length_o               (length),
+    .drive_link_i           (drive_link),
+    .drive_sequencer_i      (drive_sequencer),
+    .drive_media_bytes_i    (drive_media_bytes),
+    .drive_block_bytes_i    (drive_block_bytes),
+    .drive_max_transfer_i   (drive_max_transfer),
+    .drive_cap_i            (drive_cap),
+    .drive_command_timeout_o(drive_timeout),
+    .drive_oldest_command_i (drive_oldest),
+    .drive_commands_i       (drive_commands),
+    .drive_doorbells_i      (drive_doorbells),
+    .drive_protocol_errors_i(drive_errors),
+    .drive_control_o        (drive_control),
+    .drive_control_valid_o  (drive_control_valid)
+  );
+
+  // Bits of CONTROL.
+  logic [31:0] control [2];
+  logic [1:0]  control_valid;
+  assign control[0]    = control_write;
+  assign control[1]    = control_read;
+  assign control_valid = {control_read_valid, control_write_valid};
+
+  // Sessions.
+  logic [1:0]               running, started, stopping, stopped, aborted, ended;
+  logic [Drives-1:0]        ready;
+  logic [64*Drives-1:0]     media_blocks;
+  logic [4*Drives-1:0]      block_shift;
+  logic                     protocol_error;
+  logic [Drives-1:0]        restart [2];
+  logic [31:0]              oldest_us [2];
+  logic [1:0]               oldest_drive [2];
+  logic [63:0]              stall_us [2];
+
+  logic [Drives-1:0]           cmd_valid [2], cmd_ready [2], retire_valid [2], retire_ready [2], retire_flush [2], queue_idle [2];
+  logic [1:0]                  cmd_flush;
+  logic [63:0]                 cmd_lba [2];
+  logic [15:0]                 cmd_blocks [2];
+  logic [SlotWidth*Drives-1:0] retire_slot [2];
+  logic [15*Drives-1:0]        retire_status [2];
+
+  logic                 ingress_valid, ingress_ready, ingress_ended, ingress_done, ingress_full, ingress_error;
+  logic [SizeWidth-1:0] ingress_bytes;
+  logic                 source_ready [2];
+  logic [31:0]          source_chunks [2];
+
+  logic                 chunk_valid [2], chunk_last [2];
+  logic [SizeWidth-1:0] chunk_bytes [2];
+  logic [1:0]           chunk_drive [2];
+  logic [SlotWidth-1:0] chunk_slot [2];
+  logic                 chunk_ready, delivered, egress_idle, egress_release, read_error;
+
+  for (genvar i = 0; i < 2; i++) begin : gen_session
+    nvs_session #(
+      .Replay    (i),
+      .ChunkPages(ChunkPages),
+      .Slots     (Slots),
+      .Drives    (Drives)
+    ) u_session (
+      .clk_i,
+      .rst_ni,
+      .tick_i,
+      .start_i      (control_valid[i] && control[i][0]),
+      .stop_i       (control_valid[i] && control[i][1]),
+      .abort_i      (control_valid[i] && control[i][2]),
+      .flush_now_i  (control_valid[i] && control[i][3]),
+      .flush_after_i(control_valid[i] && control[i][4]),
+      .first_address_i(first_address[i]),
+      .last_address_i (last_address[i]),
+      .length_i       (i == 1 ? length : 64'h0),
+      .timeout_us_i   (drive_timeout[31:0]),
+      .status_o              (status[i]),
+      .last_address_written_o(last_written[i]),
+      .bytes_o               (bytes[i]),
+      .stalls_o              (stalls[i]),
+      .stall_time_us_o       (stall_us[i]),
+      .durable_bytes_o       (durable[i]),
+      .device_status_o       (device_status[i]),
+      .cycles_o              (cycles[i]),
+      .oldest_us_o           (oldest_us[i]),
+      .oldest_drive_o        (oldest_drive[i]),
+      .running_o             (running[i]),
+      .started_o             (started[i]),
+      .stopping_o            (stopping[i]),
+      .stopped_o             (stopped[i]),
+      .aborted_o             (aborted[i]),
+      .ended_o               (ended[i]),
+      .ready_i         (ready),
+      .media_blocks_i  (media_blocks),
+      .block_shift_i   (block_shift),
+      .protocol_error_i(protocol_error || (i == 0 ? ingress_error : read_error)),
+      .restart_o       (restart[i]),
+      .source_chunks_o(source_chunks[i]),
+      .source_valid_i (ingress_valid),
+      .source_ready_o (source_ready[i]),
+      .source_bytes_i (ingress_bytes),
+      .source_ended_i (ingress_ended),
+      .source_done_i  (ingress_done),
+      .source_full_i  (ingress_full),
+      .queue_cmd_valid_o    (cmd_valid[i]),
+      .queue_cmd_ready_i    (cmd_ready[i]),
+      .queue_cmd_flush_o    (cmd_flush[i]),
+      .queue_cmd_lba_o      (cmd_lba[i]),
+      .queue_cmd_blocks_o   (cmd_blocks[i]),
+      .queue_retire_valid_i (retire_valid[i]),
+      .queue_retire_ready_o (retire_ready[i]),
+      .queue_retire_flush_i (retire_flush[i]),
+      .queue_retire_slot_i  (retire_slot[i]),
+      .queue_retire_status_i(retire_status[i]),
+      .queue_idle_i         (queue_idle[i]),
+      .chunk_valid_o(chunk_valid[i]),
+      .chunk_ready_i(chunk_ready),
+      .chunk_bytes_o(chunk_bytes[i]),
+      .chunk_last_o (chunk_last[i]),
+      .chunk_drive_o(chunk_drive[i]),
+      .chunk_slot_o (chunk_slot[i]),
+      .delivered_i  (delivered),
+      .egress_idle_i(egress_idle)
+    );
+    assign beats[i]    = (bytes[i] + 64'd15) >> 4;
+    assign stall_ns[i] = stall_us[i] * 64'd1000;
+  end
+
+  // Slots are released as they retire by a recording, and by a replay when they were read from memory: both in the order of the session.
+  logic [Drives-1:0] release_queue [2];
+  logic              release_ingress_q;
+  logic [1:0]        release_drive_q;
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      release_queue[0]  <= '0;
+      release_ingress_q <= 1'b0;
+      release_drive_q   <= '0;
+    end else begin
+      // One cycle after the retirement, for which the queue has a slot to release then.
+      release_queue[0]  <= retire_valid[0] & retire_ready[0] & ~retire_flush[0];
+      release_ingress_q <= (retire_valid[0] & retire_ready[0] & ~retire_flush[0]) != '0 && running[0] && !started[0];
+      if (started[1]) release_drive_q <= '0;
+      else if (egress_release) release_drive_q <= release_drive_q == 2'(Drives - 1) ? 2'd0 : release_drive_q + 2'd1;
+    end
+  end
+  for (genvar d = 0; d < Drives; d++) begin : gen_release
+    assign release_queue[1][d] = egress_release && release_drive_q == 2'(d);
+  end
+
+  // Stream to record: a slice at the port, the discarder, the pattern generator instead of it, chunks.
+  localparam int unsigned StreamWidth = DataWidth + BeatBytes + 1;
+  logic                 in_valid, in_ready, in_last, kept_valid, kept_ready, kept_last, made_valid, made_last;
+  logic [DataWidth-1:0] in_data, kept_data, made_data;
+  logic [BeatBytes-1:0] in_keep, kept_keep, made_keep;
+  logic                 stream_ready, pattern_q, check_q, ended_q;
+  nvs_skid #(
+    .Width(StreamWidth)
+  ) u_slice_in (
+    .clk_i,
+    .rst_ni,
+    .valid_i(s_valid_i),
+    .ready_o(s_ready_o),
+    .data_i ({s_last_i, s_keep_i, s_data_i}),
+    .valid_o(in_valid),
+    .ready_i(in_ready),
+    .data_o ({in_last, in_keep, in_data})
+  );
+
+  logic [63:0] discarded_beats;
+  logic [SizeWidth-1:0] given_up_bytes;
+  nvs_discard #(
+    .DataWidth(DataWidth)
+  ) u_discard (
+    .clk_i,
+    .rst_ni,
+    .begin_i  (flush_write_valid && flush_write[0]),
+    .end_i    (flush_write_valid && flush_write[1]),
+    .arm_i    (flush_write_valid && flush_write[2]),
+    .start_i  (started[0]),
+    .running_i(running[0]),
+    .ended_i  (ended[0] && !ended_q && !pattern_q),
+    .aborted_i(aborted[0]),
+    .last_i   (ingress_ended),
+    .s_valid_i(in_valid),
+    .s_ready_o(in_ready),
+    .s_data_i (in_data),
+    .s_keep_i (in_keep),
+    .s_last_i (in_last),
+    .m_valid_o(kept_valid),
+    .m_ready_i(kept_ready),
+    .m_data_o (kept_data),
+    .m_keep_o (kept_keep),
+    .m_last_o (kept_last),
+    .active_o  (discarding),
+    .finished_o(discarded),
+    .beats_o   (discarded_beats)
+  );
+  assign dropped_beats = discarded_beats + 64'(given_up_bytes[SizeWidth-1:4]) + 64'(given_up_bytes[3:0] != '0);
+
+  nvs_generator #(
+    .DataWidth(DataWidth)
+  ) u_generator (
+    .clk_i,
+    .rst_ni,
+    .start_i       (started[0] && pattern_q),
+    .stop_i        (!running[0]),
+    .beat0_i       ({seed_high[0], seed[0]}),
+    .packet_beats_i(packet_beats[0]),
+    .m_valid_o     (made_valid),
+    .m_ready_i     (stream_ready && pattern_q),
+    .m_data_o      (made_data),
+    .m_keep_o      (made_keep),
+    .m_last_o      (made_last)
+  );
+  assign kept_ready = stream_ready && !pattern_q;
+
+  logic [Masters-1:0]           mem_aw_valid, mem_aw_ready, mem_w_valid, mem_w_ready, mem_w_last, mem_b_valid;
+  logic [RingWidth*Masters-1:0] mem_aw_addr, mem_ar_addr;
+  logic [8*Masters-1:0]         mem_aw_len, mem_ar_len;
+  logic [DataWidth*Masters-1:0] mem_w_data;
+  logic [BeatBytes*Masters-1:0] mem_w_strb;
+  logic                         mem_b_error;
+  logic [Masters-1:0]           mem_ar_valid, mem_ar_ready, mem_r_valid, mem_r_ready;
+  logic [DataWidth-1:0]         mem_r_data;
+  logic                         mem_r_last, mem_r_error;
+
+  nvs_ingress #(
+    .DataWidth (DataWidth),
+    .ChunkPages(ChunkPages),
+    .Slots     (Slots),
+    .Drives    (Drives)
+  ) u_ingress (
+    .clk_i,
+    .rst_ni,
+    .start_i (started[0]),
+    .stop_i  (stopping[0]),
+    .chunks_i(source_chunks[0]),
+    .s_valid_i(pattern_q ? made_valid : kept_valid),
+    .s_ready_o(stream_ready),
+    .s_data_i (pattern_q ? made_data : kept_data),
+    .s_keep_i (pattern_q ? made_keep : kept_keep),
+    .s_last_i (pattern_q ? made_last : kept_last),
+    .aw_valid_o(mem_aw_valid[0]),
+    .aw_ready_i(mem_aw_ready[0]),
+    .aw_addr_o (mem_aw_addr[RingWidth-1:0]),
+    .w_valid_o (mem_w_valid[0]),
+    .w_ready_i (mem_w_ready[0]),
+    .w_data_o  (mem_w_data[DataWidth-1:0]),
+    .w_last_o  (mem_w_last[0]),
+    .b_valid_i (mem_b_valid[0]),
+    .b_error_i (mem_b_error),
+    .cmd_valid_o(ingress_valid),
+    .cmd_ready_i(ingress_ready),
+    .cmd_bytes_o(ingress_bytes),
+    .cmd_last_o (),
+    .release_i  (release_ingress_q),
+    .done_o (ingress_done),
+    .ended_o(ingress_ended),
+    .full_o (ingress_full),
+    .bytes_o(),
+    .dropped_o(given_up_bytes),
+    .error_o(ingress_error)
+  );
+  assign ingress_ready              = source_ready[0];
+  assign mem_aw_len[7:0]            = 8'(4096 / BeatBytes - 1);
+  assign mem_w_strb[BeatBytes-1:0]  = '1;
+
+  // Replayed stream: chunks from memory, the port or the pattern checker.
+  logic                 out_valid, out_ready, out_last, check_ready, slice_ready;
+  logic [DataWidth-1:0] out_data;
+  logic [BeatBytes-1:0] out_keep;
+  nvs_egress #(
+    .DataWidth (DataWidth),
+    .ChunkPages(ChunkPages),
+    .Slots     (Slots),
+    .Drives    (Drives),
+    .FifoBeats (512)
+  ) u_egress (
+    .clk_i,
+    .rst_ni,
+    .chunk_valid_i(chunk_valid[1]),
+    .chunk_ready_o(chunk_ready),
+    .chunk_bytes_i(chunk_bytes[1]),
+    .chunk_last_i (chunk_last[1]),
+    .chunk_drive_i(chunk_drive[1][DriveWidth-1:0]),
+    .chunk_slot_i (chunk_slot[1]),
+    .abort_i      (stopped[1] && running[1]),
+    .ar_valid_o(mem_ar_valid[0]),
+    .ar_ready_i(mem_ar_ready[0]),
+    .ar_addr_o (mem_ar_addr[RingWidth-1:0]),
+    .ar_len_o  (mem_ar_len[7:0]),
+    .r_valid_i (mem_r_valid[0]),
+    .r_ready_o (mem_r_ready[0]),
+    .r_data_i  (mem_r_data),
+    .m_valid_o(out_valid),
+    .m_ready_i(out_ready),
+    .m_data_o (out_data),
+    .m_keep_o (out_keep),
+    .m_last_o (out_last),
+    .release_o  (egress_release),
+    .delivered_o(delivered),
+    .idle_o     (egress_idle)
+  );
+  assign out_ready  = check_q ? check_ready : slice_ready;
+  assign read_error = mem_r_valid != '0 && mem_r_error;
+
+  nvs_checker #(
+    .DataWidth(DataWidth)
+  ) u_checker (
+    .clk_i,
+    .rst_ni,
+    .start_i         (started[1]),
+    .beat0_i         ({seed_high[1], seed[1]}),
+    .expected_beats_i(packet_beats[1]),
+    .s_valid_i(out_valid && check_q),
+    .s_ready_o(check_ready),
+    .s_data_i (out_data),
+    .s_keep_i (out_keep),
+    .s_last_i (out_last),
+    .pattern_error_o(pattern_error),
+    .length_error_o (length_error),
+    .error_beat_o   (error_beat),
+    .done_o         ()
+  );
+
+  nvs_skid #(
+    .Width(StreamWidth)
+  ) u_slice_out (
+    .clk_i,
+    .rst_ni,
+    .valid_i(out_valid && !check_q),
+    .ready_o(slice_ready),
+    .data_i ({out_last, out_keep, out_data}),
+    .valid_o(m_valid_o),
+    .ready_i(m_ready_i),
+    .data_o ({m_last_o, m_keep_o, m_data_o})
+  );
+
+  // The pattern bit counts with the start; irq.
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      pattern_q <= 1'b0;
+      check_q   <= 1'b0;
+      ended_q   <= 1'b0;
+      irq_o     <= 1'b0;
+    end else begin
+      if (control_valid[0] && control[0][0] && !running[0]) pattern_q <= control[0][6];
+      if (control_valid[1] && control[1][0] && !running[1]) check_q <= control[1][6];
+      ended_q <= ended[0];
+      irq_o   <= ended != 2'b00;
+    end
+  end
+
+  // Drives.
+  logic [Drives-1:0] drive_error;
+  assign protocol_error = drive_error != '0;
+  for (genvar d = 0; d < Drives; d++) begin : gen_drive
+    logic [15:0] max_transfer_pages;
+    logic [63:0] cap;
+    logic        shutdown_q;
+    logic [1:0]  cmd_ready_d, retire_valid_d, retire_flush_d, idle_d;
+    logic [2*SlotWidth-1:0] retire_slot_d;
+    logic [29:0] retire_status_d;
+
+    nvs_drive #(
+      .DataWidth (DataWidth),
+      .ChunkPages(ChunkPages),
+      .Slots     (Slots),
+      .Entries   (Entries),
+      .IdWidth   (IdWidth),
+      .Drive     (d),
+      .BusBase   (BusBase)
+    ) u_drive (
+      .clk_i,
+      .rst_ni,
+      .tick_i,
+      .link_up_i (link_up_i[d]),
+      .restart_i (restart[0][d] || restart[1][d] || (drive_control_valid[d] && drive_control[32*d])),
+      .shutdown_i(shutdown_q),
+      .ready_o             (ready[d]),
+      .media_blocks_o      (media_blocks[64*d +: 64]),
+      .block_shift_o       (block_shift[4*d +: 4]),
+      .max_transfer_pages_o(max_transfer_pages),
+      .cap_o               (cap),
+      .sequencer_o         (drive_sequencer[32*d +: 32]),
+      .commands_o          (drive_commands[32*d +: 32]),
+      .doorbells_o         (drive_doorbells[32*d +: 32]),
+      .protocol_errors_o   (drive_errors[32*d +: 32]),
+      .protocol_error_o    (drive_error[d]),
+      .rewind_i       (started),
+      .cmd_valid_i    ({cmd_valid[1][d], cmd_valid[0][d]}),
+      .cmd_ready_o    (cmd_ready_d),
+      .cmd_flush_i    (cmd_flush),
+      .cmd_lba_i      ({cmd_lba[1], cmd_lba[0]}),
+      .cmd_blocks_i   ({cmd_blocks[1], cmd_blocks[0]}),
+      .retire_valid_o (retire_valid_d),
+      .retire_ready_i ({retire_ready[1][d], retire_ready[0][d]}),
+      .retire_flush_o (retire_flush_d),
+      .retire_slot_o  (retire_slot_d),
+      .retire_status_o(retire_status_d),
+      .release_i      ({release_queue[1][d], release_queue[0][d]}),
+      .idle_o         (idle_d),
+      .dev_aw_valid_i(dev_aw_valid_i[d]),
+      .dev_aw_ready_o(dev_aw_ready_o[d]),
+      .dev_aw_id_i   (dev_aw_id_i[IdWidth*d +: IdWidth]),
+      .dev_aw_addr_i (dev_aw_addr_i[40*d +: 40]),
+      .dev_aw_len_i  (dev_aw_len_i[8*d +: 8]),
+      .dev_w_valid_i (dev_w_valid_i[d]),
+      .dev_w_ready_o (dev_w_ready_o[d]),
+      .dev_w_data_i  (dev_w_data_i[DataWidth*d +: DataWidth]),
+      .dev_w_strb_i  (dev_w_strb_i[BeatBytes*d +: BeatBytes]),
+      .dev_w_last_i  (dev_w_last_i[d]),
+      .dev_b_valid_o (dev_b_valid_o[d]),
+      .dev_b_ready_i (dev_b_ready_i[d]),
+      .dev_b_id_o    (dev_b_id_o[IdWidth*d +: IdWidth]),
+      .dev_ar_valid_i(dev_ar_valid_i[d]),
+      .dev_ar_ready_o(dev_ar_ready_o[d]),
+      .dev_ar_id_i   (dev_ar_id_i[IdWidth*d +: IdWidth]),
+      .dev_ar_addr_i (dev_ar_addr_i[40*d +: 40]),
+      .dev_ar_len_i  (dev_ar_len_i[8*d +: 8]),
+      .dev_r_valid_o (dev_r_valid_o[d]),
+      .dev_r_ready_i (dev_r_ready_i[d]),
+      .dev_r_id_o    (dev_r_id_o[IdWidth*d +: IdWidth]),
+      .dev_r_data_o  (dev_r_data_o[DataWidth*d +: DataWidth]),
+      .dev_r_last_o  (dev_r_last_o[d]),
+      .bar_aw_valid_o(bar_aw_valid_o[d]),
+      .bar_aw_ready_i(bar_aw_ready_i[d]),
+      .bar_aw_addr_o (bar_aw_addr_o[32*d +: 32]),
+      .bar_w_valid_o (bar_w_valid_o[d]),
+      .bar_w_ready_i (bar_w_ready_i[d]),
+      .bar_w_data_o  (bar_w_data_o[32*d +: 32]),
+      .bar_b_valid_i (bar_b_valid_i[d]),
+      .bar_b_ready_o (bar_b_ready_o[d]),
+      .bar_b_error_i (bar_b_resp_i[2*d +: 2] != 2'b00),
+      .bar_ar_valid_o(bar_ar_valid_o[d]),
+      .bar_ar_ready_i(bar_ar_ready_i[d]),
+      .bar_ar_addr_o (bar_ar_addr_o[32*d +: 32]),
+      .bar_r_valid_i (bar_r_valid_i[d]),
+      .bar_r_ready_o (bar_r_ready_o[d]),
+      .bar_r_data_i  (bar_r_data_i[32*d +: 32]),
+      .bar_r_error_i (bar_r_resp_i[2*d +: 2] != 2'b00),
+      .mem_aw_valid_o(mem_aw_valid[1+d]),
+      .mem_aw_ready_i(mem_aw_ready[1+d]),
+      .mem_aw_addr_o (mem_aw_addr[RingWidth*(1+d) +: RingWidth]),
+      .mem_aw_len_o  (mem_aw_len[8*(1+d) +: 8]),
+      .mem_w_valid_o (mem_w_valid[1+d]),
+      .mem_w_ready_i (mem_w_ready[1+d]),
+      .mem_w_data_o  (mem_w_data[DataWidth*(1+d) +: DataWidth]),
+      .mem_w_strb_o  (mem_w_strb[BeatBytes*(1+d) +: BeatBytes]),
+      .mem_w_last_o  (mem_w_last[1+d]),
+      .mem_b_valid_i (mem_b_valid[1+d]),
+      .mem_ar_valid_o(mem_ar_valid[1+d]),
+      .mem_ar_ready_i(mem_ar_ready[1+d]),
+      .mem_ar_addr_o (mem_ar_addr[RingWidth*(1+d) +: RingWidth]),
+      .mem_ar_len_o  (mem_ar_len[8*(1+d) +: 8]),
+      .mem_r_valid_i (mem_r_valid[1+d]),
+      .mem_r_ready_o (mem_r_ready[1+d]),
+      .mem_r_data_i  (mem_r_data),
+      .mem_r_last_i  (mem_r_last)
+    );
+
+    for (genvar i = 0; i < 2; i++) begin : gen_direction
+      assign cmd_ready[i][d]     = cmd_ready_d[i];
+      assign retire_valid[i][d]  = retire_valid_d[i];
+      assign retire_flush[i][d]  = retire_flush_d[i];
+      assign queue_idle[i][d]    = idle_d[i];
+      assign retire_slot[i][SlotWidth*d +: SlotWidth] = retire_slot_d[SlotWidth*i +: SlotWidth];
+      assign retire_status[i][15*d +: 15]             = retire_status_d[15*i +: 15];
+    end
+
+    always_ff @(posedge clk_i or negedge rst_ni) begin
+      if (!rst_ni) shutdown_q <= 1'b0;
+      else if (drive_control_valid[d] && drive_control[32*d]) shutdown_q <= 1'b0;  // a restart ends the shutdown
+      else if (drive_control_valid[d] && drive_control[32*d+1]) shutdown_q <= 1'b1;
+    end
+
+    assign dev_b_resp_o[2*d +: 2]       = 2'b00;
+    assign dev_r_resp_o[2*d +: 2]       = 2'b00;
+    assign bar_w_strb_o[4*d +: 4]       = 4'hf;
+    assign drive_link[32*d +: 32]       = {16'b0, link_width_i[8*d +: 8], link_speed_i[4*d +: 4], 3'b0, link_up_i[d]};
+    assign drive_media_bytes[64*d +: 64] = block_shift[4*d +: 4] == 4'd12 ? media_blocks[64*d +: 64] << 12 : media_blocks[64*d +: 64] << 9;
+    assign drive_block_bytes[32*d +: 32] = block_shift[4*d +: 4] == 4'd12 ? 32'd4096 : 32'd512;
+    assign drive_max_transfer[32*d +: 32] = {4'b0, max_transfer_pages, 12'b0};
+    assign drive_cap[64*d +: 64]        = cap;
+    assign drive_oldest[32*d +: 32]     = oldest_drive[0] == 2'(d) && oldest_us[0] != '0 ? oldest_us[0]
+                                        : oldest_drive[1] == 2'(d) ? oldest_us[1] : 32'd0;
+  end
+
+  nvs_memory #(
+    .DataWidth(DataWidth),
+    .RingWidth(RingWidth),
+    .Masters  (Masters)
+  ) u_memory (
+    .clk_i,
+    .rst_ni,
+    .aw_valid_i(mem_aw_valid),
+    .aw_ready_o(mem_aw_ready),
+    .aw_addr_i (mem_aw_addr),
+    .aw_len_i  (mem_aw_len),
+    .w_valid_i (mem_w_valid),
+    .w_ready_o (mem_w_ready),
+    .w_data_i  (mem_w_data),
+    .w_strb_i  (mem_w_strb),
+    .w_last_i  (mem_w_last),
+    .b_valid_o (mem_b_valid),
+    .b_error_o (mem_b_error),
+    .ar_valid_i(mem_ar_valid),
+    .ar_ready_o(mem_ar_ready),
+    .ar_addr_i (mem_ar_addr),
+    .ar_len_i  (mem_ar_len),
+    .r_valid_o (mem_r_valid),
+    .r_ready_i (mem_r_ready),
+    .r_data_o  (mem_r_data),
+    .r_last_o  (mem_r_last),
+    .r_error_o (mem_r_error),
+    .mem_aw_valid_o,
+    .mem_aw_ready_i,
+    .mem_aw_id_o,
+    .mem_aw_addr_o,
+    .mem_aw_len_o,
+    .mem_w_valid_o,
+    .mem_w_ready_i,
+    .mem_w_data_o,
+    .mem_w_strb_o,
+    .mem_w_last_o,
+    .mem_b_valid_i,
+    .mem_b_ready_o,
+    .mem_b_id_i,
+    .mem_b_resp_i,
+    .mem_ar_valid_o,
+    .mem_ar_ready_i,
+    .mem_ar_id_o,
+    .mem_ar_addr_o,
+    .mem_ar_len_o,
+    .mem_r_valid_i,
+    .mem_r_ready_o,
+    .mem_r_id_i,
+    .mem_r_data_i,
+    .mem_r_resp_i,
+    .mem_r_last_i
+  );
+
+  // Quiet: no transfer and nothing offered for longer than any pipeline of the core.
+  localparam int unsigned QuietCycles = 64;
+  logic [$clog2(QuietCycles):0] quiet_q;
+  logic busy_q;
+  assign quiet_o = quiet_q[$clog2(QuietCycles)];
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      busy_q  <= 1'b1;
+      quiet_q <= '0;
+    end else begin
+      busy_q <= tick_i || m_valid_o || (s_valid_i && s_ready_o) || mem_aw_valid_o || mem_w_valid_o || mem_b_valid_i || mem_ar_valid_o
+             || mem_r_valid_i || dev_aw_valid_i != '0 || dev_w_valid_i != '0 || dev_b_valid_o != '0 || dev_ar_valid_i != '0
+             || dev_r_valid_o != '0 || bar_aw_valid_o != '0 || bar_w_valid_o != '0 || bar_b_valid_i != '0 || bar_ar_valid_o != '0
+             || bar_r_valid_i != '0 || s_reg_aw_valid_i || s_reg_w_valid_i || s_reg_b_valid_o || s_reg_ar_valid_i || s_reg_r_valid_o;
+      if (busy_q) quiet_q <= '0;
+      else if (!quiet_o) quiet_q <= quiet_q + 1'b1;
+    end
+  end
+
+endmodule

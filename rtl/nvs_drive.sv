@@ -1,0 +1,375 @@
+// Everything that belongs to one drive: sequencer, register access, what the drive reads and writes, and its two queue pairs.
+//
+// Purpose: joins nvs_init, nvs_requester, nvs_completer and, per direction, nvs_queues. No logic of its own but counters.
+//
+// Interface: vectors of two are per direction, 0 record, 1 replay. `dev_*`, `bar_*`: see nvs_core. `mem_*`: this drive's master of nvs_memory.
+//   protocol_error_o  pulse: the drive broke the protocol (wrong phase, unknown command identifier, access outside its memory)
+//   A drive whose register does not answer is brought up again.
+
+module nvs_drive #(
+  parameter  int unsigned DataWidth  = 128,
+  parameter  int unsigned ChunkPages = 32,
+  parameter  int unsigned Slots      = 32,
+  parameter  int unsigned Entries    = 64,
+  parameter  int unsigned IdWidth    = 4,
+  parameter  int unsigned Drive      = 0,
+  parameter  logic [63:0] BusBase    = 64'h0,
+  localparam int unsigned BeatBytes  = DataWidth / 8,
+  localparam int unsigned SlotWidth  = $clog2(Slots),
+  localparam int unsigned IndexWidth = $clog2(Entries),
+  localparam int unsigned RingWidth  = 1 + 2 + SlotWidth + $clog2(ChunkPages) + 12
+) (
+  input  logic                   clk_i,
+  input  logic                   rst_ni,
+  input  logic                   tick_i,
+  input  logic                   link_up_i,
+
+  input  logic                   restart_i,
+  input  logic                   shutdown_i,
+  output logic                   ready_o,
+  output logic [63:0]            media_blocks_o,
+  output logic [3:0]             block_shift_o,
+  output logic [15:0]            max_transfer_pages_o,
+  output logic [63:0]            cap_o,
+  output logic [31:0]            sequencer_o,
+  output logic [31:0]            commands_o,
+  output logic [31:0]            doorbells_o,
+  output logic [31:0]            protocol_errors_o,
+  output logic                   protocol_error_o,
+
+  input  logic [1:0]             rewind_i,
+  input  logic [1:0]             cmd_valid_i,
+  output logic [1:0]             cmd_ready_o,
+  input  logic [1:0]             cmd_flush_i,
+  input  logic [127:0]           cmd_lba_i,
+  input  logic [31:0]            cmd_blocks_i,
+  output logic [1:0]             retire_valid_o,
+  input  logic [1:0]             retire_ready_i,
+  output logic [1:0]             retire_flush_o,
+  output logic [2*SlotWidth-1:0] retire_slot_o,
+  output logic [29:0]            retire_status_o,
+  input  logic [1:0]             release_i,
+  output logic [1:0]             idle_o,
+
+  input  logic                   dev_aw_valid_i,
+  output logic                   dev_aw_ready_o,
+  input  logic [IdWidth-1:0]     dev_aw_id_i,
+  input  logic [39:0]            dev_aw_addr_i,
+  input  logic [7:0]             dev_aw_len_i,
+  input  logic                   dev_w_valid_i,
+  output logic                   dev_w_ready_o,
+  input  logic [DataWidth-1:0]   dev_w_data_i,
+  input  logic [BeatBytes-1:0]   dev_w_strb_i,
+  input  logic                   dev_w_last_i,
+  output logic                   dev_b_valid_o,
+  input  logic                   dev_b_ready_i,
+  output logic [IdWidth-1:0]     dev_b_id_o,
+  input  logic                   dev_ar_valid_i,
+  output logic                   dev_ar_ready_o,
+  input  logic [IdWidth-1:0]     dev_ar_id_i,
+  input  logic [39:0]            dev_ar_addr_i,
+  input  logic [7:0]             dev_ar_len_i,
+  output logic                   dev_r_valid_o,
+  input  logic                   dev_r_ready_i,
+  output logic [IdWidth-1:0]     dev_r_id_o,
+  output logic [DataWidth-1:0]   dev_r_data_o,
+  output logic                   dev_r_last_o,
+
+  output logic                   bar_aw_valid_o,
+  input  logic                   bar_aw_ready_i,
+  output logic [31:0]            bar_aw_addr_o,
+  output logic                   bar_w_valid_o,
+  input  logic                   bar_w_ready_i,
+  output logic [31:0]            bar_w_data_o,
+  input  logic                   bar_b_valid_i,
+  output logic                   bar_b_ready_o,
+  input  logic                   bar_b_error_i,
+  output logic                   bar_ar_valid_o,
+  input  logic                   bar_ar_ready_i,
+  output logic [31:0]            bar_ar_addr_o,
+  input  logic                   bar_r_valid_i,
+  output logic                   bar_r_ready_o,
+  input  logic [31:0]            bar_r_data_i,
+  input  logic                   bar_r_error_i,
+
+  output logic                   mem_aw_valid_o,
+  input  logic                   mem_aw_ready_i,
+  output logic [RingWidth-1:0]   mem_aw_addr_o,
+  output logic [7:0]             mem_aw_len_o,
+  output logic                   mem_w_valid_o,
+  input  logic                   mem_w_ready_i,
+  output logic [DataWidth-1:0]   mem_w_data_o,
+  output logic [BeatBytes-1:0]   mem_w_strb_o,
+  output logic                   mem_w_last_o,
+  input  logic                   mem_b_valid_i,
+  output logic                   mem_ar_valid_o,
+  input  logic                   mem_ar_ready_i,
+  output logic [RingWidth-1:0]   mem_ar_addr_o,
+  output logic [7:0]             mem_ar_len_o,
+  input  logic                   mem_r_valid_i,
+  output logic                   mem_r_ready_o,
+  input  logic [DataWidth-1:0]   mem_r_data_i,
+  input  logic                   mem_r_last_i
+);
+
+  // Sequencer and register access.
+  logic        req_valid, req_ready, req_write, rsp_valid, rsp_error, doorbells_enable, doorbell_error, clear;
+  logic [31:0] req_addr, req_data, rsp_data;
+  logic [3:0]  doorbell_stride;
+  logic [1:0]  sq_db_valid, sq_db_ready, cq_db_valid, cq_db_ready;
+  logic [2*IndexWidth-1:0] sq_db_value, cq_db_value;
+
+  logic [7:0]  admin_opcode;
+  logic [31:0] admin_nsid, admin_cdw10, admin_cdw11, admin_cqe_dw0;
+  logic [39:0] admin_prp1;
+  logic [15:0] admin_cid, admin_cqe_cid;
+  logic        admin_cqe_valid, admin_cqe_phase, admin_cqe_index;
+  logic [14:0] admin_cqe_status;
+  logic                 identify_valid;
+  logic [11:0]          identify_addr;
+  logic [DataWidth-1:0] identify_data;
+  logic [BeatBytes-1:0] identify_strb;
+
+  nvs_init #(
+    .DataWidth,
+    .ChunkPages,
+    .Entries,
+    .BusBase
+  ) u_init (
+    .clk_i,
+    .rst_ni,
+    .tick_i,
+    .link_up_i,
+    .restart_i(restart_i || doorbell_error),
+    .shutdown_i,
+    .req_valid_o(req_valid),
+    .req_ready_i(req_ready),
+    .req_write_o(req_write),
+    .req_addr_o (req_addr),
+    .req_data_o (req_data),
+    .rsp_valid_i(rsp_valid),
+    .rsp_data_i (rsp_data),
+    .rsp_error_i(rsp_error),
+    .admin_opcode_o(admin_opcode),
+    .admin_nsid_o  (admin_nsid),
+    .admin_prp1_o  (admin_prp1),
+    .admin_cdw10_o (admin_cdw10),
+    .admin_cdw11_o (admin_cdw11),
+    .admin_cid_o   (admin_cid),
+    .admin_cqe_valid_i (admin_cqe_valid),
+    .admin_cqe_phase_i (admin_cqe_phase),
+    .admin_cqe_index_i (admin_cqe_index),
+    .admin_cqe_cid_i   (admin_cqe_cid),
+    .admin_cqe_status_i(admin_cqe_status),
+    .admin_cqe_dw0_i   (admin_cqe_dw0),
+    .identify_valid_i(identify_valid),
+    .identify_addr_i (identify_addr),
+    .identify_data_i (identify_data),
+    .identify_strb_i (identify_strb),
+    .ready_o,
+    .down_o(),
+    .clear_o(clear),
+    .doorbells_enable_o(doorbells_enable),
+    .doorbell_stride_o (doorbell_stride),
+    .block_shift_o,
+    .media_blocks_o,
+    .max_transfer_pages_o,
+    .cap_o,
+    .sequencer_o
+  );
+
+  nvs_requester #(
+    .Entries
+  ) u_requester (
+    .clk_i,
+    .rst_ni,
+    .tick_i,
+    .req_valid_i(req_valid),
+    .req_ready_o(req_ready),
+    .req_write_i(req_write),
+    .req_addr_i (req_addr),
+    .req_data_i (req_data),
+    .rsp_valid_o(rsp_valid),
+    .rsp_data_o (rsp_data),
+    .rsp_error_o(rsp_error),
+    .doorbells_enable_i(doorbells_enable),
+    .doorbell_stride_i (doorbell_stride),
+    .sq_db_valid_i(sq_db_valid),
+    .sq_db_ready_o(sq_db_ready),
+    .sq_db_value_i(sq_db_value),
+    .cq_db_valid_i(cq_db_valid),
+    .cq_db_ready_o(cq_db_ready),
+    .cq_db_value_i(cq_db_value),
+    .doorbell_error_o(doorbell_error),
+    .doorbells_o,
+    .bar_aw_valid_o,
+    .bar_aw_ready_i,
+    .bar_aw_addr_o,
+    .bar_w_valid_o,
+    .bar_w_ready_i,
+    .bar_w_data_o,
+    .bar_b_valid_i,
+    .bar_b_ready_o,
+    .bar_b_error_i,
+    .bar_ar_valid_o,
+    .bar_ar_ready_i,
+    .bar_ar_addr_o,
+    .bar_r_valid_i,
+    .bar_r_ready_o,
+    .bar_r_data_i,
+    .bar_r_error_i
+  );
+
+  // What the drive reads and writes.
+  logic [2*IndexWidth-1:0] record_index;
+  logic [1:0]              record_flush;
+  logic [2*SlotWidth-1:0]  record_slot;
+  logic [127:0]            record_lba;
+  logic [31:0]             record_blocks;
+  logic [1:0]              cqe_valid;
+  logic [IndexWidth-1:0]   cqe_index;
+  logic                    cqe_phase;
+  logic [15:0]             cqe_cid;
+  logic [14:0]             cqe_status;
+  logic                    access_error;
+
+  nvs_completer #(
+    .DataWidth,
+    .ChunkPages,
+    .Slots,
+    .Entries,
+    .IdWidth,
+    .Drive,
+    .BusBase
+  ) u_completer (
+    .clk_i,
+    .rst_ni,
+    .clear_i(clear),
+    .block_shift_i(block_shift_o),
+    .s_ar_valid_i(dev_ar_valid_i),
+    .s_ar_ready_o(dev_ar_ready_o),
+    .s_ar_id_i   (dev_ar_id_i),
+    .s_ar_addr_i (dev_ar_addr_i),
+    .s_ar_len_i  (dev_ar_len_i),
+    .s_r_valid_o (dev_r_valid_o),
+    .s_r_ready_i (dev_r_ready_i),
+    .s_r_id_o    (dev_r_id_o),
+    .s_r_data_o  (dev_r_data_o),
+    .s_r_last_o  (dev_r_last_o),
+    .s_aw_valid_i(dev_aw_valid_i),
+    .s_aw_ready_o(dev_aw_ready_o),
+    .s_aw_id_i   (dev_aw_id_i),
+    .s_aw_addr_i (dev_aw_addr_i),
+    .s_aw_len_i  (dev_aw_len_i),
+    .s_w_valid_i (dev_w_valid_i),
+    .s_w_ready_o (dev_w_ready_o),
+    .s_w_data_i  (dev_w_data_i),
+    .s_w_strb_i  (dev_w_strb_i),
+    .s_w_last_i  (dev_w_last_i),
+    .s_b_valid_o (dev_b_valid_o),
+    .s_b_ready_i (dev_b_ready_i),
+    .s_b_id_o    (dev_b_id_o),
+    .m_ar_valid_o(mem_ar_valid_o),
+    .m_ar_ready_i(mem_ar_ready_i),
+    .m_ar_addr_o (mem_ar_addr_o),
+    .m_ar_len_o  (mem_ar_len_o),
+    .m_r_valid_i (mem_r_valid_i),
+    .m_r_ready_o (mem_r_ready_o),
+    .m_r_data_i  (mem_r_data_i),
+    .m_r_last_i  (mem_r_last_i),
+    .m_aw_valid_o(mem_aw_valid_o),
+    .m_aw_ready_i(mem_aw_ready_i),
+    .m_aw_addr_o (mem_aw_addr_o),
+    .m_aw_len_o  (mem_aw_len_o),
+    .m_w_valid_o (mem_w_valid_o),
+    .m_w_ready_i (mem_w_ready_i),
+    .m_w_data_o  (mem_w_data_o),
+    .m_w_strb_o  (mem_w_strb_o),
+    .m_w_last_o  (mem_w_last_o),
+    .m_b_valid_i (mem_b_valid_i),
+    .record_index_o (record_index),
+    .record_flush_i (record_flush),
+    .record_slot_i  (record_slot),
+    .record_lba_i   (record_lba),
+    .record_blocks_i(record_blocks),
+    .admin_opcode_i(admin_opcode),
+    .admin_nsid_i  (admin_nsid),
+    .admin_prp1_i  (admin_prp1),
+    .admin_cdw10_i (admin_cdw10),
+    .admin_cdw11_i (admin_cdw11),
+    .admin_cid_i   (admin_cid),
+    .cqe_valid_o (cqe_valid),
+    .cqe_index_o (cqe_index),
+    .cqe_phase_o (cqe_phase),
+    .cqe_cid_o   (cqe_cid),
+    .cqe_status_o(cqe_status),
+    .admin_cqe_valid_o (admin_cqe_valid),
+    .admin_cqe_phase_o (admin_cqe_phase),
+    .admin_cqe_index_o (admin_cqe_index),
+    .admin_cqe_cid_o   (admin_cqe_cid),
+    .admin_cqe_status_o(admin_cqe_status),
+    .admin_cqe_dw0_o   (admin_cqe_dw0),
+    .identify_valid_o(identify_valid),
+    .identify_addr_o (identify_addr),
+    .identify_data_o (identify_data),
+    .identify_strb_o (identify_strb),
+    .protocol_error_o(access_error)
+  );
+
+  // The queue pairs.
+  logic [1:0] queue_error, cmd_ready;
+  assign cmd_ready_o = cmd_ready & {2{ready_o}};
+  for (genvar i = 0; i < 2; i++) begin : gen_queues
+    nvs_queues #(
+      .Slots,
+      .Entries
+    ) u_queues (
+      .clk_i,
+      .rst_ni,
+      .clear_i (clear),
+      .rewind_i(rewind_i[i]),
+      .cmd_valid_i (cmd_valid_i[i] && ready_o),
+      .cmd_ready_o (cmd_ready[i]),
+      .cmd_flush_i (cmd_flush_i[i]),
+      .cmd_lba_i   (cmd_lba_i[64*i +: 64]),
+      .cmd_blocks_i(cmd_blocks_i[16*i +: 16]),
+      .cmd_slot_o  (),
+      .record_index_i (record_index[IndexWidth*i +: IndexWidth]),
+      .record_flush_o (record_flush[i]),
+      .record_slot_o  (record_slot[SlotWidth*i +: SlotWidth]),
+      .record_lba_o   (record_lba[64*i +: 64]),
+      .record_blocks_o(record_blocks[16*i +: 16]),
+      .cqe_valid_i (cqe_valid[i]),
+      .cqe_index_i (cqe_index),
+      .cqe_phase_i (cqe_phase),
+      .cqe_cid_i   (cqe_cid),
+      .cqe_status_i(cqe_status),
+      .retire_valid_o (retire_valid_o[i]),
+      .retire_ready_i (retire_ready_i[i]),
+      .retire_flush_o (retire_flush_o[i]),
+      .retire_slot_o  (retire_slot_o[SlotWidth*i +: SlotWidth]),
+      .retire_status_o(retire_status_o[15*i +: 15]),
+      .release_i(release_i[i]),
+      .sq_db_valid_o(sq_db_valid[i]),
+      .sq_db_ready_i(sq_db_ready[i]),
+      .sq_db_value_o(sq_db_value[IndexWidth*i +: IndexWidth]),
+      .cq_db_valid_o(cq_db_valid[i]),
+      .cq_db_ready_i(cq_db_ready[i]),
+      .cq_db_value_o(cq_db_value[IndexWidth*i +: IndexWidth]),
+      .idle_o (idle_o[i]),
+      .error_o(queue_error[i])
+    );
+  end
+
+  assign protocol_error_o = access_error || queue_error != 2'b00;
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      commands_o        <= '0;
+      protocol_errors_o <= '0;
+    end else begin
+      commands_o        <= commands_o + 32'((cmd_valid_i[0] && cmd_ready_o[0])) + 32'((cmd_valid_i[1] && cmd_ready_o[1]));
+      protocol_errors_o <= protocol_errors_o + 32'(access_error) + 32'(queue_error != 2'b00);
+    end
+  end
+
+endmodule
