@@ -144,10 +144,10 @@ module nvs_core #(
   // Registers. Index 0 is the write bank, 1 the read bank.
   logic [31:0]          control_write, control_read, flush_write, flush_read;
   logic                 control_write_valid, control_read_valid, flush_write_valid, flush_read_valid;
-  logic [63:0]          first_address [2], last_address [2], seed [2], seed_high [2], packet_beats [2];
+  logic [2*64-1:0] first_address, last_address, seed, seed_high, packet_beats;
   logic [63:0]          length;
-  logic [31:0]          status [2];
-  logic [63:0]          last_written [2], bytes [2], beats [2], stalls [2], stall_ns [2], durable [2], device_status [2], cycles [2];
+  logic [2*32-1:0] status;
+  logic [2*64-1:0] last_written, bytes, beats, stalls, stall_ns, durable, device_status, cycles;
   logic [63:0]          error_beat, dropped_beats;
   logic                 discarding, discarded, pattern_error, length_error;
   logic [32*Drives-1:0] drive_link, drive_sequencer, drive_block_bytes, drive_max_transfer, drive_timeout, drive_oldest, drive_commands;
@@ -179,48 +179,48 @@ module nvs_core #(
     .s_reg_r_resp_o,
     .write_control_o             (control_write),
     .write_control_valid_o       (control_write_valid),
-    .write_status_i              (status[0]),
-    .write_first_address_o       (first_address[0]),
-    .write_last_address_o        (last_address[0]),
+    .write_status_i              (status[32*0 +: 32]),
+    .write_first_address_o       (first_address[64*0 +: 64]),
+    .write_last_address_o        (last_address[64*0 +: 64]),
     .write_chunk_bytes_i         (32'(ChunkPages * 4096)),
-    .write_last_address_written_i(last_written[0]),
-    .write_bytes_i               (bytes[0]),
-    .write_beats_i               (beats[0]),
-    .write_stalls_i              (stalls[0]),
-    .write_stall_time_i          (stall_ns[0]),
-    .write_pattern_seed_o        (seed[0]),
-    .write_packet_beats_o        (packet_beats[0]),
-    .write_durable_bytes_i       (durable[0]),
+    .write_last_address_written_i(last_written[64*0 +: 64]),
+    .write_bytes_i               (bytes[64*0 +: 64]),
+    .write_beats_i               (beats[64*0 +: 64]),
+    .write_stalls_i              (stalls[64*0 +: 64]),
+    .write_stall_time_i          (stall_ns[64*0 +: 64]),
+    .write_pattern_seed_o        (seed[64*0 +: 64]),
+    .write_packet_beats_o        (packet_beats[64*0 +: 64]),
+    .write_durable_bytes_i       (durable[64*0 +: 64]),
     .write_error_beat_i          (64'h0),
-    .write_device_status_i       (device_status[0]),
+    .write_device_status_i       (device_status[64*0 +: 64]),
     .write_flush_control_o       (flush_write),
     .write_flush_control_valid_o (flush_write_valid),
     .write_flush_status_i        ({30'b0, discarded, discarding}),
     .write_dropped_beats_i       (dropped_beats),
-    .write_cycles_i              (cycles[0]),
-    .write_pattern_seed_high_o   (seed_high[0]),
+    .write_cycles_i              (cycles[64*0 +: 64]),
+    .write_pattern_seed_high_o   (seed_high[64*0 +: 64]),
     .read_control_o              (control_read),
     .read_control_valid_o        (control_read_valid),
-    .read_status_i               (status[1] | {20'b0, length_error, pattern_error, 10'b0}),
-    .read_first_address_o        (first_address[1]),
-    .read_last_address_o         (last_address[1]),
+    .read_status_i               (status[32*1 +: 32] | {20'b0, length_error, pattern_error, 10'b0}),
+    .read_first_address_o        (first_address[64*1 +: 64]),
+    .read_last_address_o         (last_address[64*1 +: 64]),
     .read_chunk_bytes_i          (32'(ChunkPages * 4096)),
-    .read_last_address_written_i (last_written[1]),
-    .read_bytes_i                (bytes[1]),
-    .read_beats_i                (beats[1]),
-    .read_stalls_i               (stalls[1]),
-    .read_stall_time_i           (stall_ns[1]),
-    .read_pattern_seed_o         (seed[1]),
-    .read_packet_beats_o         (packet_beats[1]),
-    .read_durable_bytes_i        (durable[1]),
+    .read_last_address_written_i (last_written[64*1 +: 64]),
+    .read_bytes_i                (bytes[64*1 +: 64]),
+    .read_beats_i                (beats[64*1 +: 64]),
+    .read_stalls_i               (stalls[64*1 +: 64]),
+    .read_stall_time_i           (stall_ns[64*1 +: 64]),
+    .read_pattern_seed_o         (seed[64*1 +: 64]),
+    .read_packet_beats_o         (packet_beats[64*1 +: 64]),
+    .read_durable_bytes_i        (durable[64*1 +: 64]),
     .read_error_beat_i           (error_beat),
-    .read_device_status_i        (device_status[1]),
+    .read_device_status_i        (device_status[64*1 +: 64]),
     .read_flush_control_o        (flush_read),
     .read_flush_control_valid_o  (flush_read_valid),
     .read_flush_status_i         (32'h0),
     .read_dropped_beats_i        (64'h0),
-    .read_cycles_i               (cycles[1]),
-    .read_pattern_seed_high_o    (seed_high[1]),
+    .read_cycles_i               (cycles[64*1 +: 64]),
+    .read_pattern_seed_high_o    (seed_high[64*1 +: 64]),
     .read_length_o               (length),
     .drive_link_i           (drive_link),
     .drive_sequencer_i      (drive_sequencer),
@@ -238,11 +238,14 @@ module nvs_core #(
   );
 
   // Bits of CONTROL.
-  logic [31:0] control [2];
+  logic [2*32-1:0] control;
   logic [1:0]  control_valid;
-  assign control[0]    = control_write;
-  assign control[1]    = control_read;
+  assign control[32*0 +: 32]    = control_write;
+  assign control[32*1 +: 32]    = control_read;
   assign control_valid = {control_read_valid, control_write_valid};
+
+  logic        unused_last, unused_done, unused;
+  logic [63:0] unused_bytes;
 
   // Sessions.
   logic [1:0]               running, started, stopping, stopped, aborted, ended;
@@ -250,27 +253,27 @@ module nvs_core #(
   logic [64*Drives-1:0]     media_blocks;
   logic [4*Drives-1:0]      block_shift;
   logic                     protocol_error;
-  logic [Drives-1:0]        restart [2];
-  logic [31:0]              oldest_us [2];
-  logic [1:0]               oldest_drive [2];
-  logic [63:0]              stall_us [2];
+  logic [2*Drives-1:0] restart;
+  logic [2*32-1:0] oldest_us;
+  logic [2*2-1:0] oldest_drive;
+  logic [2*64-1:0] stall_us;
 
-  logic [Drives-1:0]           cmd_valid [2], cmd_ready [2], retire_valid [2], retire_ready [2], retire_flush [2], queue_idle [2];
+  logic [2*Drives-1:0] cmd_valid, cmd_ready, retire_valid, retire_ready, retire_flush, queue_idle;
   logic [1:0]                  cmd_flush;
-  logic [63:0]                 cmd_lba [2];
-  logic [15:0]                 cmd_blocks [2];
-  logic [SlotWidth*Drives-1:0] retire_slot [2];
-  logic [15*Drives-1:0]        retire_status [2];
+  logic [2*64-1:0] cmd_lba;
+  logic [2*16-1:0] cmd_blocks;
+  logic [2*SlotWidth*Drives-1:0] retire_slot;
+  logic [2*15*Drives-1:0] retire_status;
 
   logic                 ingress_valid, ingress_ready, ingress_ended, ingress_done, ingress_full, ingress_error;
   logic [SizeWidth-1:0] ingress_bytes;
-  logic                 source_ready [2];
-  logic [31:0]          source_chunks [2];
+  logic                 [1:0] source_ready;
+  logic [2*32-1:0] source_chunks;
 
-  logic                 chunk_valid [2], chunk_last [2];
-  logic [SizeWidth-1:0] chunk_bytes [2];
-  logic [1:0]           chunk_drive [2];
-  logic [SlotWidth-1:0] chunk_slot [2];
+  logic                 [1:0] chunk_valid, chunk_last;
+  logic [2*SizeWidth-1:0] chunk_bytes;
+  logic [2*2-1:0] chunk_drive;
+  logic [2*SlotWidth-1:0] chunk_slot;
   logic                 chunk_ready, delivered, egress_idle, egress_release, read_error;
 
   for (genvar i = 0; i < 2; i++) begin : gen_session
@@ -283,25 +286,25 @@ module nvs_core #(
       .clk_i,
       .rst_ni,
       .tick_i,
-      .start_i      (control_valid[i] && control[i][0]),
-      .stop_i       (control_valid[i] && control[i][1]),
-      .abort_i      (control_valid[i] && control[i][2]),
-      .flush_now_i  (control_valid[i] && control[i][3]),
-      .flush_after_i(control_valid[i] && control[i][4]),
-      .first_address_i(first_address[i]),
-      .last_address_i (last_address[i]),
+      .start_i      (control_valid[i] && control[32*i+0]),
+      .stop_i       (control_valid[i] && control[32*i+1]),
+      .abort_i      (control_valid[i] && control[32*i+2]),
+      .flush_now_i  (control_valid[i] && control[32*i+3]),
+      .flush_after_i(control_valid[i] && control[32*i+4]),
+      .first_address_i(first_address[64*i +: 64]),
+      .last_address_i (last_address[64*i +: 64]),
       .length_i       (i == 1 ? length : 64'h0),
       .timeout_us_i   (drive_timeout[31:0]),
-      .status_o              (status[i]),
-      .last_address_written_o(last_written[i]),
-      .bytes_o               (bytes[i]),
-      .stalls_o              (stalls[i]),
-      .stall_time_us_o       (stall_us[i]),
-      .durable_bytes_o       (durable[i]),
-      .device_status_o       (device_status[i]),
-      .cycles_o              (cycles[i]),
-      .oldest_us_o           (oldest_us[i]),
-      .oldest_drive_o        (oldest_drive[i]),
+      .status_o              (status[32*i +: 32]),
+      .last_address_written_o(last_written[64*i +: 64]),
+      .bytes_o               (bytes[64*i +: 64]),
+      .stalls_o              (stalls[64*i +: 64]),
+      .stall_time_us_o       (stall_us[64*i +: 64]),
+      .durable_bytes_o       (durable[64*i +: 64]),
+      .device_status_o       (device_status[64*i +: 64]),
+      .cycles_o              (cycles[64*i +: 64]),
+      .oldest_us_o           (oldest_us[32*i +: 32]),
+      .oldest_drive_o        (oldest_drive[2*i +: 2]),
       .running_o             (running[i]),
       .started_o             (started[i]),
       .stopping_o            (stopping[i]),
@@ -312,57 +315,57 @@ module nvs_core #(
       .media_blocks_i  (media_blocks),
       .block_shift_i   (block_shift),
       .protocol_error_i(protocol_error || (i == 0 ? ingress_error : read_error)),
-      .restart_o       (restart[i]),
-      .source_chunks_o(source_chunks[i]),
+      .restart_o       (restart[Drives*i +: Drives]),
+      .source_chunks_o(source_chunks[32*i +: 32]),
       .source_valid_i (ingress_valid),
       .source_ready_o (source_ready[i]),
       .source_bytes_i (ingress_bytes),
       .source_ended_i (ingress_ended),
       .source_done_i  (ingress_done),
       .source_full_i  (ingress_full),
-      .queue_cmd_valid_o    (cmd_valid[i]),
-      .queue_cmd_ready_i    (cmd_ready[i]),
+      .queue_cmd_valid_o    (cmd_valid[Drives*i +: Drives]),
+      .queue_cmd_ready_i    (cmd_ready[Drives*i +: Drives]),
       .queue_cmd_flush_o    (cmd_flush[i]),
-      .queue_cmd_lba_o      (cmd_lba[i]),
-      .queue_cmd_blocks_o   (cmd_blocks[i]),
-      .queue_retire_valid_i (retire_valid[i]),
-      .queue_retire_ready_o (retire_ready[i]),
-      .queue_retire_flush_i (retire_flush[i]),
-      .queue_retire_slot_i  (retire_slot[i]),
-      .queue_retire_status_i(retire_status[i]),
-      .queue_idle_i         (queue_idle[i]),
+      .queue_cmd_lba_o      (cmd_lba[64*i +: 64]),
+      .queue_cmd_blocks_o   (cmd_blocks[16*i +: 16]),
+      .queue_retire_valid_i (retire_valid[Drives*i +: Drives]),
+      .queue_retire_ready_o (retire_ready[Drives*i +: Drives]),
+      .queue_retire_flush_i (retire_flush[Drives*i +: Drives]),
+      .queue_retire_slot_i  (retire_slot[SlotWidth*Drives*i +: SlotWidth*Drives]),
+      .queue_retire_status_i(retire_status[15*Drives*i +: 15*Drives]),
+      .queue_idle_i         (queue_idle[Drives*i +: Drives]),
       .chunk_valid_o(chunk_valid[i]),
       .chunk_ready_i(chunk_ready),
-      .chunk_bytes_o(chunk_bytes[i]),
+      .chunk_bytes_o(chunk_bytes[SizeWidth*i +: SizeWidth]),
       .chunk_last_o (chunk_last[i]),
-      .chunk_drive_o(chunk_drive[i]),
-      .chunk_slot_o (chunk_slot[i]),
+      .chunk_drive_o(chunk_drive[2*i +: 2]),
+      .chunk_slot_o (chunk_slot[SlotWidth*i +: SlotWidth]),
       .delivered_i  (delivered),
       .egress_idle_i(egress_idle)
     );
-    assign beats[i]    = (bytes[i] + 64'd15) >> 4;
-    assign stall_ns[i] = stall_us[i] * 64'd1000;
+    assign beats[64*i +: 64]    = (bytes[64*i +: 64] + 64'd15) >> 4;
+    assign stall_ns[64*i +: 64] = stall_us[64*i +: 64] * 64'd1000;
   end
 
   // Slots are released as they retire by a recording, and by a replay when they were read from memory: both in the order of the session.
-  logic [Drives-1:0] release_queue [2];
+  logic [Drives-1:0] record_release_q, replay_release;
   logic              release_ingress_q;
   logic [1:0]        release_drive_q;
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
-      release_queue[0]  <= '0;
+      record_release_q  <= '0;
       release_ingress_q <= 1'b0;
       release_drive_q   <= '0;
     end else begin
       // One cycle after the retirement, for which the queue has a slot to release then.
-      release_queue[0]  <= retire_valid[0] & retire_ready[0] & ~retire_flush[0];
-      release_ingress_q <= (retire_valid[0] & retire_ready[0] & ~retire_flush[0]) != '0 && running[0] && !started[0];
+      record_release_q  <= retire_valid[Drives*0 +: Drives] & retire_ready[Drives*0 +: Drives] & ~retire_flush[Drives*0 +: Drives];
+      release_ingress_q <= (retire_valid[Drives*0 +: Drives] & retire_ready[Drives*0 +: Drives] & ~retire_flush[Drives*0 +: Drives]) != '0 && running[0] && !started[0];
       if (started[1]) release_drive_q <= '0;
       else if (egress_release) release_drive_q <= release_drive_q == 2'(Drives - 1) ? 2'd0 : release_drive_q + 2'd1;
     end
   end
   for (genvar d = 0; d < Drives; d++) begin : gen_release
-    assign release_queue[1][d] = egress_release && release_drive_q == 2'(d);
+    assign replay_release[d] = egress_release && release_drive_q == 2'(d);
   end
 
   // Stream to record: a slice at the port, the discarder, the pattern generator instead of it, chunks.
@@ -422,8 +425,8 @@ module nvs_core #(
     .rst_ni,
     .start_i       (started[0] && pattern_q),
     .stop_i        (!running[0]),
-    .beat0_i       ({seed_high[0], seed[0]}),
-    .packet_beats_i(packet_beats[0]),
+    .beat0_i       ({seed_high[64*0 +: 64], seed[64*0 +: 64]}),
+    .packet_beats_i(packet_beats[64*0 +: 64]),
     .m_valid_o     (made_valid),
     .m_ready_i     (stream_ready && pattern_q),
     .m_data_o      (made_data),
@@ -452,7 +455,7 @@ module nvs_core #(
     .rst_ni,
     .start_i (started[0]),
     .stop_i  (stopping[0]),
-    .chunks_i(source_chunks[0]),
+    .chunks_i(source_chunks[32*0 +: 32]),
     .s_valid_i(pattern_q ? made_valid : kept_valid),
     .s_ready_o(stream_ready),
     .s_data_i (pattern_q ? made_data : kept_data),
@@ -470,12 +473,12 @@ module nvs_core #(
     .cmd_valid_o(ingress_valid),
     .cmd_ready_i(ingress_ready),
     .cmd_bytes_o(ingress_bytes),
-    .cmd_last_o (),
+    .cmd_last_o (unused_last),
     .release_i  (release_ingress_q),
     .done_o (ingress_done),
     .ended_o(ingress_ended),
     .full_o (ingress_full),
-    .bytes_o(),
+    .bytes_o(unused_bytes),
     .dropped_o(given_up_bytes),
     .error_o(ingress_error)
   );
@@ -498,10 +501,10 @@ module nvs_core #(
     .rst_ni,
     .chunk_valid_i(chunk_valid[1]),
     .chunk_ready_o(chunk_ready),
-    .chunk_bytes_i(chunk_bytes[1]),
+    .chunk_bytes_i(chunk_bytes[SizeWidth*1 +: SizeWidth]),
     .chunk_last_i (chunk_last[1]),
-    .chunk_drive_i(chunk_drive[1][DriveWidth-1:0]),
-    .chunk_slot_i (chunk_slot[1]),
+    .chunk_drive_i(chunk_drive[2 +: DriveWidth]),
+    .chunk_slot_i (chunk_slot[SlotWidth*1 +: SlotWidth]),
     .abort_i      (stopped[1] && running[1]),
     .ar_valid_o(mem_ar_valid[0]),
     .ar_ready_i(mem_ar_ready[0]),
@@ -528,8 +531,8 @@ module nvs_core #(
     .clk_i,
     .rst_ni,
     .start_i         (started[1]),
-    .beat0_i         ({seed_high[1], seed[1]}),
-    .expected_beats_i(packet_beats[1]),
+    .beat0_i         ({seed_high[64*1 +: 64], seed[64*1 +: 64]}),
+    .expected_beats_i(packet_beats[64*1 +: 64]),
     .s_valid_i(out_valid && check_q),
     .s_ready_o(check_ready),
     .s_data_i (out_data),
@@ -538,7 +541,7 @@ module nvs_core #(
     .pattern_error_o(pattern_error),
     .length_error_o (length_error),
     .error_beat_o   (error_beat),
-    .done_o         ()
+    .done_o         (unused_done)
   );
 
   nvs_skid #(
@@ -562,8 +565,8 @@ module nvs_core #(
       ended_q   <= 1'b0;
       irq_o     <= 1'b0;
     end else begin
-      if (control_valid[0] && control[0][0] && !running[0]) pattern_q <= control[0][6];
-      if (control_valid[1] && control[1][0] && !running[1]) check_q <= control[1][6];
+      if (control_valid[0] && control[32*0+0] && !running[0]) pattern_q <= control[32*0+6];
+      if (control_valid[1] && control[32*1+0] && !running[1]) check_q <= control[32*1+6];
       ended_q <= ended[0];
       irq_o   <= ended != 2'b00;
     end
@@ -593,7 +596,7 @@ module nvs_core #(
       .rst_ni,
       .tick_i,
       .link_up_i (link_up_i[d]),
-      .restart_i (restart[0][d] || restart[1][d] || (drive_control_valid[d] && drive_control[32*d])),
+      .restart_i (restart[Drives*0+d] || restart[Drives*1+d] || (drive_control_valid[d] && drive_control[32*d])),
       .shutdown_i(shutdown_q),
       .ready_o             (ready[d]),
       .media_blocks_o      (media_blocks[64*d +: 64]),
@@ -606,17 +609,17 @@ module nvs_core #(
       .protocol_errors_o   (drive_errors[32*d +: 32]),
       .protocol_error_o    (drive_error[d]),
       .rewind_i       (started),
-      .cmd_valid_i    ({cmd_valid[1][d], cmd_valid[0][d]}),
+      .cmd_valid_i    ({cmd_valid[Drives*1+d], cmd_valid[Drives*0+d]}),
       .cmd_ready_o    (cmd_ready_d),
       .cmd_flush_i    (cmd_flush),
-      .cmd_lba_i      ({cmd_lba[1], cmd_lba[0]}),
-      .cmd_blocks_i   ({cmd_blocks[1], cmd_blocks[0]}),
+      .cmd_lba_i      ({cmd_lba[64*1 +: 64], cmd_lba[64*0 +: 64]}),
+      .cmd_blocks_i   ({cmd_blocks[16*1 +: 16], cmd_blocks[16*0 +: 16]}),
       .retire_valid_o (retire_valid_d),
-      .retire_ready_i ({retire_ready[1][d], retire_ready[0][d]}),
+      .retire_ready_i ({retire_ready[Drives*1+d], retire_ready[Drives*0+d]}),
       .retire_flush_o (retire_flush_d),
       .retire_slot_o  (retire_slot_d),
       .retire_status_o(retire_status_d),
-      .release_i      ({release_queue[1][d], release_queue[0][d]}),
+      .release_i      ({replay_release[d], record_release_q[d]}),
       .idle_o         (idle_d),
       .dev_aw_valid_i(dev_aw_valid_i[d]),
       .dev_aw_ready_o(dev_aw_ready_o[d]),
@@ -678,12 +681,12 @@ module nvs_core #(
     );
 
     for (genvar i = 0; i < 2; i++) begin : gen_direction
-      assign cmd_ready[i][d]     = cmd_ready_d[i];
-      assign retire_valid[i][d]  = retire_valid_d[i];
-      assign retire_flush[i][d]  = retire_flush_d[i];
-      assign queue_idle[i][d]    = idle_d[i];
-      assign retire_slot[i][SlotWidth*d +: SlotWidth] = retire_slot_d[SlotWidth*i +: SlotWidth];
-      assign retire_status[i][15*d +: 15]             = retire_status_d[15*i +: 15];
+      assign cmd_ready[Drives*i+d]     = cmd_ready_d[i];
+      assign retire_valid[Drives*i+d]  = retire_valid_d[i];
+      assign retire_flush[Drives*i+d]  = retire_flush_d[i];
+      assign queue_idle[Drives*i+d]    = idle_d[i];
+      assign retire_slot[SlotWidth*Drives*i+SlotWidth*d +: SlotWidth] = retire_slot_d[SlotWidth*i +: SlotWidth];
+      assign retire_status[15*Drives*i+15*d +: 15]             = retire_status_d[15*i +: 15];
     end
 
     always_ff @(posedge clk_i or negedge rst_ni) begin
@@ -700,8 +703,8 @@ module nvs_core #(
     assign drive_block_bytes[32*d +: 32] = block_shift[4*d +: 4] == 4'd12 ? 32'd4096 : 32'd512;
     assign drive_max_transfer[32*d +: 32] = {4'b0, max_transfer_pages, 12'b0};
     assign drive_cap[64*d +: 64]        = cap;
-    assign drive_oldest[32*d +: 32]     = oldest_drive[0] == 2'(d) && oldest_us[0] != '0 ? oldest_us[0]
-                                        : oldest_drive[1] == 2'(d) ? oldest_us[1] : 32'd0;
+    assign drive_oldest[32*d +: 32]     = oldest_drive[2*0 +: 2] == 2'(d) && oldest_us[32*0 +: 32] != '0 ? oldest_us[32*0 +: 32]
+                                        : oldest_drive[2*1 +: 2] == 2'(d) ? oldest_us[32*1 +: 32] : 32'd0;
   end
 
   nvs_memory #(
@@ -757,6 +760,10 @@ module nvs_core #(
     .mem_r_resp_i,
     .mem_r_last_i
   );
+
+  // Outputs and bits without a reader.
+  assign unused = ^{flush_write, flush_read, flush_read_valid, drive_timeout, drive_control, control, stopping, stopped, aborted, source_ready,
+                    source_chunks, chunk_valid, chunk_last, chunk_bytes, chunk_drive, chunk_slot};
 
   // Quiet: no transfer and nothing offered for longer than any pipeline of the core.
   localparam int unsigned QuietCycles = 64;

@@ -112,6 +112,9 @@ module nvs_drive #(
   input  logic                   mem_r_last_i
 );
 
+  logic                   unused_down;  // bit of sequencer_o
+  logic [2*SlotWidth-1:0] unused_slot;
+
   // Sequencer and register access.
   logic        req_valid, req_ready, req_write, rsp_valid, rsp_error, doorbells_enable, doorbell_error, clear;
   logic [31:0] req_addr, req_data, rsp_data;
@@ -131,10 +134,10 @@ module nvs_drive #(
   logic [BeatBytes-1:0] identify_strb;
 
   nvs_init #(
-    .DataWidth,
-    .ChunkPages,
-    .Entries,
-    .BusBase
+    .DataWidth(DataWidth),
+    .ChunkPages(ChunkPages),
+    .Entries(Entries),
+    .BusBase(BusBase)
   ) u_init (
     .clk_i,
     .rst_ni,
@@ -167,7 +170,7 @@ module nvs_drive #(
     .identify_data_i (identify_data),
     .identify_strb_i (identify_strb),
     .ready_o,
-    .down_o(),
+    .down_o(unused_down),
     .clear_o(clear),
     .doorbells_enable_o(doorbells_enable),
     .doorbell_stride_o (doorbell_stride),
@@ -179,7 +182,7 @@ module nvs_drive #(
   );
 
   nvs_requester #(
-    .Entries
+    .Entries(Entries)
   ) u_requester (
     .clk_i,
     .rst_ni,
@@ -234,13 +237,13 @@ module nvs_drive #(
   logic                    access_error;
 
   nvs_completer #(
-    .DataWidth,
-    .ChunkPages,
-    .Slots,
-    .Entries,
-    .IdWidth,
-    .Drive,
-    .BusBase
+    .DataWidth(DataWidth),
+    .ChunkPages(ChunkPages),
+    .Slots(Slots),
+    .Entries(Entries),
+    .IdWidth(IdWidth),
+    .Drive(Drive),
+    .BusBase(BusBase)
   ) u_completer (
     .clk_i,
     .rst_ni,
@@ -321,8 +324,8 @@ module nvs_drive #(
   assign cmd_ready_o = cmd_ready & {2{ready_o}};
   for (genvar i = 0; i < 2; i++) begin : gen_queues
     nvs_queues #(
-      .Slots,
-      .Entries
+      .Slots(Slots),
+      .Entries(Entries)
     ) u_queues (
       .clk_i,
       .rst_ni,
@@ -333,7 +336,7 @@ module nvs_drive #(
       .cmd_flush_i (cmd_flush_i[i]),
       .cmd_lba_i   (cmd_lba_i[64*i +: 64]),
       .cmd_blocks_i(cmd_blocks_i[16*i +: 16]),
-      .cmd_slot_o  (),
+      .cmd_slot_o  (unused_slot[SlotWidth*i +: SlotWidth]),
       .record_index_i (record_index[IndexWidth*i +: IndexWidth]),
       .record_flush_o (record_flush[i]),
       .record_slot_o  (record_slot[SlotWidth*i +: SlotWidth]),
