@@ -256,7 +256,6 @@ module nvs_core #(
   logic [2*Drives-1:0] restart;
   logic [2*32-1:0] oldest_us;
   logic [2*2-1:0] oldest_drive;
-  logic [2*64-1:0] stall_us;
 
   logic [2*Drives-1:0] cmd_valid, cmd_ready, retire_valid, retire_ready, retire_flush, queue_idle;
   logic [1:0]                  cmd_flush;
@@ -299,7 +298,7 @@ module nvs_core #(
       .last_address_written_o(last_written[64*i +: 64]),
       .bytes_o               (bytes[64*i +: 64]),
       .stalls_o              (stalls[64*i +: 64]),
-      .stall_time_us_o       (stall_us[64*i +: 64]),
+      .stall_time_ns_o       (stall_ns[64*i +: 64]),
       .durable_bytes_o       (durable[64*i +: 64]),
       .device_status_o       (device_status[64*i +: 64]),
       .cycles_o              (cycles[64*i +: 64]),
@@ -344,7 +343,6 @@ module nvs_core #(
       .egress_idle_i(egress_idle)
     );
     assign beats[64*i +: 64]    = (bytes[64*i +: 64] + 64'd15) >> 4;
-    assign stall_ns[64*i +: 64] = stall_us[64*i +: 64] * 64'd1000;
   end
 
   // Slots are released as they retire by a recording, and by a replay when they were read from memory: both in the order of the session.

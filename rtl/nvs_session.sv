@@ -47,7 +47,7 @@ module nvs_session #(
   output logic [63:0]             last_address_written_o,
   output logic [63:0]             bytes_o,
   output logic [63:0]             stalls_o,
-  output logic [63:0]             stall_time_us_o,
+  output logic [63:0]             stall_time_ns_o,
   output logic [63:0]             durable_bytes_o,
   output logic [63:0]             device_status_o,
   output logic [63:0]             cycles_o,
@@ -303,7 +303,7 @@ module nvs_session #(
       durable_bytes_o <= '0;
       device_status_o <= '0;
       stalls_o        <= '0;
-      stall_time_us_o <= '0;
+      stall_time_ns_o <= '0;
       stall_q         <= 1'b0;
       cycles_o        <= '0;
       oldest_us_o     <= '0;
@@ -311,7 +311,7 @@ module nvs_session #(
       if (state_q != Idle) cycles_o <= cycles_o + 64'd1;
       stall_q <= stall;
       if (stall && !stall_q) stalls_o <= stalls_o + 64'd1;
-      if (stall && tick_i) stall_time_us_o <= stall_time_us_o + 64'd1;
+      if (stall && tick_i) stall_time_ns_o <= stall_time_ns_o + 64'd1000;
       if (!outstanding || retire_take) oldest_us_o <= '0;
       else if (tick_i) oldest_us_o <= oldest_us_o + 32'd1;
 
@@ -391,7 +391,7 @@ module nvs_session #(
             durable_bytes_o <= '0;
             device_status_o <= '0;
             stalls_o        <= '0;
-            stall_time_us_o <= '0;
+            stall_time_ns_o <= '0;
             cycles_o        <= '0;
             refusal_q       <= {2'b00, unaligned, 1'b0};
             state_q         <= Order;

@@ -1,0 +1,116 @@
+// Properties of nvs_session. Included in the module under FORMAL. The queues, the source and the stream are free within their contracts.
+
+logic f_started = 1'b0;
+always_ff @(posedge clk_i) f_started <= 1'b1;
+always_comb assume (rst_ni == f_started);
+
+// Environment: the queues of one drive. A command is outstanding from acceptance to retirement; a flush is alone.
+localparam int unsigned FWidth = 6;
+logic [FWidth-1:0] f_data_q  [Drives];
+logic [Drives-1:0] f_flush_q = '0;
+logic [FWidth-1:0] f_out_data [Drives];
+for (genvar d = 0; d < Drives; d++) begin : gen_f_queue
+  logic [FWidth-1:0] f_count_q = '0;
+  assign f_data_q[d] = f_count_q;
+  logic f_accept, f_retire;
+  assign f_accept = queue_cmd_valid_o[d] && queue_cmd_ready_i[d];
+  assign f_retire = queue_retire_valid_i[d] && queue_retire_ready_o[d];
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) begin
+      f_count_q    <= '0;
+      f_flush_q[d] <= 1'b0;
+    end else begin
+      f_count_q    <= f_count_q + FWidth'(f_accept && !queue_cmd_flush_o) - FWidth'(f_retire && !queue_retire_flush_i[d]);
+      f_flush_q[d] <= (f_flush_q[d] && !f_retire) || (f_accept && queue_cmd_flush_o);
+    end
+  end
+  always_comb begin
+    // As nvs_queues: a flush waits for all data commands, and they for it.
+    if (f_flush_q[d] || f_count_q >= FWidth'(Slots) || (queue_cmd_flush_o && f_count_q != '0)) assume (!queue_cmd_ready_i[d]);
+    assume (queue_retire_flush_i[d] == f_flush_q[d]);
+    if (!f_flush_q[d] && f_count_q == '0) assume (!queue_retire_valid_i[d]);
+    assume (queue_idle_i[d] == (!f_flush_q[d] && f_count_q == '0));
+    assume (block_shift_i[4*d +: 4] == 4'd9 || block_shift_i[4*d +: 4] == 4'd12);
+    assert (!(f_flush_q[d] && f_count_q != '0));
+  end
+end
+
+// Environment: drives stay up (their loss is tried in co-simulation), the media are constant; a range has few chunks.
+logic [64*Drives-1:0] f_media_q;
+logic [4*Drives-1:0]  f_shift_q;
+always_ff @(posedge clk_i) begin
+  f_media_q <= media_blocks_i;
+  f_shift_q <= block_shift_i;
+end
+always_comb begin
+  assume (&ready_i);
+  if (f_started) assume (media_blocks_i == f_media_q && block_shift_i == f_shift_q);
+  assume (source_bytes_i <= ChunkBytes);
+  // nvs_ingress offers no more chunks than it was asked for, only the last one of them short, and none when it is done.
+  if (short_q != '0 || source_done_i || (made_q == total_q && state_q == Run)) assume (!source_valid_i);
+end
+
+// Counters of what happened, independent of the module's.
+logic [31:0] f_made_q = '0, f_good_q = '0;
+logic        f_bad_q = 1'b0, f_all_good;
+logic [31:0] f_accepted, f_retired_good, f_retired_bad;
+always_comb begin
+  f_accepted = '0;
+  for (integer d = 0; d < Drives; d++) f_accepted = f_accepted + 32'(queue_cmd_valid_o[d] && queue_cmd_ready_i[d] && !queue_cmd_flush_o);
+end
+always_ff @(posedge clk_i) begin
+  if (!rst_ni || (state_q == Idle && start_i)) begin
+    f_made_q <= '0;
+    f_bad_q  <= 1'b0;
+  end else begin
+    f_made_q <= f_made_q + f_accepted;
+    if (retire_take && retire_status != '0) f_bad_q <= 1'b1;
+  end
+end
+
+// Bytes of the chunks that succeeded before the first failure, by the sizes that were given with their commands.
+logic [SizeWidth-1:0] f_size_q [8];
+logic [2:0]           f_size_in_q = '0, f_size_out_q = '0;
+logic [63:0]          f_bytes_q = '0;
+always_ff @(posedge clk_i) begin
+  if (!rst_ni || (state_q == Idle && start_i)) begin
+    f_size_in_q  <= '0;
+    f_size_out_q <= '0;
+    f_bytes_q    <= '0;
+  end else begin
+    if (f_accepted != '0) begin
+      f_size_q[f_size_in_q] <= source_bytes;
+      f_size_in_q <= f_size_in_q + 1'b1;
+    end
+    if (Replay == 0 && retire_take) f_size_out_q <= f_size_out_q + 1'b1;
+    if (Replay == 0 && retire_take && retire_status == '0 && !failed_q && !lost_q) f_bytes_q <= f_bytes_q + 64'(f_size_q[f_size_out_q]);
+  end
+end
+
+always_comb if (rst_ni) begin
+  // Commands: one at a time, counted, in the range and on the drives in turn.
+  assert (f_accepted <= 1);
+  assert (f_made_q == made_q);
+  assert (made_drive_q < Drives && retired_drive_q < Drives && run_drive_q < Drives);
+  if (queue_cmd_valid_o != '0) assert (state_q == Run || state_q == Flush);
+  if (queue_cmd_valid_o != '0 && !queue_cmd_flush_o) begin
+    assert (refusal_q == '0 && !failed_q);
+    assert (queue_cmd_blocks_o != '0);
+    assert (made_no_q >= first_q && made_no_q <= last_q);
+  end
+  // The run: whole chunks, but for the last one of a stream.
+  assert (bytes_o == f_bytes_q);
+  // What is reported was completed, and what was completed was made.
+  assert (run_q <= retired_q || Replay != 0);
+  assert (retired_q <= made_q);
+  // Nothing is outstanding when no session runs.
+  for (integer d = 0; d < Drives; d++) begin
+    if (state_q == Idle || state_q == Order || state_q == Media || state_q == Count || state_q == Total)
+      assert (f_data_q[d] == '0 && !f_flush_q[d]);
+  end
+  // Status: refused, or ended in exactly one way.
+  if (status_o[0]) assert (!ended_q);
+  if (ended_q) assert (status_o[1] + status_o[3] + status_o[4] <= 1);
+  if (status_o[1]) assert (status_o[8:5] == '0);
+  assert (durable_bytes_o <= bytes_o);
+end
