@@ -13,6 +13,7 @@ use std::process::Command;
 use std::sync::Mutex;
 
 #[path = "src/config.rs"]
+#[allow(dead_code, reason = "the crate uses all of it")]
 mod config;
 use config::{CONFIGURATIONS, Configuration};
 
@@ -192,7 +193,7 @@ impl Builder {
             .arg("-y")
             .arg(&self.rtl);
         verilator.arg(self.rtl.join("nvs_core.sv"));
-        let ring_width = 1 + 2 + slots.ilog2() + chunk_pages.ilog2() + 12;
+        let ring_width = configuration.ring_address_bits();
         let mut compiler = self.compiler();
         compiler
             .arg(format!("-DPREFIX={prefix}"))

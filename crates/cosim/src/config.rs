@@ -35,6 +35,26 @@ impl Configuration {
         }
     }
 
+    /// Bytes of a bus word.
+    pub fn beat_bytes(&self) -> usize {
+        self.data_width as usize / 8
+    }
+
+    /// Bytes of a chunk.
+    pub fn chunk_bytes(&self) -> u32 {
+        self.chunk_pages * 4096
+    }
+
+    /// Bits of an address of the ring memory.
+    pub fn ring_address_bits(&self) -> u32 {
+        1 + 2 + self.slots.ilog2() + self.chunk_pages.ilog2() + 12
+    }
+
+    /// The configuration with this name.
+    pub fn named(name: &str) -> Option<&'static Configuration> {
+        CONFIGURATIONS.iter().find(|one| one.name == name)
+    }
+
     const fn by_default(mut self) -> Configuration {
         self.default = true;
         self

@@ -6,6 +6,8 @@
 //! # Architecture
 //! - [`config`]: configurations of the core. `build.rs` makes a model of each.
 //! - [`signals`]: values of the core's ports in one clock cycle. [`model`]: the core itself.
+//! - [`memory`], [`stream_port`], [`register_port`]: what is connected to its ports. [`monitor`]: the rules of AXI on all of them.
+//! - [`world`]: the cycle loop over all of these. [`streamer`]: the core as a streamer, by its registers.
 //!
 //! # Non-goals
 //! No wall clock, no threads. Clock domain crossings, the PCIe physical layer and the memory controller's internals are not modelled.
@@ -14,8 +16,16 @@
 //! [`CYCLE_NS`] (4 ns, 250 MHz), [`TICK_CYCLES`] (250, one microsecond).
 
 pub mod config;
+pub mod map;
+pub mod memory;
 pub mod model;
+pub mod monitor;
+pub mod pace;
+pub mod register_port;
 pub mod signals;
+pub mod stream_port;
+pub mod streamer;
+pub mod world;
 
 /// Duration of a clock cycle, nanoseconds.
 pub const CYCLE_NS: u64 = 4;

@@ -189,6 +189,14 @@ pub enum StreamError {
         /// Bytes per chunk of the stream.
         chunk_bytes: u32,
     },
+    /// The streaming core failed as a whole.
+    #[error("{streamer}: {source}")]
+    Core {
+        /// Name of the streamer.
+        streamer: String,
+        /// The core's error.
+        source: Box<dyn std::error::Error + Send + Sync>,
+    },
     /// The streamer cannot do this.
     #[error("{streamer}: {option} is not supported by this streamer")]
     Unsupported {

@@ -1,0 +1,487 @@
+//! The core as an [`assay_stream::streamer::Streamer`]: sessions by its registers, streams by its stream ports.
+//!
+//! # Time
+//! A stream's time is that of the core: from `START` to the end of the session, by the register `CYCLES`. While a source or a sink works,
+//! no cycle passes: both are as fast as the bus.
+
+mod record;
+mod replay;
+mod sequencer;
+
+use assay_io::MAX_IO_BYTES;
+use assay_stream::range::{DriveExtent, RangeRequest, StreamRange};
+use assay_stream::record::{RecordOptions, RecordOutcome};
+use assay_stream::registers::{ControlBits, Registers, StatusBits};
+use assay_stream::replay::{ReplayOptions, ReplayOutcome};
+use assay_stream::source::{StreamSink, StreamSource};
+use assay_stream::status::{DeviceFailure, STALLS_KEPT, Stall, Stalls, StreamError, StreamStatus};
+use assay_stream::streamer::{DriveChunk, Streamer};
+
+pub use sequencer::reason_text;
+
+use crate::CYCLE_NS;
+use crate::map;
+use crate::stream_port::Wait;
+use crate::world::{DriveSide, World, WorldError};
+
+/// Bits of `CONTROL`, which has no reading side.
+const START: u32 = 1;
+const STOP: u32 = 1 << 1;
+const ABORT: u32 = 1 << 2;
+const FLUSH_NOW: u32 = 1 << 3;
+const FLUSH_AFTER_WRITE: u32 = 1 << 4;
+
+/// Cycles between two looks at `STATUS` while nothing else happens.
+const POLL_CYCLES: u64 = 1000;
+
+/// Longest bring-up: 5 s. The sequencer gives up earlier, except where a link never comes up.
+const READY_LIMIT_CYCLES: u64 = 5_000_000_000 / CYCLE_NS;
+
+/// Longest time without any progress of a session, 60 s: the core must have ended it by its command timeout.
+const SESSION_LIMIT_CYCLES: u64 = 60_000_000_000 / CYCLE_NS;
+
+/// Why the core cannot be used.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum CoreError {
+    /// The simulation ended.
+    #[error(transparent)]
+    World(#[from] WorldError),
+    /// The register map is not the one of this crate.
+    #[error("register {address:#05x} reads {value:#x}, expected {expected:#x}")]
+    Map {
+        /// Its address.
+        address: u32,
+        /// As read.
+        value: u32,
+        /// The core's.
+        expected: u32,
+    },
+    /// Bring-up failed.
+    #[error("{drive}: bring-up failed in step {step}, reason {reason}: {}", reason_text(*.reason))]
+    BringUp {
+        /// Name of the drive.
+        drive: String,
+        /// Step of the sequencer.
+        step: u8,
+        /// Its code.
+        reason: u8,
+    },
+    /// Bring-up does not end.
+    #[error("{drive}: bring-up has not ended after {ms} ms; it is in step {step}")]
+    NotReady {
+        /// Name of the drive.
+        drive: String,
+        /// Step of the sequencer.
+        step: u8,
+        /// Simulated time waited, milliseconds.
+        ms: u64,
+    },
+    /// A session does not end.
+    #[error("the session made no progress for {ms} ms; STATUS is {status:?}")]
+    Stuck {
+        /// Simulated time, milliseconds.
+        ms: u64,
+        /// `STATUS`.
+        status: StatusBits,
+    },
+    /// The range is for another number of drives or another chunk size.
+    #[error(
+        "the core has {drives} drives and chunks of {chunk_bytes} bytes; the range is for {wanted_drives} and {wanted_chunk_bytes}"
+    )]
+    Range {
+        /// Of the core.
+        drives: u32,
+        /// Of the core.
+        chunk_bytes: u32,
+        /// Of the range.
+        wanted_drives: u32,
+        /// Of the range.
+        wanted_chunk_bytes: u32,
+    },
+}
+
+/// A streaming core with its world.
+#[derive(Debug)]
+pub struct CoreStreamer<D> {
+    world: World<D>,
+    names: Vec<String>,
+}
+
+impl<D: DriveSide> CoreStreamer<D> {
+    /// Over a world, with a name for each of its drives. Checks that the registers are those of this crate.
+    ///
+    /// # Errors
+    /// When they are not.
+    pub fn new(mut world: World<D>, names: Vec<String>) -> Result<CoreStreamer<D>, CoreError> {
+        assert_eq!(world.drives.len(), names.len(), "one name per drive");
+        let chunk_bytes = world.configuration().chunk_bytes();
+        for bank in [map::WRITE_BANK, map::READ_BANK] {
+            for (register, expected) in [
+                (map::ID, map::ID_VALUE),
+                (map::VERSION, map::VERSION_VALUE),
+                (map::CHUNK_BYTES, chunk_bytes),
+            ] {
+                let address = bank + register;
+                let value = world.read32(address)?;
+                if value != expected {
+                    return Err(CoreError::Map {
+                        address,
+                        value,
+                        expected,
+                    });
+                }
+            }
+        }
+        Ok(CoreStreamer { world, names })
+    }
+
+    /// The simulation.
+    pub fn world(&mut self) -> &mut World<D> {
+        &mut self.world
+    }
+
+    /// Give the simulation back.
+    pub fn into_world(self) -> World<D> {
+        self.world
+    }
+
+    /// Wait until all drives are ready for I/O.
+    ///
+    /// # Errors
+    /// When the bring-up of a drive fails: step and reason.
+    pub fn bring_up(&mut self) -> Result<(), CoreError> {
+        for (drive, name) in self.names.iter().enumerate() {
+            let address = map::drive_bank(drive) + map::SEQUENCER;
+            let began = self.world.cycle();
+            loop {
+                let value = self.world.read32(address)?;
+                let step = value as u8;
+                if value & map::SEQUENCER_READY != 0 {
+                    break;
+                }
+                if value & map::SEQUENCER_FAILED != 0 {
+                    return Err(CoreError::BringUp {
+                        drive: name.clone(),
+                        step,
+                        reason: (value >> 8) as u8,
+                    });
+                }
+                let waited = self.world.cycle() - began;
+                if waited > READY_LIMIT_CYCLES {
+                    return Err(CoreError::NotReady {
+                        drive: name.clone(),
+                        step,
+                        ms: waited * CYCLE_NS / 1_000_000,
+                    });
+                }
+                self.world.run(POLL_CYCLES)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Name, capacity and block size of each drive, as the core found them.
+    ///
+    /// # Errors
+    /// When bring-up fails.
+    pub fn extents(&mut self) -> Result<Vec<DriveExtent>, CoreError> {
+        self.bring_up()?;
+        let mut extents = Vec::new();
+        for (drive, name) in self.names.iter().enumerate() {
+            let bank = map::drive_bank(drive);
+            extents.push(DriveExtent {
+                drive: name.clone(),
+                capacity_bytes: self.world.read64(bank + map::MEDIA_BYTES)?,
+                min_io_bytes: self.world.read32(bank + map::BLOCK_BYTES)?,
+            });
+        }
+        Ok(extents)
+    }
+
+    fn chunk_bytes(&self) -> u64 {
+        u64::from(self.world.configuration().chunk_bytes())
+    }
+
+    /// Ask the core: a recording is started and, if it is accepted, stopped before its first beat.
+    fn ask_refusal(&mut self, request: &RangeRequest) -> Result<Option<StatusBits>, CoreError> {
+        let extents = self.extents()?;
+        let chunk = self.chunk_bytes();
+        assert!(chunk <= u64::from(MAX_IO_BYTES));
+        if u64::from(request.chunk_bytes) != chunk {
+            return Ok(Some(StatusBits::UNALIGNED));
+        }
+        let whole = extents.iter().map(|extent| extent.capacity_bytes / chunk);
+        let end = whole.min().unwrap_or(0).saturating_sub(1) * chunk;
+        self.start(
+            map::WRITE_BANK,
+            request.first.unwrap_or(0),
+            request.last.unwrap_or(end),
+            0,
+        )?;
+        self.world.run(64)?;
+        let status = self.status(map::WRITE_BANK)?;
+        if status.has(StatusBits::RUNNING) {
+            self.world.write32(map::WRITE_BANK + map::CONTROL, STOP)?;
+            self.await_end(map::WRITE_BANK)?;
+        }
+        let status = self.status(map::WRITE_BANK)?;
+        let bits = [
+            StatusBits::UNALIGNED,
+            StatusBits::FIRST_AFTER_LAST,
+            StatusBits::OUT_OF_RANGE,
+        ];
+        Ok(bits.into_iter().find(|&bit| status.has(bit)))
+    }
+
+    /// Write addresses and START.
+    fn start(&mut self, bank: u32, first: u64, last: u64, control: u32) -> Result<(), CoreError> {
+        let world = &mut self.world;
+        world.write64(bank + map::FIRST_ADDRESS, first)?;
+        world.write64(bank + map::LAST_ADDRESS, last)?;
+        world.write32(bank + map::CONTROL, START | control)?;
+        Ok(())
+    }
+
+    fn status(&mut self, bank: u32) -> Result<StatusBits, CoreError> {
+        let value = self.world.read32(bank + map::STATUS)?;
+        Ok(StatusBits::from_raw(value))
+    }
+
+    /// Run until the session of a bank has ended.
+    fn await_end(&mut self, bank: u32) -> Result<(), CoreError> {
+        let began = self.world.cycle();
+        loop {
+            let status = self.status(bank)?;
+            if !status.has(StatusBits::RUNNING) {
+                return Ok(());
+            }
+            let waited = self.world.cycle() - began;
+            if waited > SESSION_LIMIT_CYCLES {
+                return Err(CoreError::Stuck {
+                    ms: waited * CYCLE_NS / 1_000_000,
+                    status,
+                });
+            }
+            self.world.run(POLL_CYCLES)?;
+        }
+    }
+
+    /// Check that a range fits the core.
+    fn check_range(&self, range: &StreamRange) -> Result<(), CoreError> {
+        let configuration = self.world.configuration();
+        let (drives, chunk_bytes) = (configuration.drives, configuration.chunk_bytes());
+        if (range.drives, range.chunk_bytes) == (drives, chunk_bytes) {
+            return Ok(());
+        }
+        Err(CoreError::Range {
+            drives,
+            chunk_bytes,
+            wanted_drives: range.drives,
+            wanted_chunk_bytes: range.chunk_bytes,
+        })
+    }
+
+    /// Copy progress into the registers of the stream.
+    fn mirror(
+        &mut self,
+        bank: u32,
+        range: &StreamRange,
+        registers: &Registers,
+    ) -> Result<u64, CoreError> {
+        let bytes = self.world.read64(bank + map::BYTES)?;
+        if bytes > registers.bytes() {
+            let chunks = bytes.div_ceil(self.chunk_bytes());
+            registers.progress(range.locate(chunks - 1).1, bytes);
+        }
+        if bank == map::WRITE_BANK {
+            registers.durable(self.world.read64(bank + map::DURABLE_BYTES)?);
+        }
+        Ok(bytes)
+    }
+
+    /// The registers of a session that has ended, as the result of a stream.
+    fn result(
+        &mut self,
+        bank: u32,
+        range: &StreamRange,
+        waits: &[Wait],
+        started_at: u64,
+    ) -> Result<StreamStatus, CoreError> {
+        let world = &mut self.world;
+        let status = StatusBits::from_raw(world.read32(bank + map::STATUS)?);
+        let bytes = world.read64(bank + map::BYTES)?;
+        let last = world.read64(bank + map::LAST_ADDRESS_WRITTEN)?;
+        let device = world.read64(bank + map::DEVICE_STATUS)?;
+        let mut stalls = Stalls {
+            count: world.read64(bank + map::STALLS)?,
+            total_ns: world.read64(bank + map::STALL_TIME)? * map::STALL_TIME_UNIT_NS,
+            ..Stalls::default()
+        };
+        let chunk_bytes = u64::from(range.chunk_bytes);
+        let mut kept: Vec<Stall> = waits
+            .iter()
+            .map(|wait| Stall {
+                at_ns: wait.at_cycle.saturating_sub(started_at) * CYCLE_NS,
+                duration_ns: wait.cycles * CYCLE_NS,
+                late_ns: 0,
+                chunk: wait.at_bytes / chunk_bytes,
+            })
+            .collect();
+        kept.sort_by_key(|stall| std::cmp::Reverse(stall.duration_ns));
+        kept.truncate(STALLS_KEPT);
+        stalls.longest_ns = kept.first().map_or(0, |stall| stall.duration_ns);
+        kept.sort_by_key(|stall| stall.at_ns);
+        stalls.longest = kept;
+        let mut result = StreamStatus {
+            status,
+            first_address: range.first,
+            last_address: range.last,
+            chunk_bytes: range.chunk_bytes,
+            drives: range.drives,
+            last_address_written: status.has(StatusBits::LAST_VALID).then_some(last),
+            bytes,
+            beats: bytes.div_ceil(assay_stream::registers::BEAT_BYTES),
+            chunks: bytes.div_ceil(chunk_bytes),
+            durable_bytes: world.read64(bank + map::DURABLE_BYTES)?,
+            stalls,
+            elapsed_ns: world.read64(bank + map::CYCLES)? * CYCLE_NS,
+            ..StreamStatus::default()
+        };
+        result.failure = self.failure(bank, range, device)?;
+        Ok(result)
+    }
+
+    /// The failed command of `DEVICE_STATUS`.
+    fn failure(
+        &mut self,
+        bank: u32,
+        range: &StreamRange,
+        value: u64,
+    ) -> Result<Option<DeviceFailure>, CoreError> {
+        if value >> 31 & 1 == 0 {
+            return Ok(None);
+        }
+        let drive = (value >> 16 & 3) as usize;
+        let block = self
+            .world
+            .read32(map::drive_bank(drive) + map::BLOCK_BYTES)?;
+        let block = u64::from(block.max(1));
+        // The register has the low half of the block number; it is at or after the first of the range.
+        let first = range.first / block;
+        let low = value >> 32;
+        let near = first & !0xffff_ffff | low;
+        let lba = if near < first { near + (1 << 32) } else { near };
+        Ok(Some(DeviceFailure {
+            drive: self.names[drive].clone(),
+            op: if bank == map::WRITE_BANK {
+                "write"
+            } else {
+                "read"
+            },
+            address: lba * block,
+            result: -errno_of((value & 0x7fff) as u16),
+        }))
+    }
+
+    /// Take what is left of the stream off the core's input, so that nothing of it remains for the next session.
+    fn discard_rest(&mut self) -> Result<(), CoreError> {
+        let address = map::WRITE_BANK + map::FLUSH_CONTROL;
+        self.world.source.clear();
+        self.world.write32(address, 1)?;
+        self.world.run(16)?;
+        let what = "the end of the stream's last beat";
+        let taken = |world: &World<D>| !world.source.is_busy();
+        self.world.run_until(what, 1000, taken)?;
+        self.world.run(16)?;
+        self.world.write32(address, 2)?;
+        Ok(())
+    }
+
+    fn failed(&self, error: CoreError) -> StreamError {
+        StreamError::Core {
+            streamer: self.names.join(", "),
+            source: Box::new(error),
+        }
+    }
+}
+
+/// The error number of a failed command, as the kernel's NVMe driver gives it.
+fn errno_of(status_field: u16) -> i32 {
+    const EIO: i32 = 5;
+    const ENODATA: i32 = 61;
+    const EREMOTEIO: i32 = 121;
+    // Status code type and status code, NVMe Base 2.0c, 3.3.3.2.1.
+    match status_field & 0x7ff {
+        0x280 | 0x281 => ENODATA,
+        0x002 | 0x080 => EREMOTEIO,
+        _ => EIO,
+    }
+}
+
+/// The bit of `CONTROL` for a requested end.
+fn stop_bit(registers: &Registers) -> u32 {
+    if registers.commanded(ControlBits::ABORT) {
+        ABORT
+    } else {
+        STOP
+    }
+}
+
+impl<D: DriveSide> Streamer for CoreStreamer<D> {
+    fn name(&self) -> String {
+        self.names.join(", ")
+    }
+
+    fn refusal(&mut self, request: &RangeRequest) -> Option<StatusBits> {
+        // A core that cannot be asked refuses as one whose drives have no media.
+        self.ask_refusal(request)
+            .unwrap_or(Some(StatusBits::DEVICE_ERROR))
+    }
+
+    fn record(
+        &mut self,
+        range: &StreamRange,
+        source: &mut dyn StreamSource,
+        options: &RecordOptions,
+        registers: &Registers,
+    ) -> Result<RecordOutcome, StreamError> {
+        options.check_supported(&self.name(), &[])?;
+        self.record_range(range, source, options, registers)
+    }
+
+    fn replay(
+        &mut self,
+        range: &StreamRange,
+        bytes: Option<u64>,
+        sink: &mut dyn StreamSink,
+        _: ReplayOptions,
+        registers: &Registers,
+    ) -> Result<ReplayOutcome, StreamError> {
+        self.replay_range(range, 0, bytes, sink, registers)
+    }
+
+    fn read_chunk(
+        &mut self,
+        chunk: DriveChunk,
+        bytes: Option<u64>,
+        sink: &mut dyn StreamSink,
+        _: ReplayOptions,
+        registers: &Registers,
+    ) -> Result<ReplayOutcome, StreamError> {
+        // The chunks of the drives before it come first, and are not delivered.
+        let range = StreamRange {
+            first: chunk.address,
+            last: chunk.address,
+            chunk_bytes: chunk.chunk_bytes,
+            drives: self.world.configuration().drives,
+        };
+        let whole = u64::from(chunk.chunk_bytes);
+        let before = chunk.drive as u64 * whole;
+        let bytes = before + bytes.map_or(whole, |bytes| bytes.min(whole));
+        self.replay_range(&range, before, Some(bytes), sink, registers)
+    }
+}
+
+#[cfg(test)]
+#[path = "../tests/unit/streamer.rs"]
+mod tests;
