@@ -131,7 +131,7 @@ fn endpoint_code(error: &EndpointError) -> u8 {
 
 fn bench_code(error: &BenchError) -> u8 {
     match error {
-        BenchError::Session(error) => session_code(error),
+        BenchError::Streamer(error) => stream_code(error),
         _ => USAGE,
     }
 }

@@ -5,6 +5,7 @@
 //! - [`blocks`]: the block format of jobs; [`checker`]: verification by one worker; [`finding`]: its findings.
 //! - [`pattern`]: the LFSR pattern of streams, with [`pattern::StreamVerifier`].
 //! - [`mismatch`]: the classes of mismatches (corrupt, torn, misplaced, stale, lost) and the decision table that both formats use.
+//! - [`planned_faults`]: faults of a drive that only a comparison of data can detect, to test the detectors.
 //!
 //! # Two encodings
 //! Both formats identify seed and location of every unit; one encoding cannot serve both:
@@ -26,3 +27,4 @@ pub mod data;
 pub mod finding;
 pub mod mismatch;
 pub mod pattern;
+pub mod planned_faults;

@@ -1,14 +1,20 @@
-//! Opening the drives of a stream.
+//! The drives of a software stream: opened, with queues over them.
 
-use assay_device::identity::DriveInfo;
+use std::sync::Arc;
+
+use assay_device::identity::{DriveInfo, PcieLink};
 use assay_device::session::{DriveSession, OpenMode, OpenTarget, SessionError};
+use assay_integrity::pattern::PatternPages;
 use assay_io::Target;
 use assay_io::null::NullTarget;
 use assay_io::sync::SyncTarget;
 use assay_io::uring::{UringOptions, UringTarget};
 
+use crate::index::{Recording, find};
 use crate::queue::StreamQueue;
 use crate::range::DriveExtent;
+use crate::status::StreamError;
+use crate::streamer::{SoftwareStreamer, StreamDrive, StreamHost, Streamer};
 
 /// Options for opening drives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,13 +55,6 @@ impl IoCalls {
     }
 }
 
-/// The open drives of a stream; released on drop.
-pub struct Drives<'s> {
-    sessions: &'s mut [DriveSession],
-    targets: Vec<OpenTarget>,
-    options: QueueOptions,
-}
-
 /// The properties of a drive that limit a range.
 pub fn media(info: &DriveInfo) -> DriveExtent {
     DriveExtent {
@@ -65,68 +64,181 @@ pub fn media(info: &DriveInfo) -> DriveExtent {
     }
 }
 
-impl<'s> Drives<'s> {
-    /// Open the drives.
-    ///
-    /// # Errors
-    /// When one cannot be opened, or writing is not permitted.
-    pub fn open(
-        sessions: &'s mut [DriveSession],
-        options: QueueOptions,
-    ) -> Result<Drives<'s>, SessionError> {
-        let mut drives = Drives {
-            sessions,
-            targets: Vec::new(),
-            options,
+/// The software streamer and its drives: sessions, in a vector or borrowed.
+pub struct SoftwareHost<S: AsRef<[DriveSession]> + AsMut<[DriveSession]>> {
+    sessions: S,
+    drives: Vec<StreamDrive>,
+    options: QueueOptions,
+    layer: Box<dyn TargetLayer>,
+    pages: Option<Arc<PatternPages>>,
+    /// Empty while the drives are closed.
+    targets: Vec<OpenTarget>,
+    /// Order of the drives in the recording that was found.
+    order: Vec<usize>,
+}
+
+impl<S: AsRef<[DriveSession]> + AsMut<[DriveSession]>> SoftwareHost<S> {
+    /// Over these drives, in the order of the stripes.
+    pub fn new(sessions: S, options: QueueOptions) -> SoftwareHost<S> {
+        let drive = |session: &DriveSession| StreamDrive {
+            extent: media(session.info()),
+            simulated: session.info().simulated,
+            direct: options.direct && session.info().direct_io,
         };
-        for at in 0..drives.sessions.len() {
-            let mode = OpenMode {
-                writes: options.writes,
-                direct: options.direct,
-                passthru: false,
-            };
-            let target = drives.sessions[at].acquire(mode)?;
-            drives.targets.push(target);
+        let drives: Vec<_> = sessions.as_ref().iter().map(drive).collect();
+        SoftwareHost {
+            order: (0..drives.len()).collect(),
+            sessions,
+            drives,
+            options,
+            layer: Box::new(PassThrough),
+            pages: None,
+            targets: Vec::new(),
         }
-        Ok(drives)
     }
 
-    /// Set the buffer size of queues created from now on: a recording determines its own chunk size.
-    pub fn set_chunk_bytes(&mut self, chunk_bytes: u32) {
-        self.options.chunk_bytes = chunk_bytes;
+    /// With a layer between queues and targets.
+    #[must_use]
+    pub fn with_layer(mut self, layer: impl TargetLayer + 'static) -> SoftwareHost<S> {
+        self.layer = Box::new(layer);
+        self
     }
 
-    /// Queues over the drives, with one slot more than the depth, for the index.
+    /// With the page generator that the sessions of simulated drives were opened with.
+    #[must_use]
+    pub fn with_pages(mut self, pages: Arc<PatternPages>) -> SoftwareHost<S> {
+        self.pages = Some(pages);
+        self
+    }
+
+    fn open(&mut self) -> Result<(), SessionError> {
+        if !self.targets.is_empty() {
+            return Ok(());
+        }
+        let mode = OpenMode {
+            writes: self.options.writes,
+            direct: self.options.direct,
+            passthru: false,
+        };
+        for session in self.sessions.as_mut() {
+            match session.acquire(mode) {
+                Ok(target) => self.targets.push(target),
+                Err(error) => {
+                    self.close();
+                    return Err(error);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Queues over the drives, which are opened if they are closed; with one slot more than the depth, for the index. In the order of the recording that was
+    /// found, or of the drives.
     ///
     /// # Errors
-    /// When memory or a ring cannot be allocated.
+    /// When a drive cannot be opened, writing is not permitted, or memory or a ring cannot be allocated.
     pub fn queues(&mut self) -> Result<Vec<StreamQueue<'_>>, SessionError> {
-        self.queues_through(&mut PassThrough)
-    }
-
-    /// [`Drives::queues`] with a layer between queue and target.
-    ///
-    /// # Errors
-    /// As [`Drives::queues`].
-    pub fn queues_through(
-        &mut self,
-        between: &mut dyn TargetLayer,
-    ) -> Result<Vec<StreamQueue<'_>>, SessionError> {
+        self.open()?;
         let options = self.options;
-        let spare = between.spare_slots();
+        let spare = self.layer.spare_slots();
         let mut queues = Vec::new();
-        let open = self.targets.iter_mut().zip(&*self.sessions);
+        let open = self.targets.iter_mut().zip(self.sessions.as_ref());
         for (at, (open, session)) in open.enumerate() {
             let info = session.info();
             let blocking = options.calls.block_on(info) && matches!(open, OpenTarget::Real { .. });
             let depth = if blocking { 1 } else { options.depth.max(1) };
             let slots = depth + 1;
             let target = target(open, options.chunk_bytes, blocking, slots + spare)?;
-            let target = between.wrap(at, target, slots);
+            let target = self.layer.wrap(at, target, slots);
             let name = info.spec.clone();
-            queues.push(StreamQueue::new(name, target, slots, options.chunk_bytes));
+            let queue = StreamQueue::new(name, target, slots, options.chunk_bytes);
+            queues.push(Some(queue));
         }
-        Ok(queues)
+        let take = |&at: &usize| queues[at].take().expect("the order has each drive once");
+        Ok(self.order.iter().map(take).collect())
+    }
+}
+
+impl<S: AsRef<[DriveSession]> + AsMut<[DriveSession]>> StreamHost for SoftwareHost<S> {
+    fn drives(&self) -> &[StreamDrive] {
+        &self.drives
+    }
+
+    fn streamer(&mut self) -> Result<Box<dyn Streamer + '_>, StreamError> {
+        let extent = |&at: &usize| self.drives[at].extent.clone();
+        let extents = self.order.iter().map(extent).collect();
+        Ok(Box::new(SoftwareStreamer::new(self.queues()?, extents)))
+    }
+
+    fn close(&mut self) {
+        let sessions = self.sessions.as_mut().iter_mut();
+        for (session, target) in sessions.zip(self.targets.drain(..)) {
+            session.release(target);
+        }
+    }
+
+    fn data_path(&self) -> String {
+        let infos = self.sessions.as_ref().iter().map(DriveSession::info);
+        let real: Vec<_> = infos
+            .filter(|info| !info.simulated && info.path.is_some())
+            .collect();
+        if real.is_empty() {
+            return "no bytes leave this program".to_owned();
+        }
+        let mut blocking = real.iter().map(|info| self.options.calls.block_on(info));
+        let calls = match (blocking.clone().any(|b| b), blocking.all(|b| b)) {
+            (false, _) => "io_uring, registered buffers",
+            (_, true) => "blocking calls, one chunk at a time",
+            _ => {
+                "blocking calls on drives in memory, io_uring with registered buffers on the others"
+            }
+        };
+        let cache = match self.options.direct {
+            true => "O_DIRECT",
+            false => "through the page cache",
+        };
+        format!("{calls}, {cache}")
+    }
+
+    fn find_recording(&mut self, first: u64) -> Result<Recording, StreamError> {
+        self.order = (0..self.drives.len()).collect();
+        let capacity = |drive: &StreamDrive| drive.extent.capacity_bytes;
+        let capacities: Vec<u64> = self.drives.iter().map(capacity).collect();
+        let mut found = Vec::new();
+        for (queue, capacity) in self.queues()?.iter_mut().zip(capacities) {
+            let part = find(queue, first, capacity)?;
+            found.push((queue.name().to_owned(), part));
+        }
+        let (recording, order) = Recording::assemble(found)?;
+        self.order = order;
+        if let Some(header) = recording.header() {
+            self.options.chunk_bytes = header.layout.chunk_bytes;
+        }
+        Ok(recording)
+    }
+
+    fn lose_power(&mut self) -> bool {
+        self.close();
+        if self.layer.lose_power() {
+            return true;
+        }
+        let sessions = self.sessions.as_mut();
+        let simulated = sessions.iter().all(|drive| drive.info().simulated);
+        simulated && sessions.iter_mut().all(DriveSession::lose_power)
+    }
+
+    fn link(&mut self, drive: usize) -> Option<PcieLink> {
+        self.sessions.as_ref()[drive].pcie()
+    }
+
+    fn pattern_pages(&self) -> Option<Arc<PatternPages>> {
+        self.pages.clone()
+    }
+}
+
+impl<S: AsRef<[DriveSession]> + AsMut<[DriveSession]>> Drop for SoftwareHost<S> {
+    fn drop(&mut self) {
+        self.close();
     }
 }
 
@@ -145,6 +257,11 @@ pub trait TargetLayer {
         _first_spare: u32,
     ) -> Box<dyn Target + 't> {
         target
+    }
+
+    /// The power of all drives is lost: if the layer models their volatile caches, it drops what they hold and returns true.
+    fn lose_power(&mut self) -> bool {
+        false
     }
 }
 
@@ -174,12 +291,4 @@ fn target<'b>(
             Box::new(UringTarget::new(open.clone(), slots, chunk_bytes, ring)?)
         }
     })
-}
-
-impl Drop for Drives<'_> {
-    fn drop(&mut self) {
-        for (session, target) in self.sessions.iter_mut().zip(self.targets.drain(..)) {
-            session.release(target);
-        }
-    }
 }

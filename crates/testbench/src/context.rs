@@ -1,22 +1,23 @@
 //! Test context: opened drives, streams written and compared, seeds.
 
 use std::io;
+use std::sync::Arc;
 
 use assay_device::identity::PcieLink;
-use assay_device::session::{DriveSession, SessionError};
 use assay_units::rng::splitmix64;
 
 use super::describe::{StreamLog, sentence};
-use super::{BenchError, BenchObserver, BenchOptions, BenchReport, TestSetup};
-use assay_integrity::pattern::{ExpectedLayout, Pattern, StreamFindings, StreamVerifier};
-use assay_stream::drives::{Drives, QueueOptions};
-use assay_stream::queue::StreamQueue;
+use super::{BenchError, BenchObserver, BenchOptions, BenchReport};
+use assay_integrity::pattern::{
+    ExpectedLayout, Pattern, PatternPages, StreamFindings, StreamVerifier,
+};
 use assay_stream::range::StreamRange;
-use assay_stream::record::{RecordOptions, record};
+use assay_stream::record::RecordOptions;
 use assay_stream::registers::{BEAT_BYTES, ControlBits, Registers, StatusBits};
-use assay_stream::replay::{ReplayOptions, ReplaySource, replay};
+use assay_stream::replay::ReplayOptions;
 use assay_stream::source::{DiscardSink, FillResult, SizedSource, StreamSink, StreamSource};
 use assay_stream::status::{StreamError, StreamStatus};
+use assay_stream::streamer::{DriveChunk, StreamHost, Streamer};
 
 /// Mismatched chunks that are diagnosed.
 const MAX_DIAGNOSED: usize = 4;
@@ -39,12 +40,6 @@ impl From<StreamError> for TestError {
     }
 }
 
-impl From<SessionError> for TestError {
-    fn from(error: SessionError) -> TestError {
-        TestError::BenchRun(error.into())
-    }
-}
-
 /// A failed test.
 pub(super) fn fail<T>(detail: impl Into<String>) -> Result<T, TestError> {
     Err(TestError::Failed(detail.into()))
@@ -52,20 +47,22 @@ pub(super) fn fail<T>(detail: impl Into<String>) -> Result<T, TestError> {
 
 /// The drives and the context.
 pub(super) struct BenchRun<'a> {
-    pub drives: &'a mut [DriveSession],
-    pub setup: &'a mut dyn TestSetup,
+    pub host: &'a mut dyn StreamHost,
     pub context: TestContext<'a>,
 }
 
 impl BenchRun<'_> {
-    /// Open the drives, run `work` on their queues, and close them again.
+    /// Open the drives, run `work` on their streamer, and close them again.
     pub fn open<R>(
         &mut self,
-        work: impl FnOnce(&mut [StreamQueue<'_>], &mut TestContext<'_>) -> Result<R, TestError>,
+        work: impl FnOnce(&mut dyn Streamer, &mut TestContext<'_>) -> Result<R, TestError>,
     ) -> Result<R, TestError> {
-        let mut open = Drives::open(self.drives, self.context.queue_options)?;
-        let mut queues = open.queues_through(self.setup)?;
-        work(&mut queues, &mut self.context)
+        let streamer = self.host.streamer();
+        let mut streamer = streamer.map_err(|error| TestError::BenchRun(error.into()))?;
+        let result = work(&mut *streamer, &mut self.context);
+        drop(streamer);
+        self.host.close();
+        result
     }
 }
 
@@ -76,7 +73,7 @@ pub(super) struct TestContext<'a> {
     pub range: StreamRange,
     /// The part used by the short tests, from the start.
     pub window: StreamRange,
-    pub queue_options: QueueOptions,
+    pub pages: Option<Arc<PatternPages>>,
     pub min_io_bytes: u32,
     pub capacity_bytes: u64,
     pub log: StreamLog,
@@ -172,12 +169,18 @@ impl TestContext<'_> {
     /// Write a new stream over a whole range and flush, so that its content is known.
     pub fn lay(
         &mut self,
-        queues: &mut [StreamQueue<'_>],
+        streamer: &mut dyn Streamer,
         range: &StreamRange,
         name: &str,
     ) -> Result<u64, TestError> {
         let seed = self.seed();
-        let status = self.write(queues, range, (seed, name), range.bytes(), WriteMode::FLUSH)?;
+        let status = self.write(
+            streamer,
+            range,
+            (seed, name),
+            range.bytes(),
+            WriteMode::FLUSH,
+        )?;
         self.ended(&status, range.bytes(), range.last)?;
         Ok(seed)
     }
@@ -185,14 +188,14 @@ impl TestContext<'_> {
     /// Write a stream.
     pub fn write(
         &mut self,
-        queues: &mut [StreamQueue<'_>],
+        streamer: &mut dyn Streamer,
         range: &StreamRange,
         (seed, name): (u64, &str),
         bytes: u64,
         mode: WriteMode,
     ) -> Result<StreamStatus, TestError> {
         self.log.add(seed, format!("{name} (test {})", self.test));
-        if let Some(pages) = self.options.pages.as_ref().filter(|_| range.drives == 1) {
+        if let Some(pages) = self.pages.as_ref().filter(|_| range.drives == 1) {
             pages.announce(seed, range.first);
         }
         let options = RecordOptions {
@@ -206,7 +209,8 @@ impl TestContext<'_> {
             taken: 0,
             progress: &mut self.progress,
         };
-        let recorded = record(queues, range, &mut source, &options, &Registers::default())?;
+        let registers = Registers::default();
+        let recorded = streamer.record(range, &mut source, &options, &registers)?;
         self.progress.check(&recorded.status)?;
         Ok(recorded.status)
     }
@@ -229,18 +233,30 @@ impl TestContext<'_> {
     /// Read a range back and compare.
     pub fn look(
         &mut self,
-        queues: &mut [StreamQueue<'_>],
+        streamer: &mut dyn Streamer,
         range: &StreamRange,
         layout: &ExpectedLayout,
     ) -> Result<(StreamFindings, StreamStatus), TestError> {
-        let chunk_bytes = u64::from(range.chunk_bytes);
+        let min_io_bytes = self.min_io_bytes;
+        self.look_with(range.chunks(), layout, |sink| {
+            self::read(streamer, range, layout.bytes(), min_io_bytes, sink)
+        })
+    }
+
+    /// Read `chunks` chunks by `read` and compare.
+    fn look_with(
+        &mut self,
+        chunks: u64,
+        layout: &ExpectedLayout,
+        read: impl FnOnce(&mut dyn StreamSink) -> Result<StreamStatus, StreamError>,
+    ) -> Result<(StreamFindings, StreamStatus), TestError> {
         // Misplaced data may come from the whole window, or from a longer range.
-        let chunks = range.chunks().max(self.window.chunks());
+        let chunks = chunks.max(self.window.chunks());
         let mut sink = CompareSink {
-            verifier: StreamVerifier::new(layout.clone(), chunk_bytes, chunks),
+            verifier: StreamVerifier::new(layout.clone(), self.chunks(1), chunks),
             progress: &mut self.progress,
         };
-        let status = self::read(queues, range, layout.bytes(), self.min_io_bytes, &mut sink)?;
+        let status = read(&mut sink)?;
         let found = sink.verifier.finish(MAX_DIAGNOSED, None);
         self.progress.check(&status)?;
         if found.bytes != layout.bytes() {
@@ -256,38 +272,40 @@ impl TestContext<'_> {
     /// Read a range back and compare; a mismatch fails the test with a text that starts with `what`.
     pub fn compare(
         &mut self,
-        queues: &mut [StreamQueue<'_>],
+        streamer: &mut dyn Streamer,
         range: &StreamRange,
         layout: &ExpectedLayout,
         what: &str,
     ) -> Result<StreamStatus, TestError> {
-        let (found, status) = self.look(queues, range, layout)?;
+        let (found, status) = self.look(streamer, range, layout)?;
         if found.chunks.is_empty() {
             return Ok(status);
         }
-        let text = self.explain(queues, range, layout, &found)?;
+        let text = self.explain(streamer, range, layout, &found)?;
         fail(format!("{what}: {text}"))
     }
 
     /// Describe the mismatch, after reading the first wrong chunk again.
     pub fn explain(
         &mut self,
-        queues: &mut [StreamQueue<'_>],
+        streamer: &mut dyn Streamer,
         range: &StreamRange,
         layout: &ExpectedLayout,
         found: &StreamFindings,
     ) -> Result<String, TestError> {
         let first = found.chunks.first().expect("a mismatch is explained");
         let chunk = first.at_byte / u64::from(range.chunk_bytes);
-        let (queue, address) = range.locate(chunk);
-        let one = StreamRange {
-            first: address,
-            last: address,
-            drives: 1,
-            ..*range
-        };
+        let (drive, address) = range.locate(chunk);
         let part = layout.part(self.chunks(chunk), self.chunks(1));
-        let again = match self.look(&mut queues[queue..=queue], &one, &part) {
+        let (bytes, min_io_bytes) = (part.bytes(), self.min_io_bytes);
+        let one = DriveChunk {
+            drive,
+            address,
+            chunk_bytes: range.chunk_bytes,
+        };
+        let again = match self.look_with(1, &part, |sink| {
+            read_chunk(streamer, one, bytes, min_io_bytes, sink)
+        }) {
             Ok((found, _)) => Some(found.chunks.is_empty()),
             Err(TestError::Failed(_)) => None,
             Err(other) => return Err(other),
@@ -298,18 +316,37 @@ impl TestContext<'_> {
 
 /// Read the first bytes of a range into a sink.
 pub(super) fn read(
-    queues: &mut [StreamQueue<'_>],
+    streamer: &mut dyn Streamer,
     range: &StreamRange,
     bytes: u64,
     min_io_bytes: u32,
     sink: &mut dyn StreamSink,
 ) -> Result<StreamStatus, StreamError> {
-    let options = ReplayOptions {
+    let registers = Registers::default();
+    let options = replay_options(min_io_bytes);
+    let replayed = streamer.replay(range, Some(bytes), sink, options, &registers)?;
+    Ok(replayed.status)
+}
+
+/// Read the first bytes of a chunk of one drive into a sink.
+pub(super) fn read_chunk(
+    streamer: &mut dyn Streamer,
+    chunk: DriveChunk,
+    bytes: u64,
+    min_io_bytes: u32,
+    sink: &mut dyn StreamSink,
+) -> Result<StreamStatus, StreamError> {
+    let registers = Registers::default();
+    let options = replay_options(min_io_bytes);
+    let replayed = streamer.read_chunk(chunk, Some(bytes), sink, options, &registers)?;
+    Ok(replayed.status)
+}
+
+fn replay_options(min_io_bytes: u32) -> ReplayOptions {
+    ReplayOptions {
         min_io_bytes,
         ..ReplayOptions::default()
-    };
-    let what = ReplaySource::Raw(*range, Some(bytes));
-    Ok(replay(queues, what, sink, options, &Registers::default())?.status)
+    }
 }
 
 /// Compares with expected data.

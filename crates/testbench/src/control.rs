@@ -2,28 +2,28 @@
 
 use super::context::{BenchRun, CommandAfter, TestContext, TestError, WriteMode, fail, read};
 use assay_integrity::pattern::{Diagnosis, ExpectedData, ExpectedLayout, Pattern};
-use assay_stream::queue::StreamQueue;
 use assay_stream::range::StreamRange;
 use assay_stream::registers::{BEAT_BYTES, ControlBits, StatusBits};
 use assay_stream::status::StreamStatus;
+use assay_stream::streamer::Streamer;
 
 /// A stream end inside a chunk: five beats and seven bytes.
 const ODD_BYTES: u64 = 5 * BEAT_BYTES + 7;
 
 /// 01: an interrupted stream leaves no data in the ring for the next one; all on the same rings.
 pub(super) fn left_over(bench: &mut BenchRun<'_>) -> Result<String, TestError> {
-    bench.open(|queues, context| {
+    bench.open(|streamer, context| {
         let window = context.window;
         let half = window.chunks_per_drive() / 2;
         let (low, high) = (context.part(0, half), context.part(half, half));
-        let first = context.lay(queues, &window, "the first stream")?;
+        let first = context.lay(streamer, &window, "the first stream")?;
         // Reading: data read ahead of a stopped replay must not appear in the next one.
         let few = half * u64::from(window.drives) / 2;
         let mut sink = CommandAfter {
             left: few,
             control: ControlBits::STOP,
         };
-        let cut = read(queues, &window, window.bytes(), context.min_io_bytes, &mut sink)?;
+        let cut = read(streamer, &window, window.bytes(), context.min_io_bytes, &mut sink)?;
         context.progress.check(&cut)?;
         if !cut.status.has(StatusBits::STOPPED) || cut.chunks != few {
             return fail(format!(
@@ -32,16 +32,16 @@ pub(super) fn left_over(bench: &mut BenchRun<'_>) -> Result<String, TestError> {
             ));
         }
         let layout = ExpectedLayout::stream(first, window.bytes()).part(low.bytes(), high.bytes());
-        context.compare(queues, &high, &layout, "the replay after one that was stopped")?;
+        context.compare(streamer, &high, &layout, "the replay after one that was stopped")?;
         // Writing: chunks of a stopped stream must not appear in the next one.
         let (cut, next) = (context.seed(), context.seed());
         let order = WriteMode::order(few, ControlBits::STOP);
-        let stopped = context.write(queues, &low, (cut, "the stream that was stopped"), low.bytes(), order)?;
+        let stopped = context.write(streamer, &low, (cut, "the stream that was stopped"), low.bytes(), order)?;
         let odd = context.chunks(few) + ODD_BYTES;
-        context.write(queues, &high, (next, "the stream after it"), odd, WriteMode::default())?;
+        context.write(streamer, &high, (next, "the stream after it"), odd, WriteMode::default())?;
         let layout = ExpectedLayout::stream(cut, stopped.bytes);
-        context.compare(queues, &low, &layout, "the stream that was stopped")?;
-        context.compare(queues, &high, &ExpectedLayout::stream(next, odd), "the stream after one that was stopped")?;
+        context.compare(streamer, &low, &layout, "the stream that was stopped")?;
+        context.compare(streamer, &high, &ExpectedLayout::stream(next, odd), "the stream after one that was stopped")?;
         Ok(format!(
             "streams cut off after {few} and {} chunks left no data behind: the next streams began with their own first beat",
             stopped.chunks
@@ -51,16 +51,16 @@ pub(super) fn left_over(bench: &mut BenchRun<'_>) -> Result<String, TestError> {
 
 /// 02: the checker detects a wrong seed and a wrong length.
 pub(super) fn checker(bench: &mut BenchRun<'_>) -> Result<String, TestError> {
-    bench.open(|queues, context| {
+    bench.open(|streamer, context| {
         let window = context.window;
         let chunks = window.chunks() / 2;
         let bytes = context.chunks(chunks) + ODD_BYTES;
         let (seed, other) = (context.seed(), context.seed());
-        context.write(queues, &window, (seed, "the stream"), bytes, WriteMode::FLUSH)?;
+        context.write(streamer, &window, (seed, "the stream"), bytes, WriteMode::FLUSH)?;
         let right = ExpectedLayout::stream(seed, bytes);
-        context.compare(queues, &window, &right, "no error")?;
+        context.compare(streamer, &window, &right, "no error")?;
 
-        let (found, status) = context.look(queues, &window, &ExpectedLayout::stream(other, bytes))?;
+        let (found, status) = context.look(streamer, &window, &ExpectedLayout::stream(other, bytes))?;
         let first = found.chunks.first();
         let named = first.and_then(|wrong| wrong.diagnosis.clone());
         if first.map(|wrong| wrong.beat) != Some(0) || named != Some(Diagnosis::WrongSeed(seed)) {
@@ -71,7 +71,7 @@ pub(super) fn checker(bench: &mut BenchRun<'_>) -> Result<String, TestError> {
 
         // A longer expected length: the first partial beat must be found.
         let end = bytes / BEAT_BYTES;
-        let (found, _) = context.look(queues, &window, &ExpectedLayout::stream(seed, bytes + context.chunks(1)))?;
+        let (found, _) = context.look(streamer, &window, &ExpectedLayout::stream(seed, bytes + context.chunks(1)))?;
         let first = found.chunks.first().map(|wrong| wrong.beat);
         if first != Some(end) {
             return fail(format!(
@@ -94,11 +94,11 @@ pub(super) fn checker(bench: &mut BenchRun<'_>) -> Result<String, TestError> {
 
 /// 03: durable data survive a power loss.
 pub(super) fn flush(bench: &mut BenchRun<'_>) -> Result<String, TestError> {
-    let (first, window) = bench.open(|queues, context| {
+    let (first, window) = bench.open(|streamer, context| {
         let window = context.window;
         let seed = context.seed();
         let stream = (seed, "the flushed stream");
-        let status = context.write(queues, &window, stream, window.bytes(), WriteMode::FLUSH)?;
+        let status = context.write(streamer, &window, stream, window.bytes(), WriteMode::FLUSH)?;
         context.ended(&status, window.bytes(), window.last)?;
         if status.durable_bytes != window.bytes() {
             return fail(format!(
@@ -109,15 +109,15 @@ pub(super) fn flush(bench: &mut BenchRun<'_>) -> Result<String, TestError> {
         }
         Ok((seed, window))
     })?;
-    let cut = bench.setup.lose_power(bench.drives);
+    let cut = bench.host.lose_power();
     let what = if cut {
         "flushed, and lost in a power cut"
     } else {
         "flushed"
     };
-    let (second, status) = bench.open(|queues, context| {
+    let (second, status) = bench.open(|streamer, context| {
         let layout = ExpectedLayout::stream(first, window.bytes());
-        context.compare(queues, &window, &layout, what)?;
+        context.compare(streamer, &window, &layout, what)?;
         // A flush while the stream continues, and an end without one.
         let seed = context.seed();
         let chunks = window.chunks();
@@ -129,17 +129,17 @@ pub(super) fn flush(bench: &mut BenchRun<'_>) -> Result<String, TestError> {
             ],
         };
         let stream = (seed, "the stream flushed on its way");
-        let status = context.write(queues, &window, stream, window.bytes(), mode)?;
+        let status = context.write(streamer, &window, stream, window.bytes(), mode)?;
         Ok((seed, status))
     })?;
-    let cut = bench.setup.lose_power(bench.drives) && cut;
+    let cut = bench.host.lose_power() && cut;
     let sure = if cut {
         status.durable_bytes
     } else {
         status.bytes
     };
-    bench.open(|queues, context| {
-        context.compare(queues, &window, &ExpectedLayout::stream(second, sure), what)?;
+    bench.open(|streamer, context| {
+        context.compare(streamer, &window, &ExpectedLayout::stream(second, sure), what)?;
         let flushed = window.chunks();
         let now = status.durable_bytes / u64::from(window.chunk_bytes);
         Ok(if cut {
@@ -156,13 +156,13 @@ pub(super) fn flush(bench: &mut BenchRun<'_>) -> Result<String, TestError> {
 
 /// 04: a stream that ends inside a chunk.
 pub(super) fn early_last(bench: &mut BenchRun<'_>) -> Result<String, TestError> {
-    bench.open(|queues, context| {
+    bench.open(|streamer, context| {
         let window = context.window;
-        let old = context.lay(queues, &window, "the old pattern")?;
+        let old = context.lay(streamer, &window, "the old pattern")?;
         let chunks = window.chunks() / 3;
         let bytes = context.chunks(chunks) + ODD_BYTES;
         let seed = context.seed();
-        let status = context.write(queues, &window, (seed, "the stream"), bytes, WriteMode::FLUSH)?;
+        let status = context.write(streamer, &window, (seed, "the stream"), bytes, WriteMode::FLUSH)?;
         let (_, last) = window.locate(chunks);
         let bits = StatusBits::FINISHED
             .with(StatusBits::EARLY_LAST)
@@ -182,14 +182,14 @@ pub(super) fn early_last(bench: &mut BenchRun<'_>) -> Result<String, TestError> 
         let layout = ExpectedLayout::stream(seed, bytes)
             .then(block_end - bytes, ExpectedData::Zeroes)
             .then(window.bytes() - block_end, behind);
-        let (found, _) = context.look(queues, &window, &layout)?;
+        let (found, _) = context.look(streamer, &window, &layout)?;
         if let Some(first) = found.chunks.first() {
             let what = if first.at_byte < bytes {
                 "a stream that ended early"
             } else {
                 "overrun after the stream's end"
             };
-            let words = context.explain(queues, &window, &layout, &found)?;
+            let words = context.explain(streamer, &window, &layout, &found)?;
             return fail(format!("{what}: {words}"));
         }
         Ok(format!(
@@ -209,17 +209,17 @@ struct Cut {
 }
 
 fn cut(
-    queues: &mut [StreamQueue<'_>],
+    streamer: &mut dyn Streamer,
     context: &mut TestContext<'_>,
     control: ControlBits,
 ) -> Result<Cut, TestError> {
     let window = context.window;
-    let old = context.lay(queues, &window, "the old pattern")?;
+    let old = context.lay(streamer, &window, "the old pattern")?;
     let new = context.seed();
     let chunks = window.chunks() * 2 / 5;
     let order = WriteMode::order(chunks, control);
     let stream = (new, "the new stream");
-    let status = context.write(queues, &window, stream, window.bytes(), order)?;
+    let status = context.write(streamer, &window, stream, window.bytes(), order)?;
     let bit = if control == ControlBits::ABORT {
         StatusBits::ABORTED
     } else {
@@ -260,16 +260,16 @@ fn cut(
 /// The checker of the new stream fails at the first beat after the captured chunk, and everything from there on is
 /// old.
 fn checked(
-    queues: &mut [StreamQueue<'_>],
+    streamer: &mut dyn Streamer,
     context: &mut TestContext<'_>,
     cut: &Cut,
 ) -> Result<(), TestError> {
     let window = context.window;
     let new_bytes = cut.first_stale_beat * BEAT_BYTES;
     let head = ExpectedLayout::stream(cut.new, new_bytes);
-    context.compare(queues, &window, &head, "up to the captured last address")?;
+    context.compare(streamer, &window, &head, "up to the captured last address")?;
     let all = ExpectedLayout::stream(cut.new, window.bytes());
-    let (found, _) = context.look(queues, &window, &all)?;
+    let (found, _) = context.look(streamer, &window, &all)?;
     let first = found.chunks.first();
     match first.map(|wrong| wrong.beat) {
         Some(beat) if beat == cut.first_stale_beat => {}
@@ -287,7 +287,12 @@ fn checked(
     let layout = ExpectedLayout::default()
         .then(new_bytes, ExpectedData::Anything)
         .then(window.bytes() - new_bytes, behind);
-    context.compare(queues, &window, &layout, "after the captured last address")?;
+    context.compare(
+        streamer,
+        &window,
+        &layout,
+        "after the captured last address",
+    )?;
     Ok(())
 }
 
@@ -304,8 +309,8 @@ fn cut_text(context: &TestContext<'_>, cut: &Cut) -> String {
 
 /// 05: abort mid-write, with a flush.
 pub(super) fn abort(bench: &mut BenchRun<'_>) -> Result<String, TestError> {
-    let cut = bench.open(|queues, context| {
-        let cut = cut(queues, context, ControlBits::ABORT)?;
+    let cut = bench.open(|streamer, context| {
+        let cut = cut(streamer, context, ControlBits::ABORT)?;
         if cut.status.durable_bytes != cut.status.bytes {
             return fail(format!(
                 "not durable: {} of {} bytes were reported durable, and an abort flushes",
@@ -314,9 +319,9 @@ pub(super) fn abort(bench: &mut BenchRun<'_>) -> Result<String, TestError> {
         }
         Ok(cut)
     })?;
-    let lost = bench.setup.lose_power(bench.drives);
-    bench.open(|queues, context| {
-        checked(queues, context, &cut)?;
+    let lost = bench.host.lose_power();
+    bench.open(|streamer, context| {
+        checked(streamer, context, &cut)?;
         let durable = if lost {
             "; durable through a simulated power loss"
         } else {
@@ -328,15 +333,15 @@ pub(super) fn abort(bench: &mut BenchRun<'_>) -> Result<String, TestError> {
 
 /// 06: stop mid-write, without a flush.
 pub(super) fn stop(bench: &mut BenchRun<'_>) -> Result<String, TestError> {
-    bench.open(|queues, context| {
-        let cut = cut(queues, context, ControlBits::STOP)?;
+    bench.open(|streamer, context| {
+        let cut = cut(streamer, context, ControlBits::STOP)?;
         if cut.status.durable_bytes != 0 {
             return fail(format!(
                 "wrong status: {} bytes were reported durable, and a stop does not flush",
                 cut.status.durable_bytes
             ));
         }
-        checked(queues, context, &cut)?;
+        checked(streamer, context, &cut)?;
         Ok(cut_text(context, &cut))
     })
 }
@@ -344,20 +349,20 @@ pub(super) fn stop(bench: &mut BenchRun<'_>) -> Result<String, TestError> {
 /// 07: four adjacent sessions, written third, first, fourth, second.
 pub(super) fn adjacent(bench: &mut BenchRun<'_>) -> Result<String, TestError> {
     const ORDER: [u64; 4] = [2, 0, 3, 1];
-    bench.open(|queues, context| {
+    bench.open(|streamer, context| {
         let window = context.window;
         let each = window.chunks_per_drive() / 4;
         let sessions: Vec<(StreamRange, u64)> = (0..4).map(|n| (context.part(n * each, each), context.seed())).collect();
         for n in ORDER {
             let (range, seed) = &sessions[n as usize];
             let name = format!("session {n}");
-            let status = context.write(queues, range, (*seed, &name), range.bytes(), WriteMode::default())?;
+            let status = context.write(streamer, range, (*seed, &name), range.bytes(), WriteMode::default())?;
             context.ended(&status, range.bytes(), range.last)?;
         }
         let layout = sessions.iter().fold(ExpectedLayout::default(), |layout, (range, seed)| {
             layout.then(range.bytes(), ExpectedData::Stream(Pattern::new(*seed), 0))
         });
-        context.compare(queues, &window, &layout, "adjacent sessions")?;
+        context.compare(streamer, &window, &layout, "adjacent sessions")?;
         Ok(format!(
             "4 sessions of {} chunks, written in the order {ORDER:?}, all intact: nothing was overwritten",
             each * u64::from(window.drives)

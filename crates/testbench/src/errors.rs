@@ -1,11 +1,11 @@
 //! Test 09: invalid addresses.
 
-use super::context::{BenchRun, TestContext, TestError, fail, read};
+use super::context::{BenchRun, TestContext, TestError, fail, read_chunk};
 use assay_integrity::pattern::ExpectedLayout;
-use assay_stream::queue::StreamQueue;
-use assay_stream::range::{DriveExtent, RangeRequest, StreamRange};
+use assay_stream::range::RangeRequest;
 use assay_stream::registers::StatusBits;
 use assay_stream::source::DiscardSink;
+use assay_stream::streamer::{DriveChunk, Streamer};
 
 /// First and last address, and the expected status bit.
 type AddressCase = (&'static str, Option<u64>, Option<u64>, StatusBits);
@@ -46,61 +46,59 @@ fn address_cases(context: &TestContext<'_>) -> [AddressCase; 6] {
     ]
 }
 
-/// 09: each invalid address sets its bit, nothing is written, and the drive fails a read beyond its end.
+/// 09: each invalid address sets its bit, nothing is written, and a read beyond the drive's end fails.
 pub(super) fn codes(bench: &mut BenchRun<'_>) -> Result<String, TestError> {
-    let media: Vec<DriveExtent> = bench
-        .drives
-        .iter()
-        .map(|drive| assay_stream::drives::media(drive.info()))
-        .collect();
-    bench.open(|queues, context| {
+    bench.open(|streamer, context| {
         let window = context.window;
-        let seed = context.lay(queues, &window, "what must stay")?;
+        let seed = context.lay(streamer, &window, "what must stay")?;
         for (what, first, last, bit) in address_cases(context) {
             let request = RangeRequest {
                 first,
                 last,
                 chunk_bytes: window.chunk_bytes,
             };
-            match StreamRange::new(&request, &media) {
-                Ok(_) => return fail(format!("{what}: was accepted")),
-                Err(error) if error.status() == bit => {}
-                Err(error) => {
-                    let status = error.status();
+            match streamer.refusal(&request) {
+                None => return fail(format!("{what}: was accepted")),
+                Some(status) if status == bit => {}
+                Some(status) => {
                     return fail(format!("{what}: STATUS is {status:?} and should be {bit:?}"));
                 }
             }
         }
-        beyond(queues, context)?;
+        let end = beyond(streamer, context)?;
         let layout = ExpectedLayout::stream(seed, window.bytes());
-        context.compare(queues, &window, &layout, "after requests that were refused")?;
-        Ok(
-            "unaligned, first after last and beyond the media each set their bit and wrote nothing; the drive fails reads beyond its end"
-                .to_owned(),
-        )
+        context.compare(streamer, &window, &layout, "after requests that were refused")?;
+        Ok(format!(
+            "unaligned, first after last and beyond the media each set their bit and wrote nothing; {end}"
+        ))
     })
 }
 
-/// The drive must fail accesses beyond its end. Only reads: a write would extend a file.
-fn beyond(queues: &mut [StreamQueue<'_>], context: &mut TestContext<'_>) -> Result<(), TestError> {
-    let chunk = u64::from(context.range.chunk_bytes);
+/// The drive must fail accesses beyond its end, unless the streamer refuses them. Only reads: a write would extend a file.
+fn beyond(
+    streamer: &mut dyn Streamer,
+    context: &mut TestContext<'_>,
+) -> Result<&'static str, TestError> {
+    const FAILED: &str = "the drive fails reads beyond its end";
+    const REFUSED: &str = "the streamer refuses reads beyond the drive's end";
+    let chunk_bytes = context.range.chunk_bytes;
+    let chunk = u64::from(chunk_bytes);
     let Some(end) = context.capacity_bytes.checked_next_multiple_of(chunk) else {
-        return Ok(());
+        return Ok(FAILED);
     };
-    let outside = StreamRange {
-        first: end,
-        last: end,
-        drives: 1,
-        ..context.range
+    let outside = DriveChunk {
+        drive: 0,
+        address: end,
+        chunk_bytes,
     };
-    let min_io_bytes = context.min_io_bytes;
-    let queues = &mut queues[..1];
-    let status = read(queues, &outside, chunk, min_io_bytes, &mut DiscardSink)?;
-    if !status.status.has(StatusBits::DEVICE_ERROR) || status.bytes > 0 {
+    let unit = context.min_io_bytes;
+    let status = read_chunk(streamer, outside, chunk, unit, &mut DiscardSink)?;
+    let refused = status.status.has(StatusBits::OUT_OF_RANGE);
+    if !(refused || status.status.has(StatusBits::DEVICE_ERROR)) || status.bytes > 0 {
         return fail(format!(
             "beyond the media: a read at address {end}, where the drive ends, gave {} bytes and {:?}",
             status.bytes, status.status
         ));
     }
-    Ok(())
+    Ok(if refused { REFUSED } else { FAILED })
 }

@@ -1,7 +1,7 @@
 //! Test bench for a drive behind a streaming core: twelve tests with a PASS/FAIL summary.
 //!
 //! The hardware bring-up of the MLE NVMe Streamer ends with twelve tests. These are the same tests in the same order, on any drive: real, file, simulated. A
-//! core in hardware has the same registers and the same pattern, so the bench can test it, too.
+//! core in hardware has the same registers and the same pattern, and the bench tests it by the same code.
 //!
 //! | id | test | requirement |
 //! |---|---|---|
@@ -20,8 +20,9 @@
 //!
 //! # Architecture
 //! Every stream has its own seed, so any data read identify their stream and position. Tests overlap at the start of the range; each first writes the
-//! data that it must not change. `context` writes and compares streams, `describe` words the mismatches. [`TestSetup`] is the layer between bench and
-//! drives; [`FaultInjection`] injects the faults of [`faulty`] there (`tests/faults.rs` lists which test detects which).
+//! data that it must not change. `context` writes and compares streams, `describe` words the mismatches. The bench knows streamer and drives as a
+//! [`StreamHost`] only: software over any drives ([`software_host`]), or a core in hardware. [`faulty`] injects faults of
+//! [`assay_integrity::planned_faults`] into the software streamer's drives (`tests/bench/faults.rs` lists which test detects which).
 //!
 //! # Non-goals
 //! Rates are reported without a verdict. No test without writing.
@@ -40,18 +41,15 @@ mod rates;
 mod render;
 mod setup;
 
-use std::sync::Arc;
-
-use assay_device::session::{DriveSession, SessionError};
 use serde::Serialize;
 
-use assay_integrity::pattern::PatternPages;
-use assay_stream::drives::{IoCalls, PassThrough, QueueOptions, media};
 use assay_stream::range::{RangeError, RangeRequest, StreamRange};
+use assay_stream::status::StreamError;
+use assay_stream::streamer::StreamHost;
 use context::{BenchRun, Progress, TestContext, TestError};
 
 pub use render::{line, render};
-pub use setup::{FaultInjection, TestSetup};
+pub use setup::{FaultsInTest, software_host};
 
 /// The longest stream of the sweep, chunks: 4 GiB in chunks of 128 KiB (MLE NVMe Streamer).
 pub const MAX_SWEEP_CHUNKS: u64 = 32_768;
@@ -78,10 +76,6 @@ pub struct BenchOptions {
     pub seed: u64,
     /// Maximum bytes that tests 08 and 10 write at once; `None`: [`MAX_SWEEP_CHUNKS`], and the whole range.
     pub span_bytes: Option<u64>,
-    /// System calls for I/O on real drives.
-    pub calls: IoCalls,
-    /// Page generator of simulated drives; the same that their sessions were opened with.
-    pub pages: Option<Arc<PatternPages>>,
 }
 
 impl Default for BenchOptions {
@@ -93,8 +87,6 @@ impl Default for BenchOptions {
             depth: 32,
             seed: 1,
             span_bytes: None,
-            calls: IoCalls::default(),
-            pages: None,
         }
     }
 }
@@ -176,7 +168,7 @@ pub enum BenchError {
     Range(#[from] RangeError),
     /// A drive cannot be opened.
     #[error(transparent)]
-    Session(#[from] SessionError),
+    Streamer(#[from] StreamError),
     /// No drive given.
     #[error("the test bench needs a drive")]
     NoDrive,
@@ -242,39 +234,25 @@ const TESTS: [Test; 12] = [
 
 /// Run the tests; several drives form one stream. All data on the range are lost.
 ///
-/// A simulated drive must keep data (`SessionOptions::keep_data`); a single one with [`BenchOptions::pages`] as its
-/// generator needs four bytes per page.
+/// A simulated drive must keep data (`SessionOptions::keep_data`); a single one with [`StreamHost::pattern_pages`] as its
+/// generator needs four bytes per page. The host's rings have [`BenchOptions::depth`] chunks of [`BenchOptions::chunk_bytes`].
 ///
 /// # Errors
 /// When the range is invalid, or a drive cannot be opened or keeps no data. Faults of a drive are failed tests.
 pub fn run(
-    drives: &mut [DriveSession],
+    host: &mut dyn StreamHost,
     options: &BenchOptions,
     observer: &mut dyn BenchObserver,
 ) -> Result<BenchReport, BenchError> {
-    run_through(drives, &mut PassThrough, options, observer)
-}
-
-/// [`run`], with a layer between bench and drives.
-///
-/// # Errors
-/// As [`run`].
-pub fn run_through(
-    drives: &mut [DriveSession],
-    setup: &mut dyn TestSetup,
-    options: &BenchOptions,
-    observer: &mut dyn BenchObserver,
-) -> Result<BenchReport, BenchError> {
-    let first = drives.first().ok_or(BenchError::NoDrive)?;
-    let name = first.info().spec.clone();
-    let infos = || drives.iter().map(DriveSession::info);
-    let media: Vec<_> = infos().map(media).collect();
+    let drives = host.drives();
+    let name = drives.first().ok_or(BenchError::NoDrive)?;
+    let name = name.extent.drive.clone();
     let request = RangeRequest {
         first: options.first,
         last: options.last,
         chunk_bytes: options.chunk_bytes,
     };
-    let range = StreamRange::new(&request, &media)?;
+    let range = StreamRange::new(&request, &host.extents())?;
     if range.chunks_per_drive() < MIN_CHUNKS {
         return Err(BenchError::TooSmall {
             drive: name,
@@ -282,7 +260,6 @@ pub fn run_through(
             chunk_bytes: range.chunk_bytes,
         });
     }
-    let direct = infos().all(|info| info.direct_io);
     let wanted = u64::from(options.depth) * 4;
     let window_chunks = wanted
         .clamp(WINDOW_CHUNKS, MAX_WINDOW_CHUNKS)
@@ -293,20 +270,15 @@ pub fn run_through(
         last: range.first + (window_chunks - 1) * u64::from(range.chunk_bytes),
         ..range
     };
+    let extents = || drives.iter().map(|drive| &drive.extent);
     let bench = BenchRun {
         context: TestContext {
             options,
             range,
             window,
-            queue_options: QueueOptions {
-                writes: true,
-                depth: options.depth,
-                chunk_bytes: range.chunk_bytes,
-                direct,
-                calls: options.calls,
-            },
-            min_io_bytes: infos().map(|info| info.min_io_bytes).max().unwrap_or(1),
-            capacity_bytes: infos().map(|info| info.capacity_bytes).max().unwrap_or(0),
+            pages: host.pattern_pages(),
+            min_io_bytes: extents().map(|e| e.min_io_bytes).max().unwrap_or(1),
+            capacity_bytes: extents().map(|e| e.capacity_bytes).max().unwrap_or(0),
             log: describe::StreamLog::default(),
             test: "",
             seeds: 0,
@@ -317,9 +289,9 @@ pub fn run_through(
             },
             links: Vec::new(),
             report: BenchReport {
-                drives: infos().map(|info| info.spec.clone()).collect(),
-                simulated: infos().any(|info| info.simulated),
-                direct,
+                drives: extents().map(|e| e.drive.clone()).collect(),
+                simulated: drives.iter().any(|drive| drive.simulated),
+                direct: drives.iter().all(|drive| drive.direct),
                 seed: options.seed,
                 range,
                 depth: options.depth,
@@ -332,15 +304,14 @@ pub fn run_through(
                 continuous: None,
             },
         },
-        drives,
-        setup,
+        host,
     };
     bench.run_tests(name)
 }
 
 impl BenchRun<'_> {
     fn run_tests(mut self, first_drive: String) -> Result<BenchReport, BenchError> {
-        match self.open(|queues, _| Ok(queues.iter().all(|queue| queue.moves_bytes()))) {
+        match self.open(|streamer, _| Ok(streamer.moves_bytes())) {
             Ok(true) => {}
             Err(TestError::BenchRun(error)) => return Err(error),
             _ => return Err(BenchError::KeepsNothing { drive: first_drive }),
@@ -352,7 +323,6 @@ impl BenchRun<'_> {
             }
             self.context.test = id;
             self.context.progress.observer.began(id, name);
-            self.setup.begin(id);
             let outcome = test(&mut self);
             let report = &mut self.context.report;
             let (counter, result, detail) = match outcome {

@@ -1,7 +1,6 @@
 //! Tests 00 and 11: PCIe link status.
 
 use assay_device::identity::PcieLink;
-use assay_device::session::DriveSession;
 
 use super::context::{BenchRun, TestError, fail};
 
@@ -27,9 +26,11 @@ fn is_up(link: &PcieLink) -> bool {
 
 /// Name and link of every drive.
 fn links(bench: &mut BenchRun<'_>) -> Vec<(String, Option<PcieLink>)> {
-    let drives = &*bench.drives;
-    let link = |drive: &DriveSession| (drive.info().spec.clone(), bench.setup.link(drive));
-    drives.iter().map(link).collect()
+    let drives = bench.host.drives().iter();
+    let names: Vec<String> = drives.map(|drive| drive.extent.drive.clone()).collect();
+    let named = names.into_iter().enumerate();
+    let link = |(at, name)| (name, bench.host.link(at));
+    named.map(link).collect()
 }
 
 fn outcome(texts: &[String]) -> Result<String, TestError> {

@@ -5,8 +5,8 @@ use assay_units::text::{format_size, group_digits};
 use super::context::{BenchRun, TestContext, TestError, WriteMode, fail};
 use super::{MAX_SWEEP_CHUNKS, StreamRates};
 use assay_integrity::pattern::ExpectedLayout;
-use assay_stream::queue::StreamQueue;
 use assay_stream::range::StreamRange;
+use assay_stream::streamer::Streamer;
 
 /// Approximate number of passes of the short tests over the window.
 const WINDOW_PASSES: u64 = 30;
@@ -37,7 +37,7 @@ pub(super) fn planned_bytes(
 }
 
 fn write_and_read(
-    queues: &mut [StreamQueue<'_>],
+    streamer: &mut dyn Streamer,
     context: &mut TestContext<'_>,
     range: &StreamRange,
     (chunks, name): (u64, &str),
@@ -45,7 +45,7 @@ fn write_and_read(
 ) -> Result<StreamRates, TestError> {
     let bytes = context.chunks(chunks);
     let seed = context.seed();
-    let written = context.write(queues, range, (seed, name), bytes, mode)?;
+    let written = context.write(streamer, range, (seed, name), bytes, mode)?;
     let (_, last) = range.locate(chunks - 1);
     context.ended(&written, bytes, last)?;
     if mode.flush_after && written.durable_bytes != bytes {
@@ -55,7 +55,7 @@ fn write_and_read(
         ));
     }
     let layout = ExpectedLayout::stream(seed, bytes);
-    let read = context.compare(queues, range, &layout, name)?;
+    let read = context.compare(streamer, range, &layout, name)?;
     Ok(StreamRates {
         chunks,
         bytes,
@@ -74,14 +74,14 @@ fn best(rows: &[StreamRates], rate: impl Fn(&StreamRates) -> f64) -> Option<&Str
 
 /// 08: streams of 1, 2, 4 ... chunks.
 pub(super) fn sweep(bench: &mut BenchRun<'_>) -> Result<String, TestError> {
-    bench.open(|queues, context| {
+    bench.open(|streamer, context| {
         let range = context.range;
         let longest = longest(&range, context.options.span_bytes);
         let mut chunks = 1;
         while chunks <= longest {
             let name = format!("the stream of {chunks} chunks");
             let stream = (chunks, name.as_str());
-            let rates = write_and_read(queues, context, &range, stream, WriteMode::default())?;
+            let rates = write_and_read(streamer, context, &range, stream, WriteMode::default())?;
             context.report.sweep.push(rates);
             chunks *= 2;
         }
@@ -107,7 +107,7 @@ pub(super) fn sweep(bench: &mut BenchRun<'_>) -> Result<String, TestError> {
 
 /// 10: the whole range as one stream.
 pub(super) fn full(bench: &mut BenchRun<'_>) -> Result<String, TestError> {
-    bench.open(|queues, context| {
+    bench.open(|streamer, context| {
         let whole = context.range;
         let count = full_chunks(&whole, context.options.span_bytes);
         let range = StreamRange {
@@ -115,7 +115,7 @@ pub(super) fn full(bench: &mut BenchRun<'_>) -> Result<String, TestError> {
             ..whole
         };
         let stream = (range.chunks(), "the whole stream");
-        let rates = write_and_read(queues, context, &range, stream, WriteMode::FLUSH)?;
+        let rates = write_and_read(streamer, context, &range, stream, WriteMode::FLUSH)?;
         context.report.continuous = Some(rates);
         let compared = |what: &str, rate: fn(&StreamRates) -> f64| {
             let now = rate(&rates);

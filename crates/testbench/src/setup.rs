@@ -1,77 +1,49 @@
-//! Layer between the bench and the drives: none, or fault injection.
+//! Hosts and faults for the bench.
 
-use assay_device::identity::PcieLink;
 use assay_device::session::DriveSession;
-use assay_io::Target;
+use assay_integrity::planned_faults::Faults;
+use assay_stream::drives::{IoCalls, QueueOptions, SoftwareHost};
 
-use crate::faulty::{Faults, FaultyTarget};
-use assay_stream::drives::{PassThrough, TargetLayer};
+use crate::{BenchObserver, BenchOptions};
 
-/// Access of the bench to the drives.
-pub trait TestSetup: TargetLayer {
-    /// A test starts.
-    fn begin(&mut self, _test: &'static str) {}
-
-    /// Power-cycle all drives; false where this is not possible.
-    fn lose_power(&mut self, drives: &mut [DriveSession]) -> bool {
-        let simulated = drives.iter().all(|drive| drive.info().simulated);
-        simulated && drives.iter_mut().all(DriveSession::lose_power)
-    }
-
-    /// Current PCIe link of the drive.
-    fn link(&mut self, drive: &DriveSession) -> Option<PcieLink> {
-        drive.pcie()
-    }
+/// The software streamer over these drives: past the page cache, if all of them support this.
+pub fn software_host<S: AsRef<[DriveSession]> + AsMut<[DriveSession]>>(
+    sessions: S,
+    options: &BenchOptions,
+    calls: IoCalls,
+) -> SoftwareHost<S> {
+    let mut drives = sessions.as_ref().iter();
+    let queues = QueueOptions {
+        writes: true,
+        depth: options.depth,
+        chunk_bytes: options.chunk_bytes,
+        direct: drives.all(|drive| drive.info().direct_io),
+        calls,
+    };
+    SoftwareHost::new(sessions, queues)
 }
 
-impl TestSetup for PassThrough {}
-
-/// Fault injection on each drive, in all tests or in one.
+/// Arms faults in one test, and disarms them in all others.
 #[derive(Clone, Debug)]
-pub struct FaultInjection {
+pub struct FaultsInTest {
     faults: Vec<Faults>,
-    only: Option<&'static str>,
+    only: &'static str,
 }
 
-impl FaultInjection {
-    /// One set of faults per drive, armed in the test of this id, or in all tests with continuous counting.
-    pub fn new(faults: &[Faults], only: Option<&'static str>) -> FaultInjection {
-        FaultInjection {
+impl FaultsInTest {
+    /// These faults, in the test of this id.
+    pub fn new(faults: &[Faults], only: &'static str) -> FaultsInTest {
+        FaultsInTest {
             faults: faults.to_vec(),
             only,
         }
     }
 }
 
-impl TargetLayer for FaultInjection {
-    fn spare_slots(&self) -> u32 {
-        1
-    }
-
-    fn wrap<'t>(
-        &mut self,
-        drive: usize,
-        target: Box<dyn Target + 't>,
-        first_spare: u32,
-    ) -> Box<dyn Target + 't> {
-        match self.faults.get(drive) {
-            Some(faults) => Box::new(FaultyTarget::new(target, faults.clone(), first_spare)),
-            None => target,
+impl BenchObserver for FaultsInTest {
+    fn began(&mut self, id: &'static str, _name: &'static str) {
+        for faults in &self.faults {
+            faults.arm(id == self.only);
         }
-    }
-}
-
-impl TestSetup for FaultInjection {
-    fn begin(&mut self, test: &'static str) {
-        if let Some(only) = self.only {
-            self.faults
-                .iter()
-                .for_each(|faults| faults.arm(test == only));
-        }
-    }
-
-    fn lose_power(&mut self, drives: &mut [DriveSession]) -> bool {
-        let volatile = !self.faults.is_empty() && self.faults.iter().all(Faults::lose_power);
-        volatile || PassThrough.lose_power(drives)
     }
 }

@@ -9,7 +9,8 @@ use std::path::Path;
 
 use assay_device::session::{DriveSession, SessionOptions};
 use assay_device::spec::DriveSpec;
-use assay_testbench::{BenchOptions, TestOutcome, render, run};
+use assay_stream::drives::IoCalls;
+use assay_testbench::{BenchOptions, TestOutcome, render, run, software_host};
 
 #[path = "../../device/tests/interlock_fixture/mod.rs"]
 mod interlock_fixture;
@@ -26,8 +27,9 @@ fn passes(device: &Path, options: &BenchOptions) {
         ..SessionOptions::default()
     };
     let spec = DriveSpec::parse(device.to_str().unwrap()).unwrap();
-    let mut drives = [DriveSession::open(&spec, &session).unwrap()];
-    let report = run(&mut drives, options, &mut ()).unwrap();
+    let drives = [DriveSession::open(&spec, &session).unwrap()];
+    let mut host = software_host(drives, options, IoCalls::default());
+    let report = run(&mut host, options, &mut ()).unwrap();
     let text = render(&report);
     assert_eq!(
         (report.passed, report.failed, report.not_applicable),

@@ -15,6 +15,7 @@ pub mod report;
 pub mod run;
 pub mod serve;
 pub mod stream;
+pub mod streamer;
 pub mod suites;
 pub mod testbench;
 pub mod verdict;

@@ -10,10 +10,9 @@ use assay_device::host;
 use assay_device::session::SessionOptions;
 use assay_integrity::pattern::{Pattern, PatternPages};
 use assay_stream::buffer_table::BufferTable;
-use assay_stream::drives::Drives;
 use assay_stream::endpoint::Endpoint;
 use assay_stream::index::{IndexOptions, StreamId};
-use assay_stream::record::{RecordOptions, RecordOutcome, SourceRate, record};
+use assay_stream::record::{RecordOptions, RecordOutcome, SourceRate};
 use assay_stream::registers::Registers;
 use assay_stream::source::{ReadSource, SizedSource, StreamSource};
 use assay_units::text::format_size;
@@ -41,10 +40,10 @@ pub fn run(arguments: RecordArguments, output: Output) -> anyhow::Result<Command
     let registers = stream::listen()?;
     let watch = arguments.watch.then(|| Watch::begin(&registers));
     let recorded = {
-        let mut drives = Drives::open(&mut streamed.sessions, streamed.queue_options)?;
-        let (mut queues, range) = (drives.queues()?, &streamed.range);
-        record(&mut queues, range, source.as_mut(), &options, &registers)
+        let mut streamer = streamed.host.streamer()?;
+        streamer.record(&streamed.range, source.as_mut(), &options, &registers)
     };
+    streamed.host.close();
     if let Some(watch) = watch {
         watch.end();
     }
@@ -216,7 +215,7 @@ fn text(
             Some(_) => "generated in the ring",
             None => "one copy, from the kernel into the ring",
         };
-        let path = stream::path(&streamed.sessions, &streamed.queue_options);
+        let path = streamed.host.data_path();
         lines.line("path", format!("{source_name}, {copies}; {path}"));
     }
     if let Some(index) = &options.index {
@@ -294,13 +293,13 @@ fn document(
     options: &RecordOptions,
     recorded: &RecordOutcome,
 ) -> Value {
-    let drives: Vec<_> = streamed.sessions.iter().map(|s| s.info()).collect();
+    let drives = &streamed.infos;
     let mut document = json!({
         "drives": drives,
         "simulated": drives.iter().any(|d| d.simulated),
         "status": recorded.status,
         "bytes_per_s": recorded.status.rate_bytes_per_s(),
-        "path": stream::path(&streamed.sessions, &streamed.queue_options),
+        "path": streamed.host.data_path(),
         "recording": options.index.as_ref().map(|index| index.stream),
     });
     if let Some(buffer_table) = recorded.buffer_table.as_ref().filter(|_| arguments.plan) {

@@ -3,12 +3,14 @@
 use anyhow::Context;
 use assay_device::session::SessionOptions;
 use assay_integrity::pattern::{Pattern, StreamFindings};
-use assay_stream::drives::Drives;
 use assay_stream::endpoint::Endpoint;
 use assay_stream::index::{IndexError, Recording};
 use assay_stream::pattern_stream::PatternSink;
-use assay_stream::replay::{ReplayOptions, ReplayOutcome, ReplaySource, replay};
-use assay_stream::source::Descriptor;
+use assay_stream::registers::Registers;
+use assay_stream::replay::{ReplayOptions, ReplayOutcome};
+use assay_stream::source::{Descriptor, StreamSink};
+use assay_stream::status::StreamError;
+use assay_stream::streamer::StreamHost;
 use assay_units::text::group_digits;
 use serde_json::{Value, json};
 
@@ -25,40 +27,32 @@ pub fn run(arguments: &ReplayArguments, output: Output) -> anyhow::Result<Comman
         ..SessionOptions::default()
     };
     let mut streamed = stream::open(&arguments.stream, &session)?;
-    let capacities = &streamed.capacities_bytes;
     let range = streamed.range;
     let options = ReplayOptions {
         keep_going: false,
         min_io_bytes: streamed.min_io_bytes,
     };
-    let mut drives = Drives::open(&mut streamed.sessions, streamed.queue_options)?;
-    let mut recording = None;
-    let mut order: Vec<usize> = (0..capacities.len()).collect();
     // --length applies to a raw range.
-    if !arguments.raw && arguments.length.is_none() {
-        match stream::recording(&mut drives, range.first, capacities) {
-            Ok((found, found_order)) => (recording, order) = (Some(found), found_order),
-            // No index: a raw range.
-            Err(error) if matches!(error.downcast_ref(), Some(IndexError::None { .. })) => {}
-            Err(error) => return Err(error),
-        }
-    }
-    let mut queues = stream::queues(&mut drives, &order)?;
+    let mut recording = match arguments.raw || arguments.length.is_some() {
+        true => None,
+        false => find_recording(streamed.host.as_mut(), range.first)?,
+    };
+    let mut streamer = streamed.host.streamer()?;
     // For the diagnosis of mismatches.
     let layout = recording
         .as_ref()
         .and_then(|found| Some((found.header()?.layout.chunk_bytes, found.to)));
     let (chunk_bytes, chunks) = layout.unwrap_or((range.chunk_bytes, range.chunks()));
-    let what = match &mut recording {
-        Some(recording) => ReplaySource::Recording(recording),
-        None => ReplaySource::Raw(range, arguments.length),
+    let mut replay = |sink: &mut dyn StreamSink, registers: &Registers| match &mut recording {
+        Some(recording) => streamer.replay_recording(recording, sink, options, registers),
+        None => streamer.replay(&range, arguments.length, sink, options, registers),
     };
     let length = arguments.length.unwrap_or(range.bytes());
     let (replayed, finding) = match arguments.check {
         Some(seed) => {
             let registers = stream::listen()?;
             let mut sink = PatternSink::new(Pattern::new(seed), chunk_bytes, chunks);
-            let replayed = replay(&mut queues, what, &mut sink, options, &registers)?;
+            let replayed = replay(&mut sink, &registers)?;
             let expected = recording.is_none().then(|| length.min(range.bytes()));
             (replayed, Some(sink.findings(expected)))
         }
@@ -68,7 +62,7 @@ pub fn run(arguments: &ReplayArguments, output: Output) -> anyhow::Result<Comman
             let registers = stream::listen()?;
             let sink = Descriptor::new(endpoint.name(true), opened);
             let mut sink = sink.context("cannot write the stream")?;
-            let replayed = replay(&mut queues, what, &mut sink, options, &registers)?;
+            let replayed = replay(&mut sink, &registers)?;
             (replayed, None)
         }
     };
@@ -92,6 +86,16 @@ pub fn run(arguments: &ReplayArguments, output: Output) -> anyhow::Result<Comman
         return Ok(CommandOutcome::DriveFailed);
     }
     Ok(stream::outcome(&replayed.status))
+}
+
+/// The recording at this address; `None` where there is no index, or the streamer knows none: a raw range.
+fn find_recording(host: &mut dyn StreamHost, first: u64) -> Result<Option<Recording>, StreamError> {
+    use StreamError::{Index, Unsupported};
+    match host.find_recording(first) {
+        Ok(recording) => Ok(Some(recording)),
+        Err(Index(IndexError::None { .. }) | Unsupported { .. }) => Ok(None),
+        Err(error) => Err(error),
+    }
 }
 
 pub fn add_recording_lines(lines: &mut Lines, recording: &Recording, replayed: &ReplayOutcome) {

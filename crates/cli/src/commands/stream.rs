@@ -6,67 +6,51 @@ use std::thread;
 
 use anyhow::Context;
 use assay_device::identity::DriveInfo;
-use assay_device::session::{DriveSession, SessionOptions};
-use assay_stream::drives::{Drives, QueueOptions, media};
-use assay_stream::index::{Recording, find};
-use assay_stream::queue::StreamQueue;
+use assay_device::session::SessionOptions;
 use assay_stream::range::{RangeRequest, StreamRange};
 use assay_stream::registers::{ControlBits, Registers};
 use assay_stream::status::StreamStatus;
+use assay_stream::streamer::StreamHost;
 use assay_units::text::{format_size, group_digits};
 
+use super::streamer::{self, OpenStreamer, StreamerRequest};
 use crate::args::stream::StreamArguments;
-use crate::exit::{CommandOutcome, UsageError};
+use crate::exit::CommandOutcome;
 use crate::terminal::simulated_mark;
 
-/// Open drives and checked range of a stream.
+/// Streamer, drives and checked range of a stream.
 pub struct Streamed {
-    pub sessions: Vec<DriveSession>,
+    pub host: Box<dyn StreamHost>,
+    pub infos: Vec<DriveInfo>,
     /// The range on each drive.
     pub range: StreamRange,
-    /// How they are opened.
-    pub queue_options: QueueOptions,
     /// A short last chunk is padded to a multiple of this, bytes.
     pub min_io_bytes: u32,
-    pub capacities_bytes: Vec<u64>,
     /// Names of the drives, with "(simulated)".
     pub names: String,
 }
 
-/// Open the drives. The range is checked before the interlock asks for permission to write.
+/// Open the drives.
 pub fn open(arguments: &StreamArguments, session: &SessionOptions) -> anyhow::Result<Streamed> {
-    let writes = session.will_write;
-    let read_only = SessionOptions {
-        will_write: false,
-        destroy: Vec::new(),
-        ..session.clone()
-    };
-    let probed = super::open_drives(&arguments.drives, &read_only)?;
-    let request = range_request(arguments.first, arguments.last, arguments.chunk);
-    let media: Vec<_> = probed.iter().map(|s| media(s.info())).collect();
-    let range = StreamRange::new(&request, &media).map_err(|e| UsageError(e.to_string()))?;
-    let sessions = if writes {
-        drop(probed);
-        super::open_drives(&arguments.drives, session)?
-    } else {
-        probed
-    };
-    let infos = sessions.iter().map(DriveSession::info);
+    let OpenStreamer { host, infos, range } = streamer::open(StreamerRequest {
+        names: &arguments.drives,
+        range: range_request(arguments.first, arguments.last, arguments.chunk),
+        session: session.clone(),
+        simulated_unpermitted: false,
+        pages: None,
+        depth: arguments.iodepth,
+        direct: Some(arguments.direct.unwrap_or(true)),
+        calls: arguments.engine,
+    })?;
     let mark = |info: &DriveInfo| format!("{}{}", info.spec, simulated_mark(info.simulated));
-    let names: Vec<String> = infos.clone().map(mark).collect();
+    let names: Vec<String> = infos.iter().map(mark).collect();
+    let min_io_bytes = infos.iter().map(|info| info.min_io_bytes).max();
     Ok(Streamed {
-        names: names.join(", "),
-        capacities_bytes: infos.clone().map(|info| info.capacity_bytes).collect(),
-        min_io_bytes: infos.map(|info| info.min_io_bytes).max().unwrap_or(1),
-        queue_options: QueueOptions {
-            writes,
-            depth: arguments.iodepth,
-            chunk_bytes: range.chunk_bytes,
-            direct: arguments.direct.unwrap_or(true),
-            calls: arguments.engine,
-        },
+        host,
         range,
-        sessions,
+        min_io_bytes: min_io_bytes.unwrap_or(1),
+        names: names.join(", "),
+        infos,
     })
 }
 
@@ -103,53 +87,6 @@ pub fn listen() -> anyhow::Result<Arc<Registers>> {
         .spawn(work)
         .context("cannot start a thread that listens for signals")?;
     Ok(registers)
-}
-
-/// Find a recording on all drives, and the order of its drives. Queues are then created for its chunk size.
-pub fn recording(
-    drives: &mut Drives<'_>,
-    first: u64,
-    capacities: &[u64],
-) -> anyhow::Result<(Recording, Vec<usize>)> {
-    let mut found = Vec::new();
-    for (queue, &capacity) in drives.queues()?.iter_mut().zip(capacities) {
-        let part = find(queue, first, capacity)?;
-        found.push((queue.name().to_owned(), part));
-    }
-    let (recording, order) = Recording::assemble(found)?;
-    if let Some(header) = recording.header() {
-        drives.set_chunk_bytes(header.layout.chunk_bytes);
-    }
-    Ok((recording, order))
-}
-
-/// Queues over the drives in this order.
-pub fn queues<'d>(
-    drives: &'d mut Drives<'_>,
-    order: &[usize],
-) -> anyhow::Result<Vec<StreamQueue<'d>>> {
-    let mut slots: Vec<Option<StreamQueue<'_>>> = drives.queues()?.into_iter().map(Some).collect();
-    let taken = order.iter().filter_map(|&at| slots.get_mut(at)?.take());
-    Ok(taken.collect())
-}
-
-pub fn path(sessions: &[DriveSession], queue_options: &QueueOptions) -> String {
-    let mut real: Vec<_> = sessions.iter().map(DriveSession::info).collect();
-    real.retain(|info| !info.simulated && info.path.is_some());
-    if real.is_empty() {
-        return "no bytes leave this program".to_owned();
-    }
-    let mut blocking = real.iter().map(|info| queue_options.calls.block_on(info));
-    let calls = match (blocking.clone().any(|b| b), blocking.all(|b| b)) {
-        (false, _) => "io_uring, registered buffers",
-        (_, true) => "blocking calls, one chunk at a time",
-        _ => "blocking calls on drives in memory, io_uring with registered buffers on the others",
-    };
-    let cache = match queue_options.direct {
-        true => "O_DIRECT",
-        false => "through the page cache",
-    };
-    format!("{calls}, {cache}")
 }
 
 pub fn rate(bytes_per_s: f64) -> String {

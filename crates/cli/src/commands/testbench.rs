@@ -6,14 +6,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use assay_device::session::SessionOptions;
 use assay_integrity::pattern::PatternPages;
-use assay_stream::drives::media;
-use assay_stream::range::StreamRange;
-use assay_testbench::{self as testbench, BenchError, BenchObserver, BenchOptions, TestResult};
+use assay_testbench::{self as testbench, BenchObserver, BenchOptions, TestResult};
 use assay_workload::plan::DEFAULT_SEED;
 use indicatif::ProgressBar;
 use serde_json::json;
 
 use super::stream::range_request;
+use super::streamer::{self, OpenStreamer, StreamerRequest};
 use crate::args::testbench::TestbenchArguments;
 use crate::exit::CommandOutcome;
 use crate::progress::bar;
@@ -23,25 +22,26 @@ use crate::terminal::{Output, simulated_mark};
 pub fn run(arguments: TestbenchArguments, output: Output) -> anyhow::Result<CommandOutcome> {
     let pages = Arc::new(PatternPages::new());
     let request = range_request(arguments.first, arguments.last, arguments.chunk);
-    let read_only = SessionOptions {
+    let session = SessionOptions {
+        destroy: arguments.destroy,
+        will_write: true,
         keep_data: true,
         generator: Some(pages.clone()),
         ..SessionOptions::default()
     };
-    let names = [arguments.drive];
-    let mut drives = super::open_drives(&names, &read_only)?;
-    // A range error is reported before an interlock refusal.
-    StreamRange::new(&request, &[media(drives[0].info())]).map_err(BenchError::from)?;
-    let simulated = drives[0].info().simulated;
-    if !simulated {
-        let writing = SessionOptions {
-            destroy: arguments.destroy,
-            will_write: true,
-            ..read_only
-        };
-        drop(drives);
-        drives = super::open_drives(&names, &writing)?;
-    }
+    let OpenStreamer {
+        mut host, infos, ..
+    } = streamer::open(StreamerRequest {
+        names: &[arguments.drive],
+        range: request,
+        session,
+        simulated_unpermitted: true,
+        pages: Some(pages),
+        depth: arguments.iodepth,
+        direct: None,
+        calls: arguments.engine,
+    })?;
+    let simulated = infos.iter().any(|info| info.simulated);
     let options = BenchOptions {
         first: request.first,
         last: request.last,
@@ -49,15 +49,13 @@ pub fn run(arguments: TestbenchArguments, output: Output) -> anyhow::Result<Comm
         depth: arguments.iodepth,
         seed: arguments.seed.unwrap_or_else(|| seed_of(simulated)),
         span_bytes: arguments.span,
-        calls: arguments.engine,
-        pages: Some(pages),
     };
     let mut progress = BenchProgress {
         bar: bar(output, 1),
         stop: super::stop_flag()?,
         mark: simulated_mark(simulated),
     };
-    let report = testbench::run(&mut drives, &options, &mut progress);
+    let report = testbench::run(host.as_mut(), &options, &mut progress);
     progress.bar.finish_and_clear();
     let report = report?;
     output.show(|| testbench::render(&report), || json!(report))?;

@@ -1,8 +1,7 @@
 //! `assay verify DRIVE...`: verify a recording by its checksums.
 
 use assay_device::session::SessionOptions;
-use assay_stream::drives::Drives;
-use assay_stream::replay::{ReplayOptions, ReplaySource, replay};
+use assay_stream::replay::ReplayOptions;
 use assay_stream::source::DiscardSink;
 use serde_json::json;
 
@@ -16,19 +15,14 @@ use crate::terminal::Output;
 pub fn run(arguments: &VerifyArguments, output: Output) -> anyhow::Result<CommandOutcome> {
     let mut streamed = stream::open(&arguments.stream, &SessionOptions::default())?;
     let registers = stream::listen()?;
-    let mut drives = Drives::open(&mut streamed.sessions, streamed.queue_options)?;
-    let (mut recording, order) = stream::recording(
-        &mut drives,
-        streamed.range.first,
-        &streamed.capacities_bytes,
-    )?;
-    let mut queues = stream::queues(&mut drives, &order)?;
+    let mut recording = streamed.host.find_recording(streamed.range.first)?;
+    let mut streamer = streamed.host.streamer()?;
     let options = ReplayOptions {
         keep_going: true,
         min_io_bytes: streamed.min_io_bytes,
     };
-    let what = ReplaySource::Recording(&mut recording);
-    let replayed = replay(&mut queues, what, &mut DiscardSink, options, &registers)?;
+    let sink = &mut DiscardSink;
+    let replayed = streamer.replay_recording(&mut recording, sink, options, &registers)?;
     let status = &replayed.status;
     output.show(
         || {

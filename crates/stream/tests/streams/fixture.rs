@@ -2,14 +2,15 @@
 
 use assay_device::session::{DriveSession, SessionOptions};
 use assay_device::spec::DriveSpec;
-use assay_stream::drives::{Drives, IoCalls, QueueOptions, media};
-use assay_stream::index::{IndexOptions, Recording, StreamId, find};
+use assay_stream::drives::{IoCalls, QueueOptions, SoftwareHost, media};
+use assay_stream::index::{IndexOptions, StreamId};
 use assay_stream::range::{RangeRequest, StreamRange};
-use assay_stream::record::{RecordOptions, RecordOutcome, record};
+use assay_stream::record::{RecordOptions, RecordOutcome};
 use assay_stream::registers::Registers;
-use assay_stream::replay::{ReplayOptions, ReplayOutcome, ReplaySource, replay};
+use assay_stream::replay::{ReplayOptions, ReplayOutcome};
 use assay_stream::source::StreamSource;
 use assay_stream::status::StreamStatus;
+use assay_stream::streamer::StreamHost;
 use assay_units::Rng;
 
 pub(crate) const CHUNK: u32 = 16 << 10;
@@ -88,9 +89,10 @@ pub(crate) fn put(
         min_io_bytes: 512,
         ..options.clone()
     };
-    let mut open = Drives::open(drives, queues(true)).unwrap();
-    let mut queues = open.queues().unwrap();
-    record(&mut queues, range, source, &options, registers).unwrap()
+    let mut host = SoftwareHost::new(drives, queues(true));
+    let mut streamer = host.streamer().unwrap();
+    let recorded = streamer.record(range, source, &options, registers);
+    recorded.unwrap()
 }
 
 /// Record these bytes.
@@ -109,45 +111,32 @@ pub(crate) fn get(
     range: &StreamRange,
     bytes: u64,
 ) -> (ReplayOutcome, Vec<u8>) {
-    let mut open = Drives::open(drives, queues(false)).unwrap();
-    let mut queues = open.queues().unwrap();
+    let mut host = SoftwareHost::new(drives, queues(false));
+    let mut streamer = host.streamer().unwrap();
     let mut out = Vec::new();
     let options = ReplayOptions {
         min_io_bytes: 512,
         ..ReplayOptions::default()
     };
-    let what = ReplaySource::Raw(*range, Some(bytes));
-    let replayed = replay(&mut queues, what, &mut out, options, &Registers::default()).unwrap();
-    (replayed, out)
+    let registers = Registers::default();
+    let replayed = streamer.replay(range, Some(bytes), &mut out, options, &registers);
+    (replayed.unwrap(), out)
 }
 
 /// Find and replay.
 pub(crate) fn recover(drives: &mut [DriveSession], first: u64) -> (ReplayOutcome, Vec<u8>, bool) {
-    let capacities: Vec<u64> = drives.iter().map(|d| d.info().capacity_bytes).collect();
-    let mut open = Drives::open(drives, queues(false)).unwrap();
-    let mut queues = open.queues().unwrap();
-    let mut found = Vec::new();
-    for (queue, capacity) in queues.iter_mut().zip(capacities) {
-        found.push((
-            queue.name().to_owned(),
-            find(queue, first, capacity).unwrap(),
-        ));
-    }
-    let (mut recording, order) = Recording::assemble(found).unwrap();
-    let mut all: Vec<_> = queues.drain(..).map(Some).collect();
-    let mut queues: Vec<_> = order.iter().filter_map(|&at| all[at].take()).collect();
+    let mut host = SoftwareHost::new(drives, queues(false));
+    let mut recording = host.find_recording(first).unwrap();
     let whole = recording.is_whole();
+    let mut streamer = host.streamer().unwrap();
     let mut out = Vec::new();
-    let what = ReplaySource::Recording(&mut recording);
-    let replayed = replay(
-        &mut queues,
-        what,
+    let replayed = streamer.replay_recording(
+        &mut recording,
         &mut out,
         ReplayOptions::default(),
         &Registers::default(),
-    )
-    .unwrap();
-    (replayed, out, whole)
+    );
+    (replayed.unwrap(), out, whole)
 }
 
 pub(crate) fn index(stream: u8) -> Option<IndexOptions> {

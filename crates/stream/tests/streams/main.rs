@@ -8,7 +8,7 @@ mod reordering_drive;
 mod rings;
 
 use assay_io::Nanos;
-use assay_stream::drives::Drives;
+use assay_stream::drives::SoftwareHost;
 use assay_stream::record::{RecordOptions, SourceRate, record};
 use assay_stream::registers::{ControlBits, Registers, StatusBits};
 use assay_stream::replay::{ReplayOptions, ReplaySource, replay};
@@ -361,7 +361,7 @@ fn durable_chunks_survive_a_power_loss() {
         };
         let registers = Registers::default();
         let recorded = {
-            let mut open = Drives::open(&mut drives, queues(true)).unwrap();
+            let mut open = SoftwareHost::new(&mut drives[..], queues(true));
             let mut queues = open.queues().unwrap();
             record(&mut queues, &part, &mut &stream[..], &options, &registers)
         };
@@ -415,7 +415,7 @@ fn null_accepts_any_stream() {
     )
     .status;
     assert_eq!(status.bytes, 10_000_000);
-    let mut open = Drives::open(&mut drives, queues(false)).unwrap();
+    let mut open = SoftwareHost::new(&mut drives[..], queues(false));
     let mut queues = open.queues().unwrap();
     let what = ReplaySource::Raw(part, Some(10_000_000));
     let replayed = replay(
