@@ -201,7 +201,12 @@ pub trait StreamHost {
     ///
     /// # Errors
     /// [`crate::index::IndexError::None`] where there is none, [`StreamError::Unsupported`] where indexes are, and I/O errors.
-    fn find_recording(&mut self, first: u64) -> Result<Recording, StreamError>;
+    fn find_recording(&mut self, _first: u64) -> Result<Recording, StreamError> {
+        Err(StreamError::Unsupported {
+            streamer: self.names(),
+            option: StreamOption::Index,
+        })
+    }
 
     /// Power-cycle all drives; false where this is not possible. Closes them.
     fn lose_power(&mut self) -> bool;

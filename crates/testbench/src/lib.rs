@@ -22,7 +22,7 @@
 //! Every stream has its own seed, so any data read identify their stream and position. Tests overlap at the start of the range; each first writes the
 //! data that it must not change. `context` writes and compares streams, `describe` words the mismatches. The bench knows streamer and drives as a
 //! [`StreamHost`] only: software over any drives ([`software_host`]), or a core in hardware. [`faulty`] injects faults of
-//! [`assay_integrity::planned_faults`] into the software streamer's drives (`tests/bench/faults.rs` lists which test detects which).
+//! [`assay_integrity::planned_faults`] into the software streamer's drives; [`fault_table`] lists which test detects which.
 //!
 //! # Non-goals
 //! Rates are reported without a verdict. No test without writing.
@@ -35,6 +35,7 @@ mod context;
 mod control;
 mod describe;
 mod errors;
+pub mod fault_table;
 pub mod faulty;
 mod link;
 mod rates;

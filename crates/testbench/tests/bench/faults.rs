@@ -1,10 +1,14 @@
 //! Each injected fault is detected and named by the test meant for it.
 
 use assay_integrity::planned_faults::{BenchFault, Counts, Faults, Trigger};
+use assay_testbench::fault_table::rows;
 use assay_testbench::faulty::FaultInjection;
 use assay_testbench::{BenchObserver, BenchReport, FaultsInTest, TestResult, render, run};
 
-use crate::fixture::{CHUNK, Fixture, bench, detail, open, results};
+use crate::fixture::{Fixture, bench, detail, open, results};
+
+/// Reads of the software streamer in test 01 until a replay is stopped: 16 chunks delivered, 7 read ahead.
+const STOPPED_READS: u64 = 23;
 
 /// The bench with faults in one test, or in all of them.
 #[track_caller]
@@ -64,143 +68,6 @@ fn counts(test: &'static str) -> Counts {
     counting.counts
 }
 
-/// A row of the table: a fault, the test that must detect it, and the expected report.
-struct Row {
-    name: &'static str,
-    test: &'static str,
-    faults: Faults,
-    says: &'static [&'static str],
-}
-
-fn row(
-    name: &'static str,
-    test: &'static str,
-    fault: BenchFault,
-    nth: u64,
-    says: &'static [&'static str],
-) -> Row {
-    Row {
-        name,
-        test,
-        faults: Faults::new(&[(fault, Trigger::Once(nth))]),
-        says,
-    }
-}
-
-fn table() -> Vec<Row> {
-    let chunk = CHUNK;
-    vec![
-        // Reads after the stopped replay: 16 were delivered and up to 8 read ahead.
-        row(
-            "left-over beats",
-            "01",
-            BenchFault::UnfilledRead,
-            30,
-            &[
-                "wrong read: chunk 6",
-                "of the same stream",
-                "read again it is right",
-            ],
-        ),
-        row(
-            "flipped bit, read by the checker",
-            "02",
-            BenchFault::BitFlip(12_345),
-            9,
-            &["flipped bits: chunk 8", "bit 57"],
-        ),
-        Row {
-            faults: Faults::new(&[(BenchFault::LostFlush, Trigger::Once(1))]).volatile(),
-            ..row(
-                "lost flush at power cut",
-                "03",
-                BenchFault::LostFlush,
-                1,
-                &["lost in a power cut", "lost write: chunk 0"],
-            )
-        },
-        Row {
-            faults: Faults::new(&[(BenchFault::EarlyWrite(2), Trigger::Once(64))]).volatile(),
-            ..row(
-                "early completion at power cut",
-                "03",
-                BenchFault::LostFlush,
-                1,
-                &["lost in a power cut", "lost write: chunk 63"],
-            )
-        },
-        // The 64 of the old pattern, then 21 whole chunks and the partial one.
-        row(
-            "range overrun of a sector",
-            "04",
-            BenchFault::Overrun(512),
-            64 + 22,
-            &["overrun after the stream's end", "chunk 21"],
-        ),
-        row(
-            "write after the abort",
-            "05",
-            BenchFault::Overrun(chunk),
-            64 + 25,
-            &[
-                "overrun",
-                "26624 and must at beat 25600",
-                "16384 bytes",
-                "written after the end",
-            ],
-        ),
-        row(
-            "write after the stop",
-            "06",
-            BenchFault::Overrun(512),
-            64 + 25,
-            &["overrun", "25632 and must at beat 25600", "512 bytes"],
-        ),
-        // The last session written is the second of four; its last chunk goes to the first of the third.
-        row(
-            "misdirected write",
-            "07",
-            BenchFault::MisdirectedWrite(16 << 10),
-            64,
-            &[
-                "misdirected write: chunk 31",
-                "chunk 32: the chunk holds chunk 15 of what session 1",
-            ],
-        ),
-        row(
-            "stale read",
-            "08",
-            BenchFault::StaleRead,
-            300,
-            &["wrong read", "read again it is right"],
-        ),
-        row(
-            "dropped write",
-            "10",
-            BenchFault::DroppedWrite,
-            100,
-            &[
-                "lost write: chunk 99",
-                "still holds what the stream of 256 chunks (test 08) wrote",
-            ],
-        ),
-        row(
-            "torn chunk",
-            "10",
-            BenchFault::TornWrite(4096 + 512),
-            100,
-            &["torn write: chunk 99", "the rest is right"],
-        ),
-        row(
-            "flipped bit",
-            "10",
-            BenchFault::BitFlip(1000),
-            100,
-            &["flipped bits: chunk 99", "bit 104"],
-        ),
-    ]
-}
-
 fn expected(test: &str, link: char) -> String {
     let ids = (0..12).map(|n| format!("{n:02}"));
     ids.map(|id| match id.as_str() {
@@ -214,7 +81,7 @@ fn expected(test: &str, link: char) -> String {
 /// Each fault is detected by its test, which names it, and by no other.
 #[track_caller]
 fn check_table(spec: &str, link: char) {
-    for row in table() {
+    for row in rows(STOPPED_READS) {
         let report = with_faults(spec, &row.faults, Some(row.test));
         let text = render(&report);
         assert_eq!(

@@ -6,22 +6,8 @@ use assay_device::session::{DriveSession, SessionOptions};
 use assay_device::spec::DriveSpec;
 use assay_integrity::pattern::PatternPages;
 use assay_stream::drives::{IoCalls, SoftwareHost};
+use assay_testbench::fault_table::{CHUNK_BYTES, CHUNKS, options};
 use assay_testbench::{BenchOptions, BenchReport, TestOutcome, TestResult, run, software_host};
-
-pub(crate) const CHUNK: u32 = 16 << 10;
-/// The window at this depth is 64 chunks, a session 16, and a ring 8.
-pub(crate) const DEPTH: u32 = 8;
-pub(crate) const CHUNKS: u64 = 256;
-
-pub(crate) fn options() -> BenchOptions {
-    BenchOptions {
-        last: Some((CHUNKS - 1) * u64::from(CHUNK)),
-        chunk_bytes: CHUNK,
-        depth: DEPTH,
-        seed: 7,
-        ..BenchOptions::default()
-    }
-}
 
 pub(crate) struct Fixture {
     folder: tempfile::TempDir,
@@ -37,7 +23,7 @@ impl Fixture {
     pub(crate) fn file(&self) -> String {
         let path = self.folder.path().join("drive");
         let file = std::fs::File::create(&path).unwrap();
-        file.set_len(CHUNKS * u64::from(CHUNK)).unwrap();
+        file.set_len(CHUNKS * u64::from(CHUNK_BYTES)).unwrap();
         path.display().to_string()
     }
 }

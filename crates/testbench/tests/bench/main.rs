@@ -11,14 +11,14 @@ use assay_device::identity::PcieLink;
 use assay_device::session::DriveSession;
 use assay_integrity::pattern::PatternPages;
 use assay_stream::drives::{IoCalls, SoftwareHost};
-use assay_stream::index::Recording;
 use assay_stream::status::StreamError;
 use assay_stream::streamer::{StreamDrive, StreamHost, Streamer};
+use assay_testbench::fault_table::{CHUNK_BYTES, CHUNKS, options};
 use assay_testbench::{
     BenchError, BenchObserver, BenchOptions, TestResult, render, run, software_host,
 };
 
-use crate::fixture::{CHUNK, CHUNKS, Fixture, bench, detail, open, open_for, options, results};
+use crate::fixture::{Fixture, bench, detail, open, open_for, results};
 
 #[test]
 fn all_pass_on_a_simulated_drive_and_its_power_is_cut() {
@@ -41,7 +41,7 @@ fn all_pass_on_a_simulated_drive_and_its_power_is_cut() {
             "{message}"
         );
         assert!(
-            message.contains(&format!("last address {}", 24 * CHUNK)),
+            message.contains(&format!("last address {}", 24 * CHUNK_BYTES)),
             "{message}"
         );
     }
@@ -80,7 +80,7 @@ fn all_pass_on_a_file_past_the_page_cache_and_by_blocking_calls() {
     );
     assert_eq!(
         std::fs::metadata(&file).unwrap().len(),
-        CHUNKS * u64::from(CHUNK),
+        CHUNKS * u64::from(CHUNK_BYTES),
         "the file grew"
     );
     let options = options();
@@ -102,11 +102,11 @@ fn all_pass_on_several_drives_as_one() {
 #[test]
 fn all_pass_wherever_the_range_begins_and_a_span_bounds_it() {
     let (mut host, options) = open(&["sim:intel-600p"]);
-    let first = 1000 * u64::from(CHUNK);
+    let first = 1000 * u64::from(CHUNK_BYTES);
     let options = BenchOptions {
         first: Some(first),
         last: None,
-        span_bytes: Some(100 * u64::from(CHUNK)),
+        span_bytes: Some(100 * u64::from(CHUNK_BYTES)),
         ..options
     };
     let report = run(&mut host, &options, &mut ()).unwrap();
@@ -125,7 +125,9 @@ fn untestable_drives_are_refused() {
     };
     let null = fails("null:", |_| {});
     assert!(matches!(null, BenchError::KeepsNothing { .. }), "{null}");
-    let small = fails("sim:samsung-951", |o| o.last = Some(14 * u64::from(CHUNK)));
+    let small = fails("sim:samsung-951", |o| {
+        o.last = Some(14 * u64::from(CHUNK_BYTES))
+    });
     assert!(
         matches!(small, BenchError::TooSmall { chunks: 15, .. }),
         "{small}"
@@ -139,7 +141,7 @@ fn untestable_drives_are_refused() {
     ));
     // The minimum size.
     let (mut host, mut options) = open(&["sim:samsung-951"]);
-    options.last = Some(15 * u64::from(CHUNK));
+    options.last = Some(15 * u64::from(CHUNK_BYTES));
     let report = run(&mut host, &options, &mut ()).unwrap();
     assert_eq!(results(&report), "PPPPPPPPPPPP", "{}", render(&report));
 }
@@ -201,9 +203,6 @@ impl StreamHost for ChangingLink {
     }
     fn data_path(&self) -> String {
         self.host.data_path()
-    }
-    fn find_recording(&mut self, first: u64) -> Result<Recording, StreamError> {
-        self.host.find_recording(first)
     }
     fn lose_power(&mut self) -> bool {
         self.host.lose_power()

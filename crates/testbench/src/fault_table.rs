@@ -1,0 +1,167 @@
+//! Which test must detect which planned fault, and in which words: the table of docs/testbench.md, for any streamer.
+//!
+//! Ordinals and addresses are those of the bench with [`options`], on one drive whose smallest I/O is 512 bytes.
+
+use assay_integrity::planned_faults::{BenchFault, Faults, Trigger};
+
+use crate::BenchOptions;
+
+/// Bytes per chunk.
+pub const CHUNK_BYTES: u32 = 16 << 10;
+/// Chunks of the range.
+pub const CHUNKS: u64 = 256;
+/// Chunks in flight: the window at this depth is 64 chunks, and a session 16.
+const DEPTH: u32 = 8;
+
+/// Options of the bench for this table.
+pub fn options() -> BenchOptions {
+    BenchOptions {
+        last: Some((CHUNKS - 1) * u64::from(CHUNK_BYTES)),
+        chunk_bytes: CHUNK_BYTES,
+        depth: DEPTH,
+        seed: 7,
+        ..BenchOptions::default()
+    }
+}
+
+/// A fault, the test that must detect it, and what that test must say.
+#[derive(Clone, Debug)]
+pub struct FaultRow {
+    /// The fault.
+    pub name: &'static str,
+    /// Id of the test, in which alone the faults are armed.
+    pub test: &'static str,
+    /// To be injected.
+    pub faults: Faults,
+    /// Parts of the detail of the failed test.
+    pub says: &'static [&'static str],
+}
+
+fn row(
+    name: &'static str,
+    test: &'static str,
+    fault: BenchFault,
+    nth: u64,
+    says: &'static [&'static str],
+) -> FaultRow {
+    FaultRow {
+        name,
+        test,
+        faults: Faults::new(&[(fault, Trigger::Once(nth))]),
+        says,
+    }
+}
+
+/// The rows. `stopped_reads`: read commands of test 01 until its replay has stopped, 16 chunks and what the streamer had read ahead.
+pub fn rows(stopped_reads: u64) -> Vec<FaultRow> {
+    vec![
+        // The seventh read after the stopped replay.
+        row(
+            "left-over beats",
+            "01",
+            BenchFault::UnfilledRead,
+            stopped_reads + 7,
+            &[
+                "wrong read: chunk 6",
+                "of the same stream",
+                "read again it is right",
+            ],
+        ),
+        row(
+            "flipped bit, read by the checker",
+            "02",
+            BenchFault::BitFlip(12_345),
+            9,
+            &["flipped bits: chunk 8", "bit 57"],
+        ),
+        FaultRow {
+            faults: Faults::new(&[(BenchFault::LostFlush, Trigger::Once(1))]).volatile(),
+            ..row(
+                "lost flush at power cut",
+                "03",
+                BenchFault::LostFlush,
+                1,
+                &["lost in a power cut", "lost write: chunk 0"],
+            )
+        },
+        FaultRow {
+            faults: Faults::new(&[(BenchFault::EarlyWrite(2), Trigger::Once(64))]).volatile(),
+            ..row(
+                "early completion at power cut",
+                "03",
+                BenchFault::LostFlush,
+                1,
+                &["lost in a power cut", "lost write: chunk 63"],
+            )
+        },
+        // The 64 of the old pattern, then 21 whole chunks and the partial one.
+        row(
+            "range overrun of a sector",
+            "04",
+            BenchFault::Overrun(512),
+            64 + 22,
+            &["overrun after the stream's end", "chunk 21"],
+        ),
+        row(
+            "write after the abort",
+            "05",
+            BenchFault::Overrun(CHUNK_BYTES),
+            64 + 25,
+            &[
+                "overrun",
+                "26624 and must at beat 25600",
+                "16384 bytes",
+                "written after the end",
+            ],
+        ),
+        row(
+            "write after the stop",
+            "06",
+            BenchFault::Overrun(512),
+            64 + 25,
+            &["overrun", "25632 and must at beat 25600", "512 bytes"],
+        ),
+        // The last session written is the second of four; its last chunk goes to the first of the third.
+        row(
+            "misdirected write",
+            "07",
+            BenchFault::MisdirectedWrite(i64::from(CHUNK_BYTES)),
+            64,
+            &[
+                "misdirected write: chunk 31",
+                "chunk 32: the chunk holds chunk 15 of what session 1",
+            ],
+        ),
+        row(
+            "stale read",
+            "08",
+            BenchFault::StaleRead,
+            300,
+            &["wrong read", "read again it is right"],
+        ),
+        row(
+            "dropped write",
+            "10",
+            BenchFault::DroppedWrite,
+            100,
+            &[
+                "lost write: chunk 99",
+                "still holds what the stream of 256 chunks (test 08) wrote",
+            ],
+        ),
+        row(
+            "torn chunk",
+            "10",
+            BenchFault::TornWrite(4096 + 512),
+            100,
+            &["torn write: chunk 99", "the rest is right"],
+        ),
+        row(
+            "flipped bit",
+            "10",
+            BenchFault::BitFlip(1000),
+            100,
+            &["flipped bits: chunk 99", "bit 104"],
+        ),
+    ]
+}
