@@ -3,7 +3,7 @@
 // Purpose: the slave side of one drive. Only the ring is memory; queues, PRP lists and Identify data are made when they are read and
 // consumed when they are written. Address map (bus address without `BusBase`, 40 bits):
 //
-//   bit 39 = 0                 ring: {replay, drive (2 bits), slot, page, 12 bits}. The record half is read only, the replay half write only
+//   bit 39 = 0  ring: {replay, drive (2 bits), slot, page, 12 bits}. The record half is read only, the replay half write only
 //   bit 39 = 1, 0x0000 0x1000  admin submission, completion queue (2 entries)
 //               0x2000 0x3000  record submission, completion queue
 //               0x4000 0x5000  replay submission, completion queue
@@ -14,8 +14,8 @@
 //
 // Interface:
 //   clear_i        controller reset: completion entries that are held back are dropped
-//   s_*            AXI4 slave, one drive: INCR bursts of whole bus words within 4 KiB; the first address may be unaligned; strobes select the
-//                  bytes of writes. All responses are OKAY, in request order per channel
+//   s_*            AXI4 slave, one drive: INCR bursts of whole bus words within 4 KiB; the first address may be unaligned; strobes
+//                  select the bytes of writes. All responses are OKAY, in request order per channel
 //   m_*            AXI4 master to the ring memory; answers in request order. `m_r_last_i` is not used: the length is known
 //   record_*       submission records (nvs_queues), direction 0 record and 1 replay; data one cycle after the index
 //   admin_*        the admin submission entry, the same in every entry of its queue; `admin_prp1_i` without `BusBase`, 0: none
@@ -23,11 +23,11 @@
 //   identify_*     Identify data as the drive writes them
 //   protocol_error_o  pulse: an access outside, at most one per burst and channel; both channels at once are one pulse
 //
-// From s_* only `s_r_ready_i`, `s_w_valid_i` and the data of s_w_* reach outputs in the same cycle: m_r_ready_o and m_w_*. Register slices of
-// nvs_memory end these paths. No output of s_* depends on an input of s_*; `s_w_ready_o` depends on `m_w_ready_i`.
+// From s_* only `s_r_ready_i` and s_w_* reach outputs in the same cycle: m_r_ready_o and m_w_*. Register slices of nvs_memory end these
+// paths. No output of s_* depends on an input of s_*; `s_w_ready_o` depends on `m_w_ready_i`.
 //
-// Invariants: those of nvs_completer_read, nvs_completer_write and nvs_completer_entry; proven in formal/nvs_completer.svh: memory is read in
-// the own record half only, and written in the own replay half only.
+// Invariants: those of nvs_completer_read, nvs_completer_answer, nvs_completer_entry and nvs_completer_write. Proven in
+// formal/nvs_completer.svh: memory is read in the own record half only, and written in the own replay half only.
 
 module nvs_completer #(
   parameter  int unsigned DataWidth  = 128,  // 128, 256 or 512

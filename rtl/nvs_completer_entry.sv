@@ -1,7 +1,7 @@
 // Made I/O submission entry.
 //
-// Purpose: the 64 bytes that the drive reads as an entry of an I/O submission queue, from the record of its command (NVMe Base 2.0c 3.3.3.1,
-// NVM Command Set 1.0c 3.2.4 and 3.2.6). Combinational.
+// Purpose: the 64 bytes that the drive reads as an entry of an I/O submission queue, from the record of its command (NVMe Base 2.0c,
+// 3.3.3.1; NVM Command Set 1.0c, 3.2.4 and 3.2.6). Combinational.
 //
 // Interface: the record as nvs_queues gives it (`blocks_i` is their number, not less one); `replay_i` is the direction; `block_shift_i` is
 // 9 or 12. `entry_o` byte n is bits 8n+7 ... 8n.

@@ -1,7 +1,6 @@
 // What the drive reads of the core.
 //
-// Purpose: forwards reads of the record half of the ring to memory; answers reads of the submission queues and PRP lists with entries that
-// are made in the moment; answers everything else with zeroes.
+// Purpose: decodes reads, forwards those of the record half of the ring to memory, and keeps all of them in order for nvs_completer_answer.
 //
 // Interface:
 //   s_ar_*, s_r_*  AXI4 read channels of the drive. INCR bursts of whole bus words within 4 KiB; the first address may be unaligned
@@ -10,13 +9,9 @@
 //   admin_*        the admin submission entry that is made at present
 //   error_o        pulse: a read that ran outside of what may be read has been answered
 //
-// Invariants, proven in formal/nvs_completer_read.svh:
-//   - answers come in request order, with the identifier and the length of the request; `s_r_last_o` marks the last word;
+// Invariants, proven in formal/nvs_completer_read.svh; about the words, see nvs_completer_answer:
 //   - a read of the own drive's record ring is forwarded once, with its address and length; no other read is;
-//   - ring data pass unchanged; PRP list entry i is the address of page i + 1; outside is zero, with a pulse of `error_o`.
-//
-// Ring words follow each other in every cycle, across bursts. A made word takes two: one to look up the record, one to make the word.
-// Both directions of the answer channel end in the output register.
+//   - requests are answered in the order in which they came; none is lost, doubled or changed.
 
 module nvs_completer_read #(
   parameter  int unsigned DataWidth   = 128,
@@ -77,11 +72,6 @@ module nvs_completer_read #(
   localparam int unsigned ListWidth   = 1 + SlotWidth + PageWidth + 3;        // of all PRP lists
   localparam int unsigned MadeWidth   = ListWidth > 12 ? ListWidth : 12;      // inside a made area
   localparam int unsigned WordWidth   = MadeWidth - BeatShift;                // bus word inside a made area
-  localparam int unsigned PageWords   = 12 - BeatShift;                       // bits of a word's number in its page
-  localparam int unsigned EntryShift  = 6 - BeatShift;                        // bits of a word's number in a submission entry
-  localparam int unsigned EntryWords  = 64 / BeatBytes;
-  localparam int unsigned ListEntries = BeatBytes / 8;                        // in one bus word
-  localparam int unsigned ListWords   = ListWidth - BeatShift;                // bits of a word's number in the lists
 
   // What a read asks for.
   localparam logic [2:0] KindNone   = 3'd0;
@@ -177,113 +167,45 @@ module nvs_completer_read #(
   );
   /* verilator lint_on PINCONNECTEMPTY */
 
-  // The word that is looked up. A burst stays in its page, so only the number in the page counts up.
-  logic [7:0]           beat_q;
-  logic [PageWords-1:0] page_word;
-  logic [WordWidth-1:0] word;
-  logic                 in_admin, in_queue, in_lists;
-  assign page_word = head_word[PageWords-1:0] + PageWords'(beat_q);
-  if (WordWidth > PageWords) begin : gen_word
-    assign word = {head_word[WordWidth-1:PageWords], page_word};
-  end else begin : gen_short_word
-    assign word = page_word;
-  end
-  assign in_admin = head_kind == KindAdmin && (page_word >> (EntryShift + 1)) == '0;
-  assign in_queue = (head_kind == KindRecord || head_kind == KindReplay) && (page_word >> (EntryShift + IndexWidth)) == '0;
-  assign in_lists = head_kind == KindList && (word >> ListWords) == '0;
-  assign record_index_o = {2{IndexWidth'(page_word >> EntryShift)}};
-
-  // Selects for the cycle in which the record is there.
-  logic                  made_q;    // looked up
-  logic                  admin_q, queue_q, lists_q, replay_q;
-  logic [ListWords-1:0]  list_word_q;
-  logic [EntryWords-1:0] part_q;    // word of the entry, one-hot
-  logic [EntryWords-1:0] part;
-  always_comb begin
-    for (int unsigned p = 0; p < EntryWords; p++) part[p] = (32'(page_word) & (EntryWords - 1)) == p;
-  end
-
-  // The made word.
-  logic [511:0]         entry, admin_entry;
-  logic [DataWidth-1:0] list_entries, made;
-  nvs_completer_entry #(
+  nvs_completer_answer #(
+    .DataWidth (DataWidth),
     .ChunkPages(ChunkPages),
     .Slots     (Slots),
+    .Entries   (Entries),
+    .IdWidth   (IdWidth),
     .Drive     (Drive),
     .BusBase   (BusBase)
-  ) u_entry (
-    .replay_i     (replay_q),
-    .flush_i      (record_flush_i[replay_q]),
-    .slot_i       (replay_q ? record_slot_i[SlotWidth +: SlotWidth] : record_slot_i[0 +: SlotWidth]),
-    .lba_i        (replay_q ? record_lba_i[127:64] : record_lba_i[63:0]),
-    .blocks_i     (replay_q ? record_blocks_i[31:16] : record_blocks_i[15:0]),
+  ) u_answer (
+    .clk_i,
+    .rst_ni,
     .block_shift_i,
-    .entry_o      (entry)
+    .head_valid_i(head_valid),
+    .head_pop_o  (head_pop),
+    .head_kind_i (head_kind),
+    .head_id_i   (head_id),
+    .head_len_i  (head_len),
+    .head_word_i (head_word),
+    .s_r_valid_o,
+    .s_r_ready_i,
+    .s_r_id_o,
+    .s_r_data_o,
+    .s_r_last_o,
+    .m_r_valid_i,
+    .m_r_ready_o,
+    .m_r_data_i,
+    .record_index_o,
+    .record_flush_i,
+    .record_slot_i,
+    .record_lba_i,
+    .record_blocks_i,
+    .admin_opcode_i,
+    .admin_nsid_i,
+    .admin_prp1_i,
+    .admin_cdw10_i,
+    .admin_cdw11_i,
+    .admin_cid_i,
+    .error_o
   );
-  always_comb begin
-    admin_entry          = '0;
-    admin_entry[7:0]     = admin_opcode_i;
-    admin_entry[31:16]   = admin_cid_i;
-    admin_entry[63:32]   = admin_nsid_i;
-    if (admin_prp1_i != '0) admin_entry[255:192] = BusBase | 64'(admin_prp1_i);
-    admin_entry[351:320] = admin_cdw10_i;
-    admin_entry[383:352] = admin_cdw11_i;
-  end
-  for (genvar k = 0; k < ListEntries; k++) begin : gen_list_entry
-    logic [ListWidth-4:0] number;  // direction, slot, entry
-    assign number = {list_word_q, (BeatShift - 3)'(k)};
-    assign list_entries[64*k +: 64] = &number[PageWidth-1:0] ? 64'h0 :
-      BusBase | 64'({number[ListWidth-4], 2'(Drive), number[PageWidth +: SlotWidth], PageWidth'(number[PageWidth-1:0] + 1'b1), 12'h000});
-  end
-  always_comb begin
-    made = lists_q ? list_entries : '0;
-    for (int unsigned p = 0; p < EntryWords; p++) begin
-      if (queue_q && part_q[p]) made = made | entry[DataWidth*p +: DataWidth];
-      if (admin_q && part_q[p]) made = made | admin_entry[DataWidth*p +: DataWidth];
-    end
-  end
-
-  // Answers.
-  logic ring, advance, move, last, outside, outside_q;
-  assign ring        = head_kind == KindRing;
-  assign advance     = !s_r_valid_o || s_r_ready_i;
-  assign m_r_ready_o = head_valid && ring && advance;
-  assign move        = head_valid && advance && (ring ? m_r_valid_i : made_q);
-  assign last        = beat_q == head_len;
-  assign head_pop    = move && last;
-  assign outside     = !ring && !admin_q && !queue_q && !lists_q;
-
-  always_ff @(posedge clk_i or negedge rst_ni) begin
-    if (!rst_ni) begin
-      beat_q      <= '0;
-      made_q      <= 1'b0;
-      outside_q   <= 1'b0;
-      error_o     <= 1'b0;
-      s_r_valid_o <= 1'b0;
-    end else begin
-      made_q  <= head_valid && !ring && !move;
-      error_o <= head_pop && (outside || outside_q);
-      if (advance) s_r_valid_o <= move;
-      if (move) begin
-        beat_q    <= last ? '0 : beat_q + 1'b1;
-        outside_q <= (outside || outside_q) && !last;
-      end
-    end
-  end
-
-  always_ff @(posedge clk_i) begin
-    if (move) begin
-      s_r_id_o   <= head_id;
-      s_r_data_o <= ring ? m_r_data_i : made;
-      s_r_last_o <= last;
-    end
-    admin_q     <= in_admin;
-    queue_q     <= in_queue;
-    lists_q     <= in_lists;
-    replay_q    <= head_kind == KindReplay;
-    list_word_q <= word[ListWords-1:0];
-    part_q      <= part;
-  end
 
 `ifdef FORMAL
   `include "formal/nvs_completer_read.svh"

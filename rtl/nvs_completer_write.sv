@@ -1,13 +1,13 @@
 // What the drive writes to the core.
 //
 // Purpose: forwards writes of the replay half of the ring to memory; takes completion entries and Identify data out of the words as they
-// pass; ignores everything else. A completion does not overtake its data: entries and answers wait in one queue, in the order of the writes,
-// and a ring write leaves it when memory has acknowledged it.
+// pass; ignores everything else. A completion does not overtake its data: entries and answers wait in one queue, in the order of the
+// writes, and a ring write leaves it when memory has acknowledged it.
 //
 // Interface:
 //   clear_i        completions that are held back are dropped; the answers to their writes are not
-//   s_aw_*, s_w_*, s_b_*  AXI4 write channels of the drive. INCR bursts of whole bus words within 4 KiB; the first address may be unaligned;
-//                  strobes select the bytes
+//   s_aw_*, s_w_*, s_b_*  AXI4 write channels of the drive. INCR bursts of whole bus words within 4 KiB; the first address may be
+//                  unaligned; strobes select the bytes
 //   m_aw_*, m_w_*  AXI4 write channels of the ring memory; `m_b_valid_i`: a burst is acknowledged
 //   cqe_*, admin_cqe_*  completion entry, one cycle
 //   identify_*     word of Identify data, one cycle

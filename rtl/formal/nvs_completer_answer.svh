@@ -1,0 +1,172 @@
+// Properties of nvs_completer_answer. Included in the module under FORMAL.
+
+logic f_started = 1'b0;
+always_ff @(posedge clk_i) f_started <= 1'b1;
+always_comb assume (rst_ni == f_started);
+
+// The oldest request stays until it is taken; its burst stays within a page.
+logic                           f_head_waiting_q = 1'b0;
+logic [3+IdWidth+8+WordWidth-1:0] f_head_q;
+always_ff @(posedge clk_i) begin
+  f_head_waiting_q <= rst_ni && head_valid_i && !head_pop_o;
+  f_head_q         <= {head_kind_i, head_id_i, head_len_i, head_word_i};
+end
+always_comb begin
+  if (f_head_waiting_q) assume (head_valid_i && {head_kind_i, head_id_i, head_len_i, head_word_i} == f_head_q);
+  assume (32'(head_word_i[PageWords-1:0]) + 32'(head_len_i) < 4096 / BeatBytes);
+end
+
+// An answer is stable until it is taken.
+logic                       f_waiting_q = 1'b0;
+logic [DataWidth+IdWidth:0] f_out_q;
+always_ff @(posedge clk_i) begin
+  f_waiting_q <= rst_ni && s_r_valid_o && !s_r_ready_i;
+  f_out_q     <= {s_r_id_o, s_r_last_o, s_r_data_o};
+end
+always_comb if (rst_ni && f_waiting_q) assert (s_r_valid_o && {s_r_id_o, s_r_last_o, s_r_data_o} == f_out_q);
+
+// The request at the head: every word takes one place at the output, the last one ends the request.
+logic [7:0]             f_beat_q = '0;
+logic                   f_bad_q = 1'b0;  // a word was outside
+logic [MadeWidth-1:0]   f_at;            // byte offset of the word in its area
+logic                   f_outside;
+assign f_at = {head_word_i, BeatShift'(0)} + {f_beat_q, BeatShift'(0)};
+always_comb begin
+  case (head_kind_i)
+    KindRing:               f_outside = 1'b0;
+    KindAdmin:              f_outside = f_at >= 128;
+    KindRecord, KindReplay: f_outside = f_at >= Entries * 64;
+    KindList:               f_outside = f_at >= 2 * Slots * ChunkPages * 8;
+    default:                f_outside = 1'b1;
+  endcase
+end
+always_ff @(posedge clk_i) if (rst_ni && move) begin
+  f_beat_q <= head_pop_o ? '0 : f_beat_q + 1'b1;
+  f_bad_q  <= !head_pop_o && (f_bad_q || f_outside);
+end
+always_comb if (rst_ni) begin
+  assert (head_pop_o == (move && f_beat_q == head_len_i));
+  if (move) assert (head_valid_i && (!s_r_valid_o || s_r_ready_i));
+  if (m_r_valid_i && m_r_ready_o) assert (move && head_kind_i == KindRing);
+  if (move && head_kind_i == KindRing) assert (m_r_valid_i && m_r_ready_o);
+end
+
+// The cycle in which the word was made, seen from the next one.
+logic                    f_moved_q = 1'b0, f_last_q, f_outside_q, f_bad_pop_q = 1'b0;
+logic [2:0]              f_head_kind_q;
+logic [IdWidth-1:0]      f_head_id_q;
+logic [MadeWidth-1:0]    f_at_q;
+logic [DataWidth-1:0]    f_memory_q;
+logic [2*IndexWidth-1:0] f_index_q, f_made_index_q;
+logic [1:0]              f_flush_q;
+logic [2*SlotWidth-1:0]  f_slots_q;
+logic [127:0]            f_lbas_q;
+logic [31:0]             f_blocks_q, f_nsid_q, f_cdw10_q, f_cdw11_q;
+logic [39:0]             f_prp1_q;
+logic [7:0]              f_opcode_q;
+logic [15:0]             f_cid_q;
+always_ff @(posedge clk_i) begin
+  f_moved_q      <= rst_ni && move;
+  f_last_q       <= f_beat_q == head_len_i;
+  f_bad_pop_q    <= rst_ni && head_pop_o && (f_bad_q || f_outside);
+  f_outside_q    <= f_outside;
+  f_head_kind_q  <= head_kind_i;
+  f_head_id_q    <= head_id_i;
+  f_at_q         <= f_at;
+  f_memory_q     <= m_r_data_i;
+  f_index_q      <= record_index_o;
+  f_made_index_q <= f_index_q;
+  f_flush_q      <= record_flush_i;
+  f_slots_q      <= record_slot_i;
+  f_lbas_q       <= record_lba_i;
+  f_blocks_q     <= record_blocks_i;
+  f_nsid_q       <= admin_nsid_i;
+  f_cdw10_q      <= admin_cdw10_i;
+  f_cdw11_q      <= admin_cdw11_i;
+  f_prp1_q       <= admin_prp1_i;
+  f_opcode_q     <= admin_opcode_i;
+  f_cid_q        <= admin_cid_i;
+end
+
+logic f_in_admin, f_in_queue, f_in_lists, f_replay;
+assign f_in_admin = f_moved_q && !f_outside_q && f_head_kind_q == KindAdmin;
+assign f_in_queue = f_moved_q && !f_outside_q && (f_head_kind_q == KindRecord || f_head_kind_q == KindReplay);
+assign f_in_lists = f_moved_q && !f_outside_q && f_head_kind_q == KindList;
+assign f_replay   = f_head_kind_q == KindReplay;
+always_comb if (rst_ni) begin
+  assert (error_o == f_bad_pop_q);
+  if (f_moved_q) begin
+    assert (s_r_valid_o && s_r_id_o == f_head_id_q && s_r_last_o == f_last_q);
+    if (f_head_kind_q == KindRing) assert (s_r_data_o == f_memory_q);
+    if (f_outside_q) assert (s_r_data_o == '0);
+  end else if (!f_waiting_q) assert (!s_r_valid_o);
+end
+
+// PRP list entries.
+for (genvar k = 0; k < ListEntries; k++) begin : gen_f_list
+  logic [MadeWidth-1:0]           f_number;  // {direction, slot, entry}
+  logic [SlotWidth+PageWidth-1:0] f_page;    // of the direction's ring part
+  assign f_number = f_at_q[MadeWidth-1:3] + k;
+  assign f_page   = f_number + 1'b1;
+  always_comb if (rst_ni && f_in_lists) begin
+    assert (s_r_data_o[64*k +: 64] == (&f_number[PageWidth-1:0] ? 64'h0 :
+      BusBase + {f_number[SlotWidth+PageWidth], 2'(Drive), f_page, 12'h000}));
+  end
+end
+
+// Submission entries, in words of 128 bits. The fields that follow from the length are proven in nvs_completer_entry.
+logic [SlotWidth-1:0] f_slot;
+logic                 f_flush;
+assign f_slot  = f_replay ? f_slots_q[SlotWidth +: SlotWidth] : f_slots_q[0 +: SlotWidth];
+assign f_flush = f_replay ? f_flush_q[1] : f_flush_q[0];
+always_comb if (rst_ni && DataWidth == 128) begin
+  if (f_in_queue) begin
+    // The record was looked up for this entry.
+    assert (f_made_index_q[0 +: IndexWidth] == f_at_q[MadeWidth-1:6] && f_made_index_q[IndexWidth +: IndexWidth] == f_at_q[MadeWidth-1:6]);
+    case (f_at_q[5:4])
+      2'd0: assert (s_r_data_o == {96'd1, f_flush ? 16'(Slots) : 16'(f_slot), 8'h00, f_flush ? 8'h00 : f_replay ? 8'h02 : 8'h01});
+      2'd1: begin
+        assert (s_r_data_o[63:0] == '0);
+        assert (s_r_data_o[127:64] == (f_flush ? 64'h0 : BusBase + {f_replay, 2'(Drive), f_slot, PageWidth'(0), 12'h000}));
+      end
+      2'd2: assert (s_r_data_o[127:64] == (f_flush ? 64'h0 : f_replay ? f_lbas_q[127:64] : f_lbas_q[63:0]));
+      2'd3: begin
+        assert (s_r_data_o[15:0] == (f_flush ? 16'h0 : 16'((f_replay ? f_blocks_q[31:16] : f_blocks_q[15:0]) - 1'b1)));
+        assert (s_r_data_o[127:16] == '0);
+      end
+    endcase
+  end
+  if (f_in_admin) begin
+    case (f_at_q[5:4])
+      2'd0: assert (s_r_data_o == {64'h0, f_nsid_q, f_cid_q, 8'h00, f_opcode_q});
+      2'd1: assert (s_r_data_o == {f_prp1_q == '0 ? 64'h0 : BusBase + f_prp1_q, 64'h0});
+      2'd2: assert (s_r_data_o == {f_cdw11_q, f_cdw10_q, 64'h0});
+      2'd3: assert (s_r_data_o == '0);
+    endcase
+  end
+end
+
+// State between the lookup of a word and its making.
+always_comb if (rst_ni) begin
+  assert (beat_q == f_beat_q);
+  if (f_bad_q) assert (f_outside);  // so the last word is outside, too
+  if (head_valid_i) assert (beat_q <= head_len_i);
+  if (!f_head_waiting_q) assert (beat_q == '0 && !f_bad_q);
+  if (made_q) begin
+    assert (f_head_waiting_q && head_kind_i != KindRing);
+    assert (admin_q == in_admin && queue_q == in_queue && lists_q == in_lists);
+    assert (replay_q == (head_kind_i == KindReplay) && list_word_q == word[ListWords-1:0] && part_q == part);
+    assert (f_index_q == record_index_o);
+  end
+end
+
+// Progress: with a ready drive, a word is made in the second cycle.
+logic [1:0] f_idle_q = '0;
+always_ff @(posedge clk_i) begin
+  if (!rst_ni || move || !head_valid_i || (head_kind_i == KindRing && !m_r_valid_i) || !s_r_ready_i) f_idle_q <= '0;
+  else f_idle_q <= f_idle_q + 1'b1;
+end
+always_comb if (rst_ni) begin
+  assert (f_idle_q < 2'd2);
+  if (f_idle_q != '0) assert (head_kind_i != KindRing && made_q);
+end

@@ -1,0 +1,193 @@
+// Answers to what the drive reads, in order.
+//
+// Purpose: takes the requests of nvs_completer_read one after the other and answers each with words of the ring memory, or with words that
+// are made in the moment: submission entries from the records of nvs_queues, admin entries, PRP lists, or zeroes.
+//
+// Interface:
+//   head_*     oldest request: kind, identifier, length, and first word in its area; it stays until `head_pop_o`
+//   s_r_*, m_r_*, record_*, admin_*, error_o  as in nvs_completer_read
+//
+// Invariants, proven in formal/nvs_completer_answer.svh:
+//   - every request gets its length in words, with its identifier; `s_r_last_o` marks the last one;
+//   - ring words pass unchanged, once; memory words are taken for ring requests only;
+//   - submission entry words are those of the record that was looked up for them; PRP list entry i is the address of page i + 1;
+//   - a word outside is zero, and the end of its request is a pulse of `error_o`.
+//
+// Ring words follow each other in every cycle, across requests. A made word takes two: one to look up the record, one to make the word.
+
+module nvs_completer_answer #(
+  parameter  int unsigned DataWidth   = 128,
+  parameter  int unsigned ChunkPages  = 32,
+  parameter  int unsigned Slots       = 32,
+  parameter  int unsigned Entries     = 64,
+  parameter  int unsigned IdWidth     = 4,
+  parameter  int unsigned Drive       = 0,
+  parameter  logic [63:0] BusBase     = 64'h0,
+  localparam int unsigned PageWidth   = $clog2(ChunkPages),
+  localparam int unsigned SlotWidth   = $clog2(Slots),
+  localparam int unsigned IndexWidth  = $clog2(Entries),
+  localparam int unsigned BeatBytes   = DataWidth / 8,
+  localparam int unsigned BeatShift   = $clog2(BeatBytes),
+  localparam int unsigned ListWidth   = 1 + SlotWidth + PageWidth + 3,        // of all PRP lists
+  localparam int unsigned MadeWidth   = ListWidth > 12 ? ListWidth : 12,      // inside a made area
+  localparam int unsigned WordWidth   = MadeWidth - BeatShift                 // bus word inside a made area
+) (
+  input  logic                    clk_i,
+  input  logic                    rst_ni,
+  input  logic [3:0]              block_shift_i,
+
+  input  logic                    head_valid_i,
+  output logic                    head_pop_o,
+  input  logic [2:0]              head_kind_i,
+  input  logic [IdWidth-1:0]      head_id_i,
+  input  logic [7:0]              head_len_i,
+  input  logic [WordWidth-1:0]    head_word_i,
+
+  output logic                    s_r_valid_o,
+  input  logic                    s_r_ready_i,
+  output logic [IdWidth-1:0]      s_r_id_o,
+  output logic [DataWidth-1:0]    s_r_data_o,
+  output logic                    s_r_last_o,
+
+  input  logic                    m_r_valid_i,
+  output logic                    m_r_ready_o,
+  input  logic [DataWidth-1:0]    m_r_data_i,
+
+  output logic [2*IndexWidth-1:0] record_index_o,
+  input  logic [1:0]              record_flush_i,
+  input  logic [2*SlotWidth-1:0]  record_slot_i,
+  input  logic [2*64-1:0]         record_lba_i,
+  input  logic [2*16-1:0]         record_blocks_i,
+
+  input  logic [7:0]              admin_opcode_i,
+  input  logic [31:0]             admin_nsid_i,
+  input  logic [39:0]             admin_prp1_i,
+  input  logic [31:0]             admin_cdw10_i,
+  input  logic [31:0]             admin_cdw11_i,
+  input  logic [15:0]             admin_cid_i,
+
+  output logic                    error_o
+);
+
+  localparam int unsigned PageWords   = 12 - BeatShift;         // bits of a word's number in its page
+  localparam int unsigned EntryShift  = 6 - BeatShift;          // bits of a word's number in a submission entry
+  localparam int unsigned EntryWords  = 64 / BeatBytes;
+  localparam int unsigned ListEntries = BeatBytes / 8;          // in one bus word
+  localparam int unsigned ListWords   = ListWidth - BeatShift;  // bits of a word's number in the lists
+
+  // What a read asks for, as in nvs_completer_read; any other kind is outside.
+  localparam logic [2:0] KindRing   = 3'd1;
+  localparam logic [2:0] KindAdmin  = 3'd2;
+  localparam logic [2:0] KindRecord = 3'd3;
+  localparam logic [2:0] KindReplay = 3'd4;
+  localparam logic [2:0] KindList   = 3'd5;
+
+  // The word that is looked up. A burst stays in its page, so only the number in the page counts up.
+  logic [7:0]           beat_q;
+  logic [PageWords-1:0] page_word;
+  logic [WordWidth-1:0] word;
+  logic                 in_admin, in_queue, in_lists;
+  assign page_word = head_word_i[PageWords-1:0] + PageWords'(beat_q);
+  if (WordWidth > PageWords) begin : gen_word
+    assign word = {head_word_i[WordWidth-1:PageWords], page_word};
+  end else begin : gen_short_word
+    assign word = page_word;
+  end
+  assign in_admin = head_kind_i == KindAdmin && (page_word >> (EntryShift + 1)) == '0;
+  assign in_queue = (head_kind_i == KindRecord || head_kind_i == KindReplay) && (page_word >> (EntryShift + IndexWidth)) == '0;
+  assign in_lists = head_kind_i == KindList && (word >> ListWords) == '0;
+  assign record_index_o = {2{IndexWidth'(page_word >> EntryShift)}};
+
+  // Selects for the cycle in which the record is there.
+  logic                  made_q;    // looked up
+  logic                  admin_q, queue_q, lists_q, replay_q;
+  logic [ListWords-1:0]  list_word_q;
+  logic [EntryWords-1:0] part_q;    // word of the entry, one-hot
+  logic [EntryWords-1:0] part;
+  always_comb begin
+    for (int unsigned p = 0; p < EntryWords; p++) part[p] = (32'(page_word) & (EntryWords - 1)) == p;
+  end
+
+  // The made word.
+  logic [511:0]         entry, admin_entry;
+  logic [DataWidth-1:0] list_entries, made;
+  nvs_completer_entry #(
+    .ChunkPages(ChunkPages),
+    .Slots     (Slots),
+    .Drive     (Drive),
+    .BusBase   (BusBase)
+  ) u_entry (
+    .replay_i     (replay_q),
+    .flush_i      (record_flush_i[replay_q]),
+    .slot_i       (replay_q ? record_slot_i[SlotWidth +: SlotWidth] : record_slot_i[0 +: SlotWidth]),
+    .lba_i        (replay_q ? record_lba_i[127:64] : record_lba_i[63:0]),
+    .blocks_i     (replay_q ? record_blocks_i[31:16] : record_blocks_i[15:0]),
+    .block_shift_i,
+    .entry_o      (entry)
+  );
+  always_comb begin
+    admin_entry          = '0;
+    admin_entry[7:0]     = admin_opcode_i;
+    admin_entry[31:16]   = admin_cid_i;
+    admin_entry[63:32]   = admin_nsid_i;
+    if (admin_prp1_i != '0) admin_entry[255:192] = BusBase | 64'(admin_prp1_i);
+    admin_entry[351:320] = admin_cdw10_i;
+    admin_entry[383:352] = admin_cdw11_i;
+  end
+  for (genvar k = 0; k < ListEntries; k++) begin : gen_list_entry
+    logic [ListWidth-4:0] number;  // direction, slot, entry
+    assign number = {list_word_q, (BeatShift - 3)'(k)};
+    assign list_entries[64*k +: 64] = &number[PageWidth-1:0] ? 64'h0 :
+      BusBase | 64'({number[ListWidth-4], 2'(Drive), number[PageWidth +: SlotWidth], PageWidth'(number[PageWidth-1:0] + 1'b1), 12'h000});
+  end
+  always_comb begin
+    made = lists_q ? list_entries : '0;
+    for (int unsigned p = 0; p < EntryWords; p++) begin
+      if (queue_q && part_q[p]) made = made | entry[DataWidth*p +: DataWidth];
+      if (admin_q && part_q[p]) made = made | admin_entry[DataWidth*p +: DataWidth];
+    end
+  end
+
+  // Answers. If a word of a request is outside, so is its last one.
+  logic ring, advance, move, last, outside;
+  assign ring        = head_kind_i == KindRing;
+  assign advance     = !s_r_valid_o || s_r_ready_i;
+  assign m_r_ready_o = head_valid_i && ring && advance;
+  assign move        = head_valid_i && advance && (ring ? m_r_valid_i : made_q);
+  assign last        = beat_q == head_len_i;
+  assign head_pop_o    = move && last;
+  assign outside     = !ring && !admin_q && !queue_q && !lists_q;
+
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      beat_q      <= '0;
+      made_q      <= 1'b0;
+      error_o     <= 1'b0;
+      s_r_valid_o <= 1'b0;
+    end else begin
+      made_q  <= head_valid_i && !ring && !move;
+      error_o <= head_pop_o && outside;
+      if (advance) s_r_valid_o <= move;
+      if (move) beat_q <= last ? '0 : beat_q + 1'b1;
+    end
+  end
+
+  always_ff @(posedge clk_i) begin
+    if (move) begin
+      s_r_id_o   <= head_id_i;
+      s_r_data_o <= ring ? m_r_data_i : made;
+      s_r_last_o <= last;
+    end
+    admin_q     <= in_admin;
+    queue_q     <= in_queue;
+    lists_q     <= in_lists;
+    replay_q    <= head_kind_i == KindReplay;
+    list_word_q <= word[ListWords-1:0];
+    part_q      <= part;
+  end
+
+`ifdef FORMAL
+  `include "formal/nvs_completer_answer.svh"
+`endif
+
+endmodule
