@@ -1,6 +1,6 @@
 # Build targets of assay; `make help` lists them.
 .DEFAULT_GOAL := help
-.PHONY: help build demo test fuzz rtl check bench fidelity fit clean
+.PHONY: help build demo test fuzz rtl registers check bench fidelity fit clean
 
 help: ## list the targets
 	@sed -nE 's/^([a-z]+):.*## (.*)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 16
@@ -23,6 +23,9 @@ fuzz: ## repeat the property tests with new random cases; MINUTES=10
 rtl: ## hardware core: lint, proofs, mutants that the proofs must find, area
 	@scripts/ensure-packages
 	@rtl/check
+
+registers: ## regenerate the hardware core's register file, its Rust constants and its register map from rtl/registers.toml
+	cargo run -q -p assay-register-map
 
 check: ## formatting, lints and documentation
 	cargo fmt --all --check

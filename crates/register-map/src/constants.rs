@@ -36,7 +36,7 @@ pub(crate) fn module(description: &Description) -> String {
         let name = bank.name.to_uppercase();
         let _ = writeln!(
             out,
-            "/// Address of the bank `{}`: {}\npub const {name}_BANK: u32 = {:#05x};",
+            "/// Address of the bank `{}`. {}\npub const {name}_BANK: u32 = {:#05x};",
             bank.name, bank.text, bank.offset
         );
         if bank.is_per_drive() {
@@ -65,9 +65,13 @@ pub(crate) fn module(description: &Description) -> String {
         );
         constants(&mut out, &bank.name, &text, &description.of_bank(bank));
     }
-    for (name, kind) in [("CONTROL", "ControlBits"), ("STATUS", "StatusBits")] {
-        if let Some(register) = of_streams.iter().find(|register| register.name == name) {
-            flags(&mut out, kind, register);
+    for register in of_streams.iter().filter(|register| has_type(register)) {
+        match register.name.as_str() {
+            "CONTROL" => flags(&mut out, "ControlBits", register),
+            _ => {
+                flags(&mut out, "StatusBits", register);
+                names(&mut out, register);
+            }
         }
     }
     out
@@ -106,7 +110,7 @@ fn constants(out: &mut String, module: &str, text: &str, registers: &[&Register]
             Access::Constant => format!("constant {:#x}", register.value),
             Access::Ro => "read only".to_owned(),
             Access::Rw => format!("read and write, reset value {}", register.reset),
-            Access::W1p => "write 1 to act, reads as 0".to_owned(),
+            Access::W1p => "reads as 0".to_owned(),
         };
         let _ = writeln!(out, "    /// {}; {access}.", first_upper(text));
         let _ = writeln!(
@@ -158,9 +162,14 @@ fn flags(out: &mut String, kind: &str, register: &Register) {
             field.low()
         );
     }
+    *out += "}\n";
+}
+
+/// Names of the bits of a register, lower case, by number.
+fn names(out: &mut String, register: &Register) {
     let _ = writeln!(
         out,
-        "}}\n\n/// Names of the bits of `{}`: number, name.",
+        "\n/// Names of the bits of `{}`: number, name.",
         register.name
     );
     let _ = writeln!(

@@ -59,5 +59,5 @@ fn generated(root: &Path) -> anyhow::Result<[(&'static str, String); 3]> {
 }
 
 #[cfg(test)]
-#[path = "../tests/unit/main.rs"]
+#[path = "../tests/unit/generated.rs"]
 mod tests;

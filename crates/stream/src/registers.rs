@@ -6,89 +6,31 @@
 //! write [`ControlBits`], while a stream runs.
 //!
 //! # Register map
-//! Offsets for a memory-mapped core, little-endian. 64-bit registers may be read as two 32-bit halves, low half first.
-//! [`Registers`] holds those that act on a software stream or change while it runs.
-//!
-//! | offset | name | bits | content |
-//! |---|---|---|---|
-//! | 0x00 | `ID` | 32 | 0x59415341, "ASAY" |
-//! | 0x04 | `VERSION` | 32 | 1 |
-//! | 0x08 | `CONTROL` | 32 | [`ControlBits`]; write 1 to act |
-//! | 0x0c | `STATUS` | 32 | [`StatusBits`] |
-//! | 0x10 | `FIRST_ADDRESS` | 64 | byte address of the first chunk |
-//! | 0x18 | `LAST_ADDRESS` | 64 | byte address of the last chunk, inclusive |
-//! | 0x20 | `CHUNK_BYTES` | 32 | size of a chunk |
-//! | 0x28 | `LAST_ADDRESS_WRITTEN` | 64 | byte address of the last chunk of the contiguous run of completed chunks; valid with `LAST_VALID` |
-//! | 0x30 | `BYTES` | 64 | bytes of the stream in that run |
-//! | 0x38 | `BEATS` | 64 | the same in beats of 16 bytes, rounded up |
-//! | 0x40 | `STALLS` | 64 | number of times the stream had to wait for the drive |
-//! | 0x48 | `STALL_TIME` | 64 | total duration of these, nanoseconds |
-//! | 0x50 | `PATTERN_SEED` | 64 | seed of the pattern generator and checker |
-//! | 0x58 | `PACKET_BEATS` | 64 | beats per packet, 0 for one packet of the whole stream |
-//! | 0x60 | `DURABLE_BYTES` | 64 | bytes of the stream covered by a completed flush |
+//! Addresses, bits and meanings: [`map`]. [`Registers`] holds those that act on a software stream or change while it runs.
 //!
 //! # Non-goals
 //! No clear-on-read, no interrupt register: a program waits for the call to return.
 
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
+pub mod map;
+
 /// Bits of the `CONTROL` register.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ControlBits(u32);
 
 impl ControlBits {
-    /// Start. A software stream starts with its call; a core with this bit.
-    pub const START: ControlBits = ControlBits(1);
-    /// Accept no more of the stream; I/Os in flight complete, no flush.
-    pub const STOP: ControlBits = ControlBits(1 << 1);
-    /// As [`ControlBits::STOP`], followed by a flush.
-    pub const ABORT: ControlBits = ControlBits(1 << 2);
-    /// Flush completed chunks now, while the stream continues.
-    pub const FLUSH_NOW: ControlBits = ControlBits(1 << 3);
-    /// Flush when the stream has ended.
-    pub const FLUSH_AFTER_WRITE: ControlBits = ControlBits(1 << 4);
+    /// The value of the register.
+    pub fn to_raw(self) -> u32 {
+        self.0
+    }
 }
 
 /// Bits of the `STATUS` register.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub struct StatusBits(u32);
 
-/// Names of the bits, lowest first.
-const NAMES: [&str; 10] = [
-    "running",
-    "finished",
-    "early_last",
-    "stopped",
-    "aborted",
-    "first_after_last",
-    "unaligned",
-    "out_of_range",
-    "device_error",
-    "last_valid",
-];
-
 impl StatusBits {
-    /// A stream is under way.
-    pub const RUNNING: StatusBits = StatusBits(1);
-    /// The stream or the range ended.
-    pub const FINISHED: StatusBits = StatusBits(1 << 1);
-    /// The stream ended inside a chunk.
-    pub const EARLY_LAST: StatusBits = StatusBits(1 << 2);
-    /// It was stopped.
-    pub const STOPPED: StatusBits = StatusBits(1 << 3);
-    /// It was aborted.
-    pub const ABORTED: StatusBits = StatusBits(1 << 4);
-    /// Refused: the first address lies after the last.
-    pub const FIRST_AFTER_LAST: StatusBits = StatusBits(1 << 5);
-    /// Refused: an address is not a multiple of the chunk size.
-    pub const UNALIGNED: StatusBits = StatusBits(1 << 6);
-    /// Refused: the range does not lie on the media.
-    pub const OUT_OF_RANGE: StatusBits = StatusBits(1 << 7);
-    /// The drive failed a command.
-    pub const DEVICE_ERROR: StatusBits = StatusBits(1 << 8);
-    /// `LAST_ADDRESS_WRITTEN` holds an address: at least one chunk is done.
-    pub const LAST_VALID: StatusBits = StatusBits(1 << 9);
-
     /// All of these bits are set.
     pub fn has(self, bits: StatusBits) -> bool {
         self.0 & bits.0 == bits.0
@@ -129,8 +71,9 @@ impl StatusBits {
 
     /// Names of the bits that are set, lowest first.
     pub fn names(self) -> Vec<&'static str> {
-        let bits = NAMES.iter().enumerate();
-        let set = bits.filter(|(bit, _)| self.0 >> bit & 1 == 1);
+        let set = map::STATUS_NAMES
+            .iter()
+            .filter(|(bit, _)| self.0 >> bit & 1 == 1);
         set.map(|(_, name)| *name).collect()
     }
 }
@@ -144,6 +87,52 @@ impl std::fmt::Debug for StatusBits {
 impl serde::Serialize for StatusBits {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_seq(self.names())
+    }
+}
+
+/// Place of a register in its bank.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Register {
+    offset: u32,
+    bits: u32,
+}
+
+impl Register {
+    const fn new(offset: u32, bits: u32) -> Register {
+        assert!(matches!(bits, 32 | 64));
+        Register { offset, bits }
+    }
+
+    /// Bytes from the begin of the bank.
+    pub const fn offset(self) -> u32 {
+        self.offset
+    }
+
+    /// 32, or 64: two words, low half first.
+    pub const fn bits(self) -> u32 {
+        self.bits
+    }
+}
+
+/// Bits of a register.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RegisterField {
+    low: u32,
+    bits: u32,
+}
+
+impl RegisterField {
+    const fn new(high: u32, low: u32) -> RegisterField {
+        assert!(low <= high && high < 64);
+        RegisterField {
+            low,
+            bits: high - low + 1,
+        }
+    }
+
+    /// Its value, from that of the register.
+    pub const fn of(self, register: u64) -> u64 {
+        register >> self.low & (u64::MAX >> (64 - self.bits))
     }
 }
 

@@ -13,9 +13,13 @@ fn bits_have_names_and_do_not_overlap() {
         StatusBits::OUT_OF_RANGE,
         StatusBits::DEVICE_ERROR,
         StatusBits::LAST_VALID,
+        StatusBits::PATTERN_ERROR,
+        StatusBits::LENGTH_ERROR,
+        StatusBits::PROTOCOL_ERROR,
     ];
+    assert_eq!(bits.len(), map::STATUS_NAMES.len());
     let mut all = 0;
-    for (bit, name) in bits.into_iter().zip(NAMES) {
+    for (bit, (_, name)) in bits.into_iter().zip(map::STATUS_NAMES) {
         assert_eq!(bit.0.count_ones(), 1, "{name}");
         assert_eq!(all & bit.0, 0, "{name}");
         assert_eq!(bit.names(), [name]);
@@ -62,4 +66,29 @@ fn a_refusal_is_any_of_its_bits() {
         let status = StatusBits::from_raw(bit.0).with(StatusBits::LAST_VALID);
         assert_eq!(status.is_refusal(), refused, "{bit:?}");
     }
+}
+
+/// Values that stand in recorded JSON documents and in built cores.
+#[test]
+fn the_register_map_is_that_of_earlier_versions() {
+    assert_eq!(StatusBits::LAST_VALID.0, 1 << 9);
+    assert_eq!(StatusBits::PROTOCOL_ERROR.names(), ["protocol_error"]);
+    assert_eq!(ControlBits::FLUSH_AFTER_WRITE.to_raw(), 1 << 4);
+    assert_eq!(ControlBits::PATTERN.to_raw(), 1 << 6);
+    assert_eq!(map::stream::DURABLE_BYTES, Register::new(0x60, 64));
+    assert_eq!(map::stream::STATUS.offset(), 0x0c);
+    assert_eq!(map::stream::STATUS.bits(), 32);
+    assert_eq!(map::stream::VERSION_VALUE, 2);
+}
+
+#[test]
+fn fields_are_cut_out_of_their_register() {
+    assert_eq!(map::drive::LINK_SPEED.of(0x0000_0431), 3);
+    assert_eq!(map::drive::LINK_WIDTH.of(0x0000_0431), 4);
+    let failed = 0x1234_5678_8002_4281;
+    assert_eq!(map::stream::DEVICE_STATUS_STATUS_FIELD.of(failed), 0x4281);
+    assert_eq!(map::stream::DEVICE_STATUS_DRIVE.of(failed), 2);
+    assert_eq!(map::stream::DEVICE_STATUS_VALID.of(failed), 1);
+    assert_eq!(map::stream::DEVICE_STATUS_LBA.of(failed), 0x1234_5678);
+    assert_eq!(RegisterField::new(63, 0).of(failed), failed);
 }
