@@ -8,6 +8,7 @@
 //! - [`signals`]: values of the core's ports in one clock cycle. [`model`]: the core itself.
 //! - [`memory`], [`stream_port`], [`register_port`]: what is connected to its ports. [`monitor`]: the rules of AXI on all of them.
 //! - [`world`]: the cycle loop over all of these. [`streamer`]: the core as a streamer, by its registers.
+//! - [`far_end`]: what is behind a drive's ports: PCIe link, configuration space, controller and drive.
 //!
 //! # Non-goals
 //! No wall clock, no threads. Clock domain crossings, the PCIe physical layer and the memory controller's internals are not modelled.
@@ -16,6 +17,7 @@
 //! [`CYCLE_NS`] (4 ns, 250 MHz), [`TICK_CYCLES`] (250, one microsecond).
 
 pub mod config;
+pub mod far_end;
 pub mod map;
 pub mod memory;
 pub mod model;

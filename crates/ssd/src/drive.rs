@@ -118,7 +118,11 @@ pub struct Drive {
 
 impl Drive {
     /// Power a drive on at time 0; an error if its flash, or a map or power state that the options need, does not fit.
-    pub fn new(profile: Profile, options: DriveOptions) -> Result<Drive, DriveError> {
+    pub fn new(mut profile: Profile, options: DriveOptions) -> Result<Drive, DriveError> {
+        if options.external_link_bytes_per_second.is_some() {
+            profile.link.fetch_ns.value = 0;
+            profile.link.completion_ns.value = 0;
+        }
         let id = &profile.identity;
         let keep = 100 - u64::from(options.over_provisioning_percent.unwrap_or(0).min(90));
         let capacity_bytes = match keep {
@@ -166,7 +170,11 @@ impl Drive {
             coalescer: coalescing.map(|set| Coalescer::new(set, id.queue_pairs.value)),
             in_flight: InFlightTable::default(),
             front: Frontend::new(id.queue_pairs.value, profile.firmware.cores.value),
-            link: Link::new(&profile.link, &profile.data_path),
+            link: Link::new(
+                &profile.link,
+                &profile.data_path,
+                options.external_link_bytes_per_second,
+            ),
             has_background_work: medium.has_background_work(),
             medium,
             map_cache: map_cache.map(Box::new),

@@ -37,6 +37,8 @@ pub struct Link {
     direct_limit_bytes: u64,
     /// SATA: half duplex, with a cost per frame.
     frames: Option<FrameOverhead>,
+    /// The caller simulates the host link, at this payload rate: transfers take no time here.
+    external: Option<ByteTime>,
     /// Doorbell to command in the controller, in nanoseconds.
     pub fetch_ns: u64,
     /// Last data packet to completion at the host, in nanoseconds.
@@ -44,7 +46,12 @@ pub struct Link {
 }
 
 impl Link {
-    pub fn new(link: &LinkProfile, data_path: &DataPathProfile) -> Link {
+    /// `external_bytes_per_second`: see [`crate::DriveOptions::external_link_bytes_per_second`].
+    pub fn new(
+        link: &LinkProfile,
+        data_path: &DataPathProfile,
+        external_bytes_per_second: Option<u64>,
+    ) -> Link {
         let sata = link.sata.as_ref();
         Link {
             to_host: DownstreamTimeline::new(),
@@ -55,6 +62,7 @@ impl Link {
             staged: ByteTime::of_rate(data_path.staged_bytes_per_second.value),
             direct_limit_bytes: data_path.direct_limit_bytes.value,
             frames: sata.map(|sata| FrameOverhead::new(link, sata)),
+            external: external_bytes_per_second.map(ByteTime::of_rate),
             fetch_ns: link.fetch_ns.value,
             completion_ns: link.completion_ns.value,
         }
@@ -95,6 +103,9 @@ impl Link {
     ) -> u64 {
         let path_ns = self.data_path_ns(path_bytes, command_bytes) + setup_ns;
         let through_ns = self.data_path.reserve(now_ns, ready_ns, path_ns);
+        if self.external.is_some() {
+            return through_ns;
+        }
         let duration_ns = self.duration_ns(bytes);
         if self.frames.is_some() {
             return self.to_host.reserve(now_ns, through_ns, duration_ns);
@@ -105,12 +116,18 @@ impl Link {
 
     #[inline]
     pub fn send_to_host(&mut self, now_ns: u64, ready_ns: u64, bytes: u64) -> u64 {
+        if self.external.is_some() {
+            return ready_ns;
+        }
         let duration_ns = self.duration_ns(bytes);
         self.to_host.reserve(now_ns, ready_ns, duration_ns)
     }
 
     #[inline]
     pub fn send_to_drive(&mut self, now_ns: u64, ready_ns: u64, bytes: u64) -> u64 {
+        if self.external.is_some() {
+            return ready_ns;
+        }
         let duration_ns = self.duration_ns(bytes);
         if self.frames.is_some() {
             // Half duplex: one wire for both directions.
@@ -119,8 +136,17 @@ impl Link {
         self.to_drive.reserve(now_ns, ready_ns, duration_ns)
     }
 
+    /// How long before the data behind `bytes` bytes of a command are ready its transfer over an external link may begin.
+    #[inline]
+    pub fn lead_ns(&self, bytes: u64) -> u64 {
+        self.external.map_or(0, |rate| rate.duration_ns(bytes))
+    }
+
     #[inline]
     pub fn unit_ns(&self) -> u64 {
+        if self.external.is_some() {
+            return 0;
+        }
         self.byte_time.duration_ns(MAP_UNIT_BYTES)
     }
 

@@ -126,6 +126,11 @@ pub struct DriveOptions {
     pub no_power_loss: bool,
     /// Age of the media; affects profiles with read retries.
     pub age: Age,
+    /// The caller simulates the host link, at this payload rate in bytes per second: in the drive, transfers over the link
+    /// and the profile's `fetch_ns` and `completion_ns` take no time. A write is submitted when its data are in the drive; a
+    /// read completes when its transfer, at this rate and without a gap, may begin. For the rate of an unlimited link,
+    /// `u64::MAX`.
+    pub external_link_bytes_per_second: Option<u64>,
     /// Injected faults.
     pub faults: Vec<Fault>,
 }

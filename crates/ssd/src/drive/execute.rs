@@ -232,9 +232,11 @@ impl Drive {
         let end = from + len;
         let mut busy_ns = read_begun_ns(now_ns, offset, len, &costs);
         let mut done_ns = busy_ns;
+        let mut sent_bytes = 0;
         if let Some(hit) = hit
             && hit.bytes > 0
         {
+            sent_bytes = hit.bytes;
             busy_ns += (hit.bytes * costs.read_kib_ns) >> 10;
             from += hit.bytes;
             let ready_ns = busy_ns.max(hit.ready_ns);
@@ -267,7 +269,13 @@ impl Drive {
                 } else {
                     self.link.send_to_host(now_ns, issue_ns, bytes)
                 };
-                done_ns = done_ns.max(end_ns);
+                let lead_ns = if VERIFY {
+                    0
+                } else {
+                    self.link.lead_ns(sent_bytes)
+                };
+                done_ns = done_ns.max(end_ns.saturating_sub(lead_ns));
+                sent_bytes += bytes;
                 unit += count;
             }
         }

@@ -21,7 +21,7 @@ fn generation_3_x4_bandwidth_is_in_the_published_range() {
 #[test]
 fn link_directions_are_independent_and_long_commands_are_staged() {
     let profile = Profile::builtin("samsung-951").unwrap();
-    let mut link = Link::new(&profile.link, &profile.data_path);
+    let mut link = Link::new(&profile.link, &profile.data_path, None);
     let up = link.send_to_host(0, 0, 1 << 20);
     assert_eq!(link.send_to_drive(0, 0, 1 << 20), up);
     assert_eq!(link.send_to_host(0, 0, 1 << 20), 2 * up);

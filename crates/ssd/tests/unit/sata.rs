@@ -20,7 +20,7 @@ fn sata() -> LinkProfile {
 fn a_transfer_includes_frame_overhead_and_directions_share_the_link() {
     assert_eq!(payload_bytes_per_second(&sata()), 600_000_000);
     let data_path = Profile::builtin("samsung-951").unwrap().data_path;
-    let mut link = Link::new(&sata(), &data_path);
+    let mut link = Link::new(&sata(), &data_path, None);
     // 12 KiB: 20.48 us of bytes, a DMA Setup FIS and two Data FISes.
     assert_eq!(link.send_to_host(0, 0, 12_288), 20_481 + 1500, "rounded up");
     assert_eq!(

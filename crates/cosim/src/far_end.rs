@@ -1,0 +1,414 @@
+//! What is behind one drive's `dev_*` and `bar_*` ports: bridge, PCIe link, configuration space, and the drive.
+//!
+//! # Parts
+//! | module | what |
+//! |---|---|
+//! | `bar_port`, `dev_port` | handshakes of AXI4-Lite and AXI4 |
+//! | `config_space` | root port and endpoint |
+//! | [`link`] | rate, flight time, random back-pressure |
+//! | `fetch`, `command` | reads of the drive: entries, PRP lists, data |
+//! | `posted` | writes of the drive: data, completion entries |
+//! | `device`, `memory` | the controller model and its view of host memory |
+//! | [`faults`] | injected faults |
+//!
+//! # Times
+//! The drive's nanoseconds are cycles times [`CYCLE_NS`]. The controller model is told of a submission queue entry when everything that
+//! it will read for it has come over the bus, and is given exactly those bytes, which are then dropped. So a write reaches the drive model
+//! with its data; [`FarEndOptions::staging_bytes`] limits how much is read before commands end. A read's data leave the drive when their
+//! transfer may begin ([`assay_ssd::DriveOptions::external_link_bytes_per_second`]), its completion entry behind them. What the link
+//! takes is simulated here, and in the drive model it takes no time.
+//!
+//! # Limits
+//! Data pointers are PRPs; of admin commands, only Identify and Get Log Page transfer data. Requests of the drive are not ordered behind
+//! its posted writes. Back-pressure is a function of seed, channel and cycle.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
+
+use assay_nvme_ctrl::{Controller, ControllerOptions};
+use assay_ssd::{Drive, DriveError, DriveOptions, Profile};
+
+use crate::CYCLE_NS;
+use crate::signals::{DriveInputs, DriveOutputs};
+
+mod bar_port;
+mod command;
+mod config_space;
+mod dev_port;
+mod device;
+pub mod faults;
+mod fetch;
+pub mod link;
+mod memory;
+mod options;
+mod posted;
+mod traffic;
+
+use bar_port::BarPort;
+use config_space::ConfigSpace;
+use dev_port::DevPort;
+use device::Device;
+pub use device::DriveCounters;
+pub use faults::{CommandHook, CompletionFault, Disposition, FarEndFault, LinkEvent};
+use fetch::Fetcher;
+pub use link::LinkOptions;
+use link::{BackPressure, Line};
+pub use options::{FarEndCounters, FarEndOptions, unlimited_profile};
+
+/// Cycles of a register access that does not leave the bridge.
+const LOCAL_CYCLES: u64 = 4;
+
+/// A packet from the drive.
+#[derive(Clone, Debug)]
+enum Upstream {
+    Read {
+        tag: u8,
+        address: u64,
+        len_bytes: u32,
+    },
+    Write {
+        address: u64,
+        data: Arc<[u8]>,
+        offset: usize,
+        len_bytes: usize,
+    },
+    RegisterData {
+        data: u32,
+        is_ok: bool,
+    },
+    ConfigWritten {
+        is_ok: bool,
+    },
+}
+
+/// A packet to the drive.
+#[derive(Clone, Copy, Debug)]
+enum Downstream {
+    /// The last completion of a read.
+    ReadEnd {
+        tag: u8,
+    },
+    /// A read that the root port refuses.
+    ReadRefused {
+        tag: u8,
+        len_bytes: u32,
+    },
+    RegisterRead {
+        address: u32,
+    },
+    RegisterWrite {
+        address: u32,
+        data: u32,
+    },
+    ConfigRead {
+        address: u32,
+    },
+    ConfigWrite {
+        address: u32,
+        data: u32,
+        strobes: u8,
+    },
+}
+
+/// The far end of one drive.
+pub struct FarEnd {
+    options: FarEndOptions,
+    random: BackPressure,
+    config: ConfigSpace,
+    bar: BarPort,
+    dev: DevPort,
+    device: Device,
+    up: Line,
+    down: Line,
+    /// Packets on the link with their arrivals, in order.
+    upstream: VecDeque<(u64, Upstream)>,
+    downstream: VecDeque<(u64, Downstream)>,
+    /// Register data that wait for the link.
+    replies: VecDeque<Upstream>,
+    /// Bytes of posted writes on the link or in the bridge, and those that become free: cycle, bytes.
+    posted_bytes: u32,
+    posted_returns: VecDeque<(u64, u32)>,
+    is_up: bool,
+    is_silent: bool,
+    events: BTreeMap<(u64, usize), LinkEvent>,
+    counters: FarEndCounters,
+    /// The core's inputs as set last.
+    inputs: DriveInputs,
+    /// Without a valid of the core nothing happens before this cycle.
+    wake_cycle: u64,
+}
+
+impl std::fmt::Debug for FarEnd {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("FarEnd")
+            .field("options", &self.options)
+            .field("counters", &self.counters())
+            .finish_non_exhaustive()
+    }
+}
+
+impl FarEnd {
+    /// A far end with a controller after power-on, whose drive must leave the link to the caller ([`FarEnd::drive`]).
+    pub fn new(controller: Controller, options: FarEndOptions) -> FarEnd {
+        let link = &options.link;
+        link.check();
+        assert!(
+            options.back_pressure_percent < 100,
+            "back-pressure in every cycle"
+        );
+        assert_eq!(options.bus_base & dev_port::ADDRESS_MASK, 0, "BusBase");
+        let times = &controller.drive().profile().link;
+        assert_eq!(
+            (times.fetch_ns.value, times.completion_ns.value),
+            (0, 0),
+            "the drive simulates the link, too"
+        );
+        let fetcher = Fetcher::new(link.tags, options.staging_bytes);
+        let (fetch, completion) = (link.fetch_delay_cycles, link.completion_delay_cycles);
+        let beat_bytes = options.data_width as usize / 8;
+        let write_id = (options.seed % 16) as u8;
+        FarEnd {
+            random: BackPressure {
+                seed: options.seed,
+                percent: options.back_pressure_percent,
+            },
+            config: ConfigSpace::new(link),
+            bar: BarPort::default(),
+            dev: DevPort::new(beat_bytes, link.tags, link.outstanding_writes, write_id),
+            device: Device::new(controller, fetcher, fetch, completion),
+            up: Line::new(link),
+            down: Line::new(link),
+            upstream: VecDeque::new(),
+            downstream: VecDeque::new(),
+            replies: VecDeque::new(),
+            posted_bytes: 0,
+            posted_returns: VecDeque::new(),
+            is_up: true,
+            is_silent: false,
+            events: BTreeMap::new(),
+            counters: FarEndCounters::default(),
+            inputs: DriveInputs::ZERO,
+            wake_cycle: 0,
+            options,
+        }
+    }
+
+    /// A drive that leaves its link to a far end with these options.
+    pub fn drive(
+        profile: Profile,
+        options: DriveOptions,
+        link: &LinkOptions,
+    ) -> Result<Drive, DriveError> {
+        let payload = link
+            .root_max_payload_bytes
+            .min(link.endpoint_max_payload_bytes);
+        let rate = link.payload_bytes_per_second(payload);
+        let options = DriveOptions {
+            external_link_bytes_per_second: Some(rate),
+            ..options
+        };
+        Drive::new(profile, options)
+    }
+
+    /// A far end with a drive of this profile.
+    pub fn of_profile(
+        profile: Profile,
+        drive_options: DriveOptions,
+        options: FarEndOptions,
+    ) -> Result<FarEnd, DriveError> {
+        let drive = FarEnd::drive(profile, drive_options, &options.link)?;
+        let controller = Controller::new(drive, ControllerOptions::default());
+        Ok(FarEnd::new(controller, options))
+    }
+
+    /// The options.
+    pub fn options(&self) -> &FarEndOptions {
+        &self.options
+    }
+
+    /// The controller, for its drive's telemetry and content.
+    pub fn controller(&self) -> &Controller {
+        &self.device.controller
+    }
+
+    /// The drive, for its telemetry. Commands must come from the core.
+    pub fn drive_mut(&mut self) -> &mut Drive {
+        self.device.controller.drive_mut()
+    }
+
+    /// Changes I/O commands and their completions from now on.
+    pub fn set_hook(&mut self, hook: Option<Box<dyn CommandHook>>) {
+        self.device.hook = hook;
+    }
+
+    /// Plans a fault.
+    pub fn add_fault(&mut self, fault: FarEndFault) {
+        match fault {
+            FarEndFault::Completion { ordinal, fault } => {
+                self.device.completion_faults.insert(ordinal, fault);
+            }
+            FarEndFault::At { cycle, event } => {
+                let order = self.events.len();
+                self.events.insert((cycle, order), event);
+                self.wake_cycle = self.wake_cycle.min(cycle);
+            }
+        }
+    }
+
+    /// Counters since the start.
+    pub fn counters(&self) -> FarEndCounters {
+        FarEndCounters {
+            drive: self.device.counters,
+            ..self.counters
+        }
+    }
+
+    /// What the core did against the protocol on `dev_*`, in order.
+    pub fn violations(&self) -> &[String] {
+        self.dev.violations()
+    }
+
+    /// Whether the link is up.
+    pub fn is_link_up(&self) -> bool {
+        self.is_up
+    }
+
+    /// Next cycle in which the far end does something while the core's outputs do not change; `None` if there is none.
+    pub fn next_event_cycle(&self) -> Option<u64> {
+        (self.wake_cycle != u64::MAX).then_some(self.wake_cycle)
+    }
+
+    /// One clock cycle: sees the core's outputs and sets its inputs, before the edge. Cycles before [`FarEnd::next_event_cycle`] may be
+    /// left out while no valid of the core is set.
+    pub fn step(&mut self, cycle: u64, outputs: &DriveOutputs, inputs: &mut DriveInputs) {
+        let is_driven =
+            outputs.dev_r_valid | outputs.dev_b_valid != 0 || BarPort::is_addressed(outputs);
+        if cycle >= self.wake_cycle || is_driven {
+            let mut own = self.inputs;
+            self.work(cycle, is_driven, outputs, &mut own);
+            self.inputs = own;
+        }
+        *inputs = self.inputs;
+    }
+
+    fn work(
+        &mut self,
+        cycle: u64,
+        is_driven: bool,
+        outputs: &DriveOutputs,
+        inputs: &mut DriveInputs,
+    ) {
+        self.apply_events(cycle);
+        self.deliver(cycle);
+        if self.is_up {
+            self.device.run(cycle);
+            self.device.submit(cycle);
+            self.transmit(cycle);
+        }
+        // The bridge holds few completions: then the core waits.
+        let takes_data = self.down.has_room(
+            cycle,
+            u64::from(self.options.link.read_completion_bytes) * 2,
+        );
+        let events = self
+            .dev
+            .step(cycle, &self.random, takes_data, outputs, inputs);
+        if let Some(read) = events.read {
+            self.complete_read(cycle, read);
+        }
+        if events.written_bytes > 0 {
+            self.counters.written_bytes += u64::from(events.written_bytes);
+            let at = cycle + u64::from(self.options.link.flight_cycles);
+            self.posted_returns.push_back((at, events.written_bytes));
+        }
+        let requests = self.bar.step(cycle, &self.random, outputs, inputs);
+        for request in requests.into_iter().flatten() {
+            self.access(cycle, request);
+        }
+        inputs.link_up = u8::from(self.is_up);
+        inputs.link_speed = if self.is_up {
+            self.options.link.generation
+        } else {
+            0
+        };
+        inputs.link_width = if self.is_up {
+            self.options.link.lanes
+        } else {
+            0
+        };
+        // A valid that was taken in this cycle is withdrawn in the next one.
+        let is_driving = inputs.dev_ar_valid | inputs.dev_aw_valid | inputs.dev_w_valid != 0
+            || inputs.bar_b_valid | inputs.bar_r_valid != 0;
+        self.wake_cycle = match is_driven || is_driving {
+            true => cycle + 1,
+            false => self.find_wake(cycle),
+        };
+    }
+
+    fn apply_events(&mut self, cycle: u64) {
+        while let Some(first) = self.events.first_entry()
+            && first.key().0 <= cycle
+        {
+            match first.remove() {
+                LinkEvent::Down => self.go_down(cycle),
+                LinkEvent::Up => self.is_up = true,
+                LinkEvent::SurpriseRemoval => self.device.remove(cycle),
+                LinkEvent::SilentRegisters => self.is_silent = true,
+                LinkEvent::Read { address, len_bytes } => {
+                    self.device.fetcher.extra.push_back((address, len_bytes));
+                }
+                LinkEvent::Write { address, bytes } => self.device.posted.data(address, bytes),
+            }
+        }
+    }
+
+    fn go_down(&mut self, cycle: u64) {
+        self.is_up = false;
+        self.upstream.clear();
+        self.downstream.clear();
+        self.replies.clear();
+        self.up.reset();
+        self.down.reset();
+        // The bridge carries out the writes that it has.
+        let in_bridge = self.dev.buffered_bytes();
+        let returning: u32 = self.posted_returns.iter().map(|&(_, bytes)| bytes).sum();
+        self.posted_bytes = in_bridge + returning;
+        self.dev.orphan_reads();
+        self.config.reset_endpoint();
+        self.device.disconnect(cycle);
+        self.end_access_absent(cycle);
+    }
+
+    /// The next cycle with work, without a change of the core's outputs.
+    fn find_wake(&self, cycle: u64) -> u64 {
+        let next = cycle + 1;
+        if self.dev.is_busy() {
+            return next;
+        }
+        let mut wake = self
+            .events
+            .first_key_value()
+            .map_or(u64::MAX, |(at, _)| at.0);
+        let queued = [
+            self.upstream.front().map(|packet| packet.0),
+            self.downstream.front().map(|packet| packet.0),
+            self.posted_returns.front().map(|credit| credit.0),
+            self.bar.next_event_cycle(),
+        ];
+        for at in queued.into_iter().flatten() {
+            wake = wake.min(at);
+        }
+        if self.is_up {
+            wake = wake.min(self.device.event_cycle());
+            if let Some(at) = self.next_transmission() {
+                wake = wake.min(at.max(self.up.free_cycle()));
+            }
+        }
+        wake.max(next)
+    }
+
+    /// Model time of a cycle, nanoseconds.
+    pub fn nanoseconds(cycle: u64) -> u64 {
+        cycle * CYCLE_NS
+    }
+}

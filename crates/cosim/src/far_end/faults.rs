@@ -1,0 +1,105 @@
+//! Faults of drive and link, and the hook for faults of commands.
+
+use assay_nvme_spec::{StatusCode, SubmissionEntry};
+
+/// What is wrong with a completion of an I/O command.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CompletionFault {
+    /// The phase tag is inverted.
+    WrongPhase,
+    /// The command identifier is exclusive-ored with this.
+    WrongCid(u16),
+    /// It is posted twice, in two entries of the queue.
+    Doubled,
+    /// It is written one entry behind its place.
+    WrongIndex,
+    /// It leaves the drive before the data of its read.
+    BeforeData,
+    /// It is never posted; the next completion takes its place.
+    Missing,
+}
+
+/// What happens at a cycle.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum LinkEvent {
+    /// The link goes down: packets on it are lost, the endpoint is reset.
+    Down,
+    /// The link comes up again, with a reset endpoint.
+    Up,
+    /// The drive is removed while the link is still reported up: register reads are ones, and nothing completes.
+    SurpriseRemoval,
+    /// The endpoint does not answer register accesses any more.
+    SilentRegisters,
+    /// The drive reads memory without a command. The address is that of the bus, the length within 4 KiB.
+    Read {
+        /// Bus address.
+        address: u64,
+        /// Length, bytes.
+        len_bytes: u32,
+    },
+    /// The drive writes memory without a command.
+    Write {
+        /// Bus address.
+        address: u64,
+        /// Bytes.
+        bytes: Vec<u8>,
+    },
+}
+
+/// A fault of the far end.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum FarEndFault {
+    /// At the n-th completion of an I/O command since the start, from 1.
+    Completion {
+        /// Ordinal.
+        ordinal: u64,
+        /// What is wrong.
+        fault: CompletionFault,
+    },
+    /// At a cycle.
+    At {
+        /// Cycle.
+        cycle: u64,
+        /// What happens.
+        event: LinkEvent,
+    },
+}
+
+/// What becomes of a command.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Disposition {
+    /// The controller executes the entry, as changed.
+    #[default]
+    Execute,
+    /// It completes with this status without being executed.
+    Answer(StatusCode),
+    /// It never completes.
+    Drop,
+}
+
+/// Changes I/O commands on their way to the controller, and their completions on the way back.
+pub trait CommandHook: Send {
+    /// An I/O command was read over the bus, with the data of a write. Changes of the entry that need other data than was read are not
+    /// possible: the length stays, address and content may change.
+    fn submitted(
+        &mut self,
+        queue: u16,
+        entry: &mut SubmissionEntry,
+        data: &mut [u8],
+    ) -> Disposition {
+        let _ = (queue, entry, data);
+        Disposition::Execute
+    }
+
+    /// An I/O command completed; `data` are the pages of a read, in order. Returns a delay in cycles.
+    fn completed(
+        &mut self,
+        queue: u16,
+        entry: &SubmissionEntry,
+        data: &mut [Vec<u8>],
+        status: &mut StatusCode,
+    ) -> u64 {
+        let _ = (queue, entry, data, status);
+        0
+    }
+}

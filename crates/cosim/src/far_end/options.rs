@@ -1,0 +1,94 @@
+//! Options and counters of a far end.
+
+use assay_ssd::Profile;
+
+use super::device::DriveCounters;
+use super::link::LinkOptions;
+
+/// Options of a far end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FarEndOptions {
+    /// The link.
+    pub link: LinkOptions,
+    /// Width of `dev_*`, bits: 128, 256 or 512.
+    pub data_width: u32,
+    /// Bus address of the core: parameter `BusBase`.
+    pub bus_base: u64,
+    /// Seed of the back-pressure.
+    pub seed: u64,
+    /// Cycles in which a valid or ready of the far end is held back, percent, on every channel.
+    pub back_pressure_percent: u8,
+    /// Data of writes that the drive reads before their commands end, bytes; one command is always read.
+    pub staging_bytes: u64,
+}
+
+impl FarEndOptions {
+    /// Options without back-pressure, with 1 MiB of staging memory.
+    pub fn new(link: LinkOptions, data_width: u32) -> FarEndOptions {
+        FarEndOptions {
+            link,
+            data_width,
+            bus_base: 0,
+            seed: 0,
+            back_pressure_percent: 0,
+            staging_bytes: 1 << 20,
+        }
+    }
+}
+
+/// Counters of a far end.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct FarEndCounters {
+    /// Of the drive.
+    pub drive: DriveCounters,
+    /// Bytes that the core gave, protocol included.
+    pub read_bytes: u64,
+    /// Bytes that the core took, protocol included.
+    pub written_bytes: u64,
+    /// Read requests of the drive.
+    pub reads: u64,
+    /// Write packets of the drive.
+    pub writes: u64,
+    /// Register reads of the core, configuration space included.
+    pub register_reads: u64,
+    /// Register writes of the core, configuration space included.
+    pub register_writes: u64,
+    /// Requests of the drive that the root port refused: no bus master, or an address that is not the core's.
+    pub refused_requests: u64,
+    /// Packets longer than the receiver's Max_Payload_Size: lost.
+    pub malformed_packets: u64,
+}
+
+/// A drive without limits, for measurements of core and link: media without delay, commands of up to 2 MiB.
+pub fn unlimited_profile() -> Profile {
+    const PROFILE: &str = "intel-optane-p4800x";
+    let mut profile = Profile::builtin(PROFILE).expect("a built-in profile");
+    profile.identity.max_transfer_bytes.value = 2 << 20;
+    let firmware = &mut profile.firmware;
+    for ns in [
+        &mut firmware.read_command_ns,
+        &mut firmware.read_page_ns,
+        &mut firmware.read_kib_ns,
+        &mut firmware.write_command_ns,
+        &mut firmware.write_unit_ns,
+        &mut firmware.other_command_ns,
+    ] {
+        ns.value = 1;
+    }
+    let media = profile.in_place.as_mut().expect("media written in place");
+    for ns in [
+        &mut media.indirection_ns,
+        &mut media.read_ns,
+        &mut media.write_ns,
+    ] {
+        ns.value = 1;
+    }
+    media.read_sigma_ns = None;
+    media.retry = None;
+    const UNLIMITED: u64 = 1_000_000_000_000;
+    media.write_bytes_per_second.value = UNLIMITED;
+    media.channel_bytes_per_second.value = UNLIMITED;
+    profile.data_path.direct_bytes_per_second.value = UNLIMITED;
+    profile.data_path.staged_bytes_per_second.value = UNLIMITED;
+    profile
+}

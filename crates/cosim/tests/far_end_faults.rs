@@ -1,0 +1,357 @@
+//! Faults of the far end: completions, accesses, link, drive, commands.
+
+use assay_cosim::far_end::{
+    CommandHook, CompletionFault, Disposition, FarEndFault, LinkEvent, LinkOptions,
+};
+use assay_nvme_spec::register::{self, ControllerStatus};
+use assay_nvme_spec::{StatusCode, SubmissionEntry};
+
+#[path = "far_end/core_side.rs"]
+#[allow(dead_code, reason = "each test program uses a part")]
+mod core_side;
+#[path = "far_end/host.rs"]
+#[allow(dead_code, reason = "each test program uses a part")]
+mod host;
+#[path = "far_end/setup.rs"]
+#[allow(dead_code, reason = "each test program uses a part")]
+mod setup;
+
+use core_side::BarState;
+use host::{BAR, BUS_BASE, ENDPOINT, Host, slot_address};
+use setup::{CHUNK, check, options, pattern, unlimited, write_and_read};
+
+fn faulty(ordinal: u64, fault: CompletionFault) -> Host {
+    let mut host = unlimited(options(LinkOptions::new(3, 4), 128));
+    host.bring_up();
+    host.far
+        .add_fault(FarEndFault::Completion { ordinal, fault });
+    host
+}
+
+/// Queues reads 0 to 3 and waits.
+fn four_reads(host: &mut Host) {
+    for slot in 0..4 {
+        host.put_io(true, slot, 0, 8192);
+    }
+    host.ring(2);
+    host.wait(20_000);
+}
+
+fn polled(host: &mut Host) -> Vec<u16> {
+    std::iter::from_fn(|| host.poll(2))
+        .map(|entry| entry.cid())
+        .collect()
+}
+
+#[test]
+fn completion_faults_are_on_the_bus() {
+    let mut host = faulty(2, CompletionFault::WrongPhase);
+    four_reads(&mut host);
+    assert_eq!(polled(&mut host), [0]);
+
+    let mut host = faulty(2, CompletionFault::WrongCid(0x55));
+    four_reads(&mut host);
+    assert_eq!(polled(&mut host), [0, 1 ^ 0x55, 2, 3]);
+
+    let mut host = faulty(2, CompletionFault::Doubled);
+    four_reads(&mut host);
+    assert_eq!(polled(&mut host), [0, 1, 1, 2, 3]);
+
+    let mut host = faulty(4, CompletionFault::WrongIndex);
+    four_reads(&mut host);
+    assert_eq!(polled(&mut host), [0, 1, 2]);
+
+    let mut host = faulty(2, CompletionFault::Missing);
+    four_reads(&mut host);
+    assert_eq!(polled(&mut host), [0, 2, 3]);
+    // The queue goes on, over its end and with all of its entries used.
+    host.acknowledge(2);
+    write_and_read(&mut host, 100, 32, 4096);
+    check(&host);
+}
+
+#[test]
+fn a_completion_before_its_data() {
+    let position = |fault: Option<CompletionFault>| {
+        let mut host = unlimited(options(LinkOptions::new(3, 4), 128));
+        host.bring_up();
+        if let Some(fault) = fault {
+            host.far
+                .add_fault(FarEndFault::Completion { ordinal: 1, fault });
+        }
+        host.core.write_bursts.clear();
+        host.put_io(true, 0, 0, 8192);
+        host.ring(2);
+        host.wait(20_000);
+        assert_eq!(
+            host.core
+                .write_bursts
+                .iter()
+                .map(|(_, len)| len)
+                .sum::<u64>(),
+            8192 + 16
+        );
+        host.core
+            .write_bursts
+            .iter()
+            .position(|&(_, len)| len == 16)
+            .unwrap()
+    };
+    assert_eq!(position(None), 8192 / 256);
+    assert_eq!(position(Some(CompletionFault::BeforeData)), 0);
+}
+
+#[test]
+fn accesses_without_a_command() {
+    let mut host = unlimited(options(LinkOptions::new(3, 4), 256));
+    host.bring_up();
+    let address = BUS_BASE | 0x77_0000_0a20;
+    let (at, bytes) = (host.cycle + 10, vec![7; 40]);
+    host.far.add_fault(FarEndFault::At {
+        cycle: at,
+        event: LinkEvent::Write { address, bytes },
+    });
+    host.far.add_fault(FarEndFault::At {
+        cycle: at,
+        event: LinkEvent::Read {
+            address,
+            len_bytes: 96,
+        },
+    });
+    host.core.read_bursts.clear();
+    host.wait(1000);
+    let mut data = [0; 42];
+    host.core.memory.read(0x77_0000_0a1f, &mut data);
+    assert!(data[0] == 0 && data[41] == 0 && data[1..41].iter().all(|&byte| byte == 7));
+    let bursts: Vec<_> = host
+        .core
+        .read_bursts
+        .iter()
+        .map(|burst| (burst.address, burst.len))
+        .collect();
+    assert_eq!(bursts, [(0x77_0000_0a20, 2)]);
+    check(&host);
+    // Not the core's: refused by the root port.
+    let cycle = host.cycle + 10;
+    host.far.add_fault(FarEndFault::At {
+        cycle,
+        event: LinkEvent::Read {
+            address: 0x1000,
+            len_bytes: 4,
+        },
+    });
+    host.wait(1000);
+    assert_eq!(host.far.counters().refused_requests, 1);
+}
+
+#[test]
+fn the_link_goes_down_and_comes_up() {
+    let mut host = unlimited(options(LinkOptions::new(3, 4), 128));
+    host.bring_up();
+    for slot in 0..8 {
+        host.put_io(false, slot, u64::from(slot) * 256, CHUNK);
+        host.put_io(true, slot, u64::from(slot) * 256, CHUNK);
+    }
+    host.ring(1);
+    host.ring(2);
+    let cycle = host.cycle + 20_000;
+    host.far.add_fault(FarEndFault::At {
+        cycle,
+        event: LinkEvent::Down,
+    });
+    host.far.add_fault(FarEndFault::At {
+        cycle: cycle + 5000,
+        event: LinkEvent::Up,
+    });
+    host.wait(21_000);
+    assert_eq!(host.inputs.link_up, 0);
+    let before = host.far.counters();
+    assert_eq!(host.register(register::CSTS), u32::MAX);
+    assert_eq!(host.read(ENDPOINT), u32::MAX);
+    host.wait(5000);
+    assert_eq!(host.inputs.link_up, 1);
+    assert_eq!(
+        host.far.counters().drive,
+        before.drive,
+        "nothing completes without a link"
+    );
+    assert_eq!(host.read(ENDPOINT + 4) & 6, 0, "a reset endpoint");
+    check(&host);
+    // Bring-up from the beginning, with the same bridge.
+    let (cycle, far) = (host.cycle, host.far);
+    let mut again = Host::new(far);
+    again.cycle = cycle;
+    again.bring_up();
+    write_and_read(&mut again, 40, 16, 8192);
+    check(&again);
+}
+
+#[test]
+fn a_removed_drive_reads_as_ones_and_stays_silent() {
+    let mut host = unlimited(options(LinkOptions::new(3, 4), 128));
+    host.bring_up();
+    for slot in 0..8 {
+        host.put_io(false, slot, 0, CHUNK);
+    }
+    host.ring(1);
+    let cycle = host.cycle + 2000;
+    host.far.add_fault(FarEndFault::At {
+        cycle,
+        event: LinkEvent::SurpriseRemoval,
+    });
+    host.wait(3000);
+    let bursts = host.core.read_bursts.len();
+    assert_eq!(host.next_completion(1, 100_000), None);
+    assert_eq!(host.core.read_bursts.len(), bursts, "no more reads");
+    assert_eq!(host.register(register::CSTS), u32::MAX);
+    assert_eq!(host.inputs.link_up, 1);
+}
+
+#[test]
+fn silent_registers_never_answer() {
+    let mut host = unlimited(options(LinkOptions::new(3, 4), 128));
+    host.bring_up();
+    host.far.add_fault(FarEndFault::At {
+        cycle: host.cycle,
+        event: LinkEvent::SilentRegisters,
+    });
+    host.core.bar = BarState::Read { address: BAR };
+    host.wait(50_000);
+    assert_eq!(host.core.bar, BarState::ReadData);
+}
+
+#[test]
+fn controller_reset_drops_what_was_under_way() {
+    let mut host = unlimited(options(LinkOptions::new(3, 4), 128));
+    host.bring_up();
+    for slot in 0..16 {
+        host.put_io(false, slot, 0, CHUNK);
+        host.put_io(true, slot, 0, CHUNK);
+    }
+    host.ring(1);
+    host.ring(2);
+    host.wait(30_000);
+    host.set_register(register::CC, 0);
+    assert!(!ControllerStatus::from_raw(host.register(register::CSTS)).ready());
+    host.wait(2000);
+    let bursts = (host.core.read_bursts.len(), host.core.write_bursts.len());
+    host.wait(50_000);
+    assert_eq!(
+        bursts,
+        (host.core.read_bursts.len(), host.core.write_bursts.len())
+    );
+    let (cycle, far) = (host.cycle, host.far);
+    let mut again = Host::new(far);
+    again.cycle = cycle;
+    again.bring_up();
+    write_and_read(&mut again, 10, 4, CHUNK);
+    check(&again);
+}
+
+#[test]
+fn a_deleted_queue_takes_its_commands_along() {
+    let mut host = unlimited(options(LinkOptions::new(1, 1), 128));
+    host.bring_up();
+    for slot in 0..16 {
+        host.put_io(false, slot, 0, CHUNK);
+    }
+    host.ring(1);
+    host.wait(20_000);
+    host.delete_submission_queue(1);
+    host.wait(20_000);
+    let reads = host.core.read_bursts.len();
+    host.wait(20_000);
+    assert_eq!(host.core.read_bursts.len(), reads);
+    check(&host);
+}
+
+struct Hook;
+
+impl CommandHook for Hook {
+    fn submitted(
+        &mut self,
+        queue: u16,
+        entry: &mut SubmissionEntry,
+        data: &mut [u8],
+    ) -> Disposition {
+        match (queue, entry.cid()) {
+            (1, 0) => data[5] ^= 1,
+            (1, 1) => return Disposition::Answer(StatusCode::SUCCESS),
+            (1, 2) => return Disposition::Answer(StatusCode::WRITE_FAULT),
+            (1, 3) => return Disposition::Drop,
+            (1, 4) => {
+                entry.set_cdw10(entry.cdw10() + 8);
+            }
+            _ => {}
+        }
+        Disposition::Execute
+    }
+
+    fn completed(
+        &mut self,
+        queue: u16,
+        entry: &SubmissionEntry,
+        data: &mut [Vec<u8>],
+        status: &mut StatusCode,
+    ) -> u64 {
+        match (queue, entry.cid()) {
+            (2, 6) => data[1][7] ^= 0x10,
+            (2, 7) => *status = StatusCode::UNRECOVERED_READ_ERROR,
+            (2, 8) => return 40_000,
+            _ => {}
+        }
+        0
+    }
+}
+
+#[test]
+fn a_hook_changes_commands_and_completions() {
+    let mut host = unlimited(options(LinkOptions::new(3, 4), 128));
+    host.bring_up();
+    host.far.set_hook(Some(Box::new(Hook)));
+    let data = pattern(5, 8192);
+    for slot in 0..6 {
+        host.core.memory.write(slot_address(false, slot), &data);
+        host.put_io(false, slot, u64::from(slot) * 100, 8192);
+    }
+    host.ring(1);
+    host.wait(30_000);
+    let mut done: Vec<_> = std::iter::from_fn(|| host.poll(1))
+        .map(|e| (e.cid(), e.status()))
+        .collect();
+    done.sort_by_key(|&(cid, _)| cid);
+    let ok = StatusCode::SUCCESS;
+    assert_eq!(
+        done,
+        [
+            (0, ok),
+            (1, ok),
+            (2, StatusCode::WRITE_FAULT),
+            (4, ok),
+            (5, ok)
+        ]
+    );
+    host.acknowledge(1);
+
+    let mut read = |slot: u16, lba| {
+        host.put_io(true, slot, lba, 8192);
+        host.ring(2);
+        let start = host.cycle;
+        let status = host.next_completion(2, 100_000).unwrap().status();
+        let mut data = vec![0; 8192];
+        host.core.memory.read(slot_address(true, slot), &mut data);
+        (status, data, host.cycle - start)
+    };
+    let mut flipped = data.clone();
+    flipped[5] ^= 1;
+    assert_eq!(read(0, 0).1, flipped);
+    assert_eq!(read(1, 100).1, vec![0; 8192]);
+    assert_eq!(read(4, 400 + 8).1, data);
+    let mut flipped = data.clone();
+    flipped[4096 + 7] ^= 0x10;
+    assert_eq!(read(6, 500).1, flipped);
+    assert_eq!(read(7, 500).0, StatusCode::UNRECOVERED_READ_ERROR);
+    assert!(read(8, 500).2 > 40_000);
+    let (status, plain, cycles) = read(9, 500);
+    assert!(status.is_success() && plain == data && cycles < 40_000);
+}
