@@ -12,7 +12,7 @@
 //! | [`faults`] | injected faults |
 //!
 //! # Times
-//! The drive's nanoseconds are cycles times [`CYCLE_NS`]. The controller model is told of a submission queue entry when everything that
+//! The drive's nanoseconds are cycles times [`crate::CYCLE_NS`]. The controller model is told of a submission queue entry when everything that
 //! it will read for it has come over the bus, and is given exactly those bytes, which are then dropped. So a write reaches the drive model
 //! with its data; [`FarEndOptions::staging_bytes`] limits how much is read before commands end. A read's data leave the drive when their
 //! transfer may begin ([`assay_ssd::DriveOptions::external_link_bytes_per_second`]), its completion entry behind them. What the link
@@ -28,8 +28,8 @@ use std::sync::Arc;
 use assay_nvme_ctrl::{Controller, ControllerOptions};
 use assay_ssd::{Drive, DriveError, DriveOptions, Profile};
 
-use crate::CYCLE_NS;
 use crate::signals::{DriveInputs, DriveOutputs};
+use crate::world::DriveSide;
 
 mod bar_port;
 mod command;
@@ -406,9 +406,14 @@ impl FarEnd {
         }
         wake.max(next)
     }
+}
 
-    /// Model time of a cycle, nanoseconds.
-    pub fn nanoseconds(cycle: u64) -> u64 {
-        cycle * CYCLE_NS
+impl DriveSide for FarEnd {
+    fn step(&mut self, cycle: u64, outputs: &DriveOutputs, inputs: &mut DriveInputs) {
+        FarEnd::step(self, cycle, outputs, inputs);
+    }
+
+    fn next_event_cycle(&self) -> Option<u64> {
+        FarEnd::next_event_cycle(self)
     }
 }

@@ -191,8 +191,9 @@ impl CoreSide {
 
     fn take_writes(&mut self, cycle: u64) {
         let beat = self.beat_bytes;
-        while let (Some(&burst), Some(_)) = (self.write_addresses.front(), self.beats.front()) {
-            let (data, strobes, last) = self.beats.pop_front().unwrap();
+        while let Some(&burst) = self.write_addresses.front()
+            && let Some((data, strobes, last)) = self.beats.pop_front()
+        {
             let word = burst.address / beat * beat + self.taken_beats * beat;
             assert_eq!(
                 word / PAGE,

@@ -149,7 +149,10 @@ impl Host {
         assert_eq!(self.read(ENDPOINT + 0x08) >> 8, 0x01_0802, "class code");
         self.write(ECAM + 0x20, BAR | BAR >> 16);
         let (root, endpoint) = (self.capability(ECAM, 0x10), self.capability(ENDPOINT, 0x10));
-        let (root, endpoint) = (ECAM + root.unwrap(), ENDPOINT + endpoint.unwrap());
+        let (root, endpoint) = (
+            ECAM + root.expect("PCI Express capability of the root port"),
+            ENDPOINT + endpoint.expect("PCI Express capability of the endpoint"),
+        );
         let supported = (self.read(root + 4) & 7).min(self.read(endpoint + 4) & 7);
         for at in [root, endpoint] {
             let control = self.read(at + 8) & 0xffff;
@@ -210,7 +213,7 @@ impl Host {
             controller.model()
         );
         let namespace = IdentifyNamespace::from_bytes(self.identify(Cns::NAMESPACE, 1));
-        self.block_bytes = namespace.format().block_bytes().unwrap();
+        self.block_bytes = namespace.format().block_bytes().expect("a format");
         self.media_blocks = namespace.size_blocks();
         let mut queues = SetFeatures::new();
         queues
