@@ -9,7 +9,7 @@
 //! | `fetch`, `command` | reads of the drive: entries, PRP lists, data |
 //! | `posted` | writes of the drive: data, completion entries |
 //! | `device`, `memory` | the controller model and its view of host memory |
-//! | [`faults`] | injected faults |
+//! | [`faults`], [`planned_faults`] | injected faults; those of the test bench |
 //!
 //! # Times
 //! The drive's nanoseconds are cycles times [`crate::CYCLE_NS`]. The controller model is told of a submission queue entry when everything that
@@ -41,6 +41,7 @@ mod fetch;
 pub mod link;
 mod memory;
 mod options;
+pub mod planned_faults;
 mod posted;
 mod traffic;
 

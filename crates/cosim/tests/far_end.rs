@@ -2,7 +2,8 @@
 
 use assay_cosim::far_end::{FarEndOptions, LinkOptions};
 use assay_nvme_spec::register;
-use assay_ssd::Profile;
+use assay_ssd::{Command, Drive, DriveOptions, Profile};
+use assay_units::{DataClass, Nanos, Op};
 
 #[path = "far_end/core_side.rs"]
 #[allow(dead_code, reason = "each test program uses a part")]
@@ -278,4 +279,61 @@ fn payload_sizes_that_differ_break_the_link() {
     host.ring(1);
     assert_eq!(host.next_completion(1, 20_000), None);
     assert!(host.far.counters().malformed_packets > 0);
+}
+
+/// As [`rate`], of a drive with its own link.
+fn rate_of_drive(profile: Profile, op: Op, count: u32) -> f64 {
+    let mut drive = Drive::new(profile, DriveOptions::default()).expect("a drive");
+    let (mut begun, mut ended, mut start, mut now) = (0, 0, 0, 2_000_000);
+    let mut out = Vec::new();
+    while ended < count {
+        while begun < count && begun - ended < 16 {
+            let command = Command {
+                tag: begun,
+                queue: 1,
+                op,
+                offset_bytes: u64::from(begun) * CHUNK,
+                len_bytes: CHUNK as u32,
+                data: DataClass::Incompressible,
+            };
+            drive.submit(Nanos(now), command);
+            begun += 1;
+        }
+        now = drive.next_event().expect("commands in flight").0;
+        drive.advance(Nanos(now), &mut out);
+        for completion in out.drain(..) {
+            ended += 1;
+            if ended == 16 {
+                start = completion.at.0;
+            }
+        }
+    }
+    (u64::from(count - 16) * CHUNK) as f64 / (now - start) as f64 * 1e9
+}
+
+#[test]
+fn a_calibrated_drive_is_as_fast_behind_the_link_as_with_its_own() {
+    for name in ["mle-brief-960gb", "samsung-951", "intel-p4510"] {
+        for is_read in [false, true] {
+            let profile = Profile::builtin(name).unwrap();
+            let op = if is_read { Op::Read } else { Op::Write };
+            let alone = rate_of_drive(profile.clone(), op, 600);
+            let link = LinkOptions::of_profile(&profile.link);
+            let mut host = host(profile, DriveOptions::default(), options(link, 128));
+            host.skips = true;
+            host.bring_up();
+            let behind = rate(&mut host, is_read, 600);
+            let ratio = behind / alone;
+            println!(
+                "{name}, read {is_read}: {:.1} MB/s behind the link, {:.1} MB/s alone, {ratio:.4}",
+                behind / 1e6,
+                alone / 1e6
+            );
+            assert!(
+                (0.97..1.03).contains(&ratio),
+                "{name}, read {is_read}: {ratio:.4}"
+            );
+            check(&host);
+        }
+    }
 }

@@ -1,10 +1,13 @@
 //! Faults of the far end: completions, accesses, link, drive, commands.
 
+use assay_cosim::far_end::planned_faults::PlannedFaults;
 use assay_cosim::far_end::{
     CommandHook, CompletionFault, Disposition, FarEndFault, LinkEvent, LinkOptions,
 };
+use assay_integrity::planned_faults::{BenchFault, Faults, Trigger};
 use assay_nvme_spec::register::{self, ControllerStatus};
 use assay_nvme_spec::{StatusCode, SubmissionEntry};
+use assay_ssd::Drive;
 
 #[path = "far_end/core_side.rs"]
 #[allow(dead_code, reason = "each test program uses a part")]
@@ -270,6 +273,7 @@ struct Hook;
 impl CommandHook for Hook {
     fn submitted(
         &mut self,
+        _: &mut Drive,
         queue: u16,
         entry: &mut SubmissionEntry,
         data: &mut [u8],
@@ -354,4 +358,83 @@ fn a_hook_changes_commands_and_completions() {
     assert!(read(8, 500).2 > 40_000);
     let (status, plain, cycles) = read(9, 500);
     assert!(status.is_success() && plain == data && cycles < 40_000);
+}
+
+#[test]
+fn planned_faults_of_the_test_bench() {
+    const LEN: u64 = 16 << 10;
+    let old = pattern(1, 4 * LEN);
+    let new = pattern(2, LEN);
+    // What blocks 0 to 3 of LEN bytes hold after the second write goes to block 1, and what a read of block 1 gets.
+    let run = |fault| {
+        let mut host = unlimited(options(LinkOptions::new(3, 4), 128));
+        host.bring_up();
+        let ok = |done: Option<assay_nvme_spec::CompletionEntry>| {
+            assert!(done.expect("a completion").status().is_success());
+        };
+        for block in 0..4 {
+            let data = &old[(block * LEN) as usize..][..LEN as usize];
+            host.core.memory.write(slot_address(false, 0), data);
+            host.put_io(false, 0, block * LEN / 512, LEN);
+            host.ring(1);
+            ok(host.next_completion(1, 100_000));
+        }
+        let faults = Faults::new(&[(fault, Trigger::Once(1))]);
+        host.far
+            .set_hook(Some(Box::new(PlannedFaults::new(faults.clone()))));
+        host.core.memory.write(slot_address(false, 0), &new);
+        host.put_io(false, 0, LEN / 512, LEN);
+        host.ring(1);
+        ok(host.next_completion(1, 100_000));
+        host.core
+            .memory
+            .write(slot_address(true, 0), &vec![0xee; LEN as usize]);
+        host.put_io(true, 0, LEN / 512, LEN);
+        host.ring(2);
+        ok(host.next_completion(2, 100_000));
+        let mut read = vec![0; LEN as usize];
+        host.core.memory.read(slot_address(true, 0), &mut read);
+        assert_eq!(faults.triggered(), 1, "{fault:?}");
+        let mut stored = vec![0; 4 * LEN as usize];
+        assert!(host.far.drive_mut().read_kept(0, &mut stored));
+        check(&host);
+        (stored, read)
+    };
+    let with = |at: u64, data: &[u8]| {
+        let mut all = old.clone();
+        all[at as usize..at as usize + data.len()].copy_from_slice(data);
+        all
+    };
+    let (len, block) = (LEN as usize, |all: &[u8]| {
+        all[LEN as usize..][..LEN as usize].to_vec()
+    });
+    let good = with(LEN, &new);
+    let mut flipped = new.clone();
+    flipped[1] ^= 4;
+    for (fault, expected) in [
+        (BenchFault::DroppedWrite, old.clone()),
+        (BenchFault::TornWrite(512), with(LEN, &new[..512])),
+        (BenchFault::TornWrite(8192), with(LEN, &new[..8192])),
+        (BenchFault::TornWrite(12 << 10), with(LEN, &new[..12 << 10])),
+        (BenchFault::BitFlip(10), with(LEN, &flipped)),
+        (
+            BenchFault::MisdirectedWrite(LEN as i64),
+            with(2 * LEN, &new),
+        ),
+    ] {
+        let (stored, read) = run(fault);
+        assert!(stored == expected && read == block(&expected), "{fault:?}");
+    }
+    let (stored, read) = run(BenchFault::StaleRead);
+    assert!(stored == good && read == block(&old), "stale data");
+    let (stored, read) = run(BenchFault::UnfilledRead);
+    assert!(stored == good && read == vec![0xee; len], "no data");
+    // Executed at the first command behind it, which is the read.
+    let (stored, read) = run(BenchFault::EarlyWrite(0));
+    assert!(stored == good && read == new, "a late write");
+    let (stored, _) = run(BenchFault::Overrun(512));
+    assert!(
+        stored[..2 * len] == good[..2 * len] && stored[2 * len..] != good[2 * len..],
+        "an overrun"
+    );
 }

@@ -195,12 +195,16 @@ impl Device {
         let entry = bytes.entry;
         let hook = self.hook.as_mut().filter(|_| queue > 0);
         let disposition = hook.map_or(Disposition::Execute, |hook| {
-            hook.submitted(queue, &mut bytes.entry, &mut bytes.data)
+            let drive = self.controller.drive_mut();
+            hook.submitted(drive, queue, &mut bytes.entry, &mut bytes.data)
         });
         if disposition != Disposition::Execute {
             bytes.entry.set_opcode(UNSUPPORTED);
         }
         bytes.entry.set_cid(entry.cid());
+        if disposition == Disposition::Execute && !bytes.pages.is_empty() {
+            bytes.shorten(&entry, self.controller.drive().identity());
+        }
         self.next_key = self.next_key.wrapping_add(1);
         let started = StartedCommand {
             queue,

@@ -1,6 +1,7 @@
 //! Faults of drive and link, and the hook for faults of commands.
 
 use assay_nvme_spec::{StatusCode, SubmissionEntry};
+use assay_ssd::Drive;
 
 /// What is wrong with a completion of an I/O command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -79,15 +80,16 @@ pub enum Disposition {
 
 /// Changes I/O commands on their way to the controller, and their completions on the way back.
 pub trait CommandHook: Send {
-    /// An I/O command was read over the bus, with the data of a write. Changes of the entry that need other data than was read are not
-    /// possible: the length stays, address and content may change.
+    /// An I/O command was read over the bus, with the data of a write, and is going to be given to the controller. Data, operation and
+    /// blocks may be changed, but not to more blocks. Of the drive, only kept data may be changed ([`Drive::write_kept`]).
     fn submitted(
         &mut self,
+        drive: &mut Drive,
         queue: u16,
         entry: &mut SubmissionEntry,
         data: &mut [u8],
     ) -> Disposition {
-        let _ = (queue, entry, data);
+        let _ = (drive, queue, entry, data);
         Disposition::Execute
     }
 

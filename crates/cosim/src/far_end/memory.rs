@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 
 use assay_nvme_ctrl::{HostMemory, Unmapped};
 use assay_nvme_spec::SubmissionEntry;
+use assay_nvme_spec::nvm::Read;
+use assay_ssd::Identity;
 
 /// Bytes read over the bus for one command.
 #[derive(Clone, Debug, Default)]
@@ -17,6 +19,29 @@ pub(super) struct FetchedBytes {
     /// Data from the host: pages in order, and the bytes of all of them; empty for commands without.
     pub(super) pages: Vec<(u64, u32)>,
     pub(super) data: Vec<u8>,
+}
+
+impl FetchedBytes {
+    /// The entry, once `original`, may have fewer blocks now: then PRP2 may be a page instead of a list.
+    pub(super) fn shorten(&mut self, original: &SubmissionEntry, identity: &Identity) {
+        let blocks = |entry: &SubmissionEntry| u64::from(Read::from(*entry).blocks());
+        let (before, now) = (blocks(original), blocks(&self.entry));
+        assert!(now <= before, "{before} blocks made {now}");
+        if now == before {
+            return;
+        }
+        let len_bytes = now * identity.logical_block_bytes;
+        let mut end_bytes = 0;
+        let needed = self.pages.iter().take_while(|(_, len)| {
+            let begins_before = end_bytes < len_bytes;
+            end_bytes += u64::from(*len);
+            begins_before
+        });
+        if needed.count() == 2 {
+            let second = self.pages[1].0;
+            self.entry.set_prp2(second);
+        }
+    }
 }
 
 /// A command that was announced to the controller, which may not have fetched it yet.

@@ -96,6 +96,31 @@ impl Drive {
         }
     }
 
+    /// Read kept data without a command, for fault injection. `false` when no data is kept or the range ends beyond the drive.
+    pub fn read_kept(&self, offset_bytes: u64, buffer: &mut [u8]) -> bool {
+        let is_inside = self.has_range(offset_bytes, buffer.len());
+        let Some(data) = self.data.as_ref().filter(|_| is_inside) else {
+            return false;
+        };
+        data.read(offset_bytes, buffer);
+        true
+    }
+
+    /// Replace kept data without a command, as [`Drive::read_kept`].
+    pub fn write_kept(&mut self, offset_bytes: u64, bytes: &[u8]) -> bool {
+        let is_inside = self.has_range(offset_bytes, bytes.len());
+        let Some(data) = self.data.as_mut().filter(|_| is_inside) else {
+            return false;
+        };
+        data.write(offset_bytes, bytes);
+        true
+    }
+
+    fn has_range(&self, offset_bytes: u64, len: usize) -> bool {
+        let end = offset_bytes.checked_add(len as u64);
+        end.is_some_and(|end| end <= self.identity.capacity_bytes)
+    }
+
     /// Whether written data is kept.
     pub fn keeps_data(&self) -> bool {
         self.data.is_some()
