@@ -27,6 +27,7 @@ module nvs_egress #(
   parameter  int unsigned Slots      = 32,   // a power of two
   parameter  int unsigned Drives     = 1,    // 1 to 4
   parameter  int unsigned FifoBeats  = 512,  // a power of two, at least two pages
+  parameter  int unsigned Bursts     = 8,    // bursts under way at most; a power of two: a queue of full pages at 512 bits
   localparam int unsigned BeatBytes  = DataWidth / 8,
   localparam int unsigned PageBeats  = PageBytes / BeatBytes,
   localparam int unsigned BeatShift  = $clog2(BeatBytes),
@@ -68,7 +69,6 @@ module nvs_egress #(
   output logic                  idle_o
 );
 
-  localparam int unsigned Bursts      = 8;  // bursts under way at most: a queue of full pages at 512 bits
   localparam int unsigned OffsetWidth = PageWidth + PageShift;
   localparam int unsigned CountWidth  = $clog2(FifoBeats) + 1;
 

@@ -4,7 +4,7 @@
 //
 // Interface:
 //   start_i         pulse: begins with `beat0_i`; what is offered is withdrawn. The first word comes DataWidth / 128 cycles later
-//   packet_beats_i  16-byte beats of a packet, 0: no end. Constant while running. A packet that ends inside a word leaves out the rest
+//   packet_beats_i  16-byte beats of a packet, 0: 2^64, so no end. Constant while running. A packet that ends inside a word leaves out the rest
 //                   of the word: the next packet begins with the next word
 //   stop_i          level: nothing more is offered; a word that was offered stays until it is taken
 //   m_*             AXI4-Stream
@@ -40,16 +40,14 @@ module nvs_generator #(
   // Words of a packet less one, and beats of its last word (as keep).
   logic [63:0]          words;
   logic [BeatBytes-1:0] last_keep;
-  logic                 endless;
-  assign words   = (packet_beats_i - 1'b1) >> Shift;
-  assign endless = packet_beats_i == '0;
+  assign words = (packet_beats_i - 1'b1) >> Shift;
   if (Beats == 1) begin : gen_whole
     assign last_keep = '1;
   end else begin : gen_part
-    logic [Shift-1:0] last_beat;
-    assign last_beat = packet_beats_i[Shift-1:0] - 1'b1;
+    logic [Shift-1:0] last_beat_q;
+    always_ff @(posedge clk_i) if (start_i) last_beat_q <= packet_beats_i[Shift-1:0] - 1'b1;
     for (genvar k = 0; k < Beats; k++) begin : gen_keep
-      assign last_keep[16*k +: 16] = {16{k == 0 || last_beat >= Shift'(k)}};
+      assign last_keep[16*k +: 16] = {16{k == 0 || last_beat_q >= Shift'(k)}};
     end
   end
 
@@ -78,13 +76,13 @@ module nvs_generator #(
       last_q    <= 1'b0;
       left_q    <= '0;
     end else if (start_i || (move && last_q)) begin
-      last_q <= !endless && words == '0;
+      last_q <= words == '0;
       left_q <= words;
       if (start_i) running_q <= 1'b1;
       else if (stop_i) running_q <= 1'b0;
     end else begin
       if (move) begin
-        last_q <= !endless && left_q == 64'd1;
+        last_q <= left_q == 64'd1;
         left_q <= left_q - 1'b1;
       end
       if (stop_i && (!m_valid_o || m_ready_i)) running_q <= 1'b0;

@@ -11,15 +11,16 @@
 // A master that does not take read data holds up the others, too.
 //
 // Invariants, proven in formal/nvs_memory.svh:
-//   - write bursts are not mixed and follow each other as their addresses; no data before their address;
+//   - write bursts are not mixed and follow each other as their addresses; no data are offered before their address;
 //   - each master's addresses and data leave in order, none lost or doubled; an address waits for one of every other master at most;
 //   - responses and read data go to the master whose identifier they have, in order, none lost or doubled;
-//   - full rate: one beat per cycle in each direction, across bursts of different masters.
+//   - full rate: one beat per cycle in each direction, across bursts of different masters; writes if their bursts have two beats or more.
 
 module nvs_memory #(
   parameter  int unsigned DataWidth = 128,
   parameter  int unsigned RingWidth = 25,
   parameter  int unsigned Masters   = 2,   // 2 to 8
+  parameter  int unsigned Ahead     = 4,   // write addresses given before the data of the first end; a power of two
   localparam int unsigned BeatBytes = DataWidth / 8
 ) (
   input  logic                         clk_i,
@@ -84,6 +85,7 @@ module nvs_memory #(
     assign ar[AddressWidth*m +: AddressWidth] = {ar_addr_i[RingWidth*m +: RingWidth], ar_len_i[8*m +: 8]};
   end
 
+  // A write address is granted when the one before it was taken, so that data are never offered before their address.
   logic [Masters-1:0] write_grant, read_grant;
   logic               order_ready;
   nvs_address_mux #(
@@ -95,7 +97,7 @@ module nvs_memory #(
     .valid_i      (aw_valid_i),
     .ready_o      (aw_ready_o),
     .data_i       (aw),
-    .grant_ready_i(order_ready),
+    .grant_ready_i(order_ready && !mem_aw_valid_o),
     .grant_o      (write_grant),
     .valid_o      (mem_aw_valid_o),
     .ready_i      (mem_aw_ready_i),
@@ -120,12 +122,12 @@ module nvs_memory #(
   );
 
   // Whose data are next: the order of the addresses.
-  logic               order_valid, order_next;
-  logic [Masters-1:0] order;
-  logic [2:0]         order_count;
+  logic                   order_valid, order_next;
+  logic [Masters-1:0]     order;
+  logic [$clog2(Ahead):0] order_count;
   nvs_fifo #(
     .Width(Masters),
-    .Depth(4)
+    .Depth(Ahead)
   ) u_order (
     .clk_i,
     .rst_ni,

@@ -16,7 +16,8 @@ always_ff @(posedge clk_i) begin
     if (rst_ni && valid_o && ready_i && 32'(id_o) == m) f_left_q[FSeq*m +: FSeq] <= f_left_q[FSeq*m +: FSeq] + 1'b1;
     if (!valid_q[m] || grant_o[m]) f_passed_q[2*m +: 2] <= '0;
     else if (|grant_o) f_passed_q[2*m +: 2] <= f_passed_q[2*m +: 2] + 1'b1;
-    f_inside_q[4*m +: 4] <= f_inside_q[4*m +: 4] + 4'(rst_ni && valid_i[m] && ready_o[m]) - 4'(rst_ni && valid_o && ready_i && 32'(id_o) == m);
+    f_inside_q[4*m +: 4] <= f_inside_q[4*m +: 4] + 4'(rst_ni && valid_i[m] && ready_o[m])
+      - 4'(rst_ni && valid_o && ready_i && 32'(id_o) == m);
   end
 end
 

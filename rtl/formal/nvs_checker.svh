@@ -14,6 +14,7 @@ always_comb begin
   if (f_running_q && !start_i) assume (expected_beats_i == f_expected_q);
   if (start_i || !f_running_q) assume (!s_valid_i);
   // Bytes are kept from byte 0 on, at least one.
+  assume (!expected_beats_i[63]);
   if (s_valid_i) assume (s_keep_i[0] && (s_keep_i & (s_keep_i + 1'b1)) == '0);
 end
 
@@ -68,4 +69,25 @@ always_comb if (rst_ni) begin
     if (pattern_error_o) assert (error_beat_o == f_old_beat_q);
   end
   if (f_running_q) assert (64'(words_q) == (f_beats_q >> Shift));
+end
+
+// Between the word and its results.
+logic f_now;
+assign f_now = f_running_q && !start_i;
+always_comb if (rst_ni) begin
+  assert (!taken_q || f_running_q);
+  assert (!f_running_q || f_beats_q % Beats == '0);
+  if (f_now) begin
+    assert (f_error_q == (error_q || (taken_q && |wrong_q)));
+    assert (f_length_q == (length_error_o || (taken_q && length_wrong)));
+    assert (f_done_q == (done_o || (taken_q && (last_q || at_end))));
+    if (f_error_q) assert (f_error_beat_q[63:Shift] == error_word_q);
+    if (limited && !f_done_q) assert (f_beats_q < expected_beats_i);
+    if (taken_q && !error_q) assert (error_word_q == words_q - 1'b1);
+    assert (f_beats_q == 64'(words_q) << Shift);
+  end
+  if (f_now && error_q) assert (error_beat_o == f_error_beat_q);
+end
+if (Beats > 1) begin : gen_f_lane
+  always_comb if (rst_ni && f_now && taken_q && |wrong_q && !error_q) assert (f_error_beat_q[Shift-1:0] == gen_several.lane);
 end

@@ -11,7 +11,10 @@ always_ff @(posedge clk_i) begin
   if (rst_ni && start_i) f_running_q <= 1'b1;
   f_packet_q <= packet_beats_i;
 end
-always_comb if (f_running_q && !start_i) assume (packet_beats_i == f_packet_q);
+always_comb begin
+  if (f_running_q && !start_i) assume (packet_beats_i == f_packet_q);
+  assume (!packet_beats_i[63]);
+end
 
 // Beats of the open packet that were taken.
 logic [63:0] f_beats_q, f_after;
@@ -22,12 +25,13 @@ always_ff @(posedge clk_i) begin
 end
 always_comb if (rst_ni) begin
   assert (!running_q || f_running_q);
+  assert (!f_moved_q || f_running_q);
   if (f_running_q && !start_i) begin
-    assert (m_last_o == (packet_beats_i != '0 && f_after >= packet_beats_i));
-    if (packet_beats_i != '0) assert (f_beats_q < packet_beats_i && left_q == ((packet_beats_i - 1'b1) >> Shift) - (f_beats_q >> Shift));
+    assert (m_last_o == (f_beats_q >> Shift == (packet_beats_i - 1'b1) >> Shift));
+    assert (f_beats_q <= packet_beats_i - 1'b1 && left_q == ((packet_beats_i - 1'b1) >> Shift) - (f_beats_q >> Shift));
     assert (f_beats_q % Beats == '0);
     for (integer k = 0; k < Beats; k++) begin
-      assert (m_keep_o[16*k +: 16] == {16{!m_last_o || f_beats_q + 64'(k) < packet_beats_i}});
+      assert (m_keep_o[16*k +: 16] == {16{!m_last_o || f_beats_q + 64'(k) <= packet_beats_i - 1'b1}});
     end
   end
 end
@@ -46,12 +50,15 @@ always_ff @(posedge clk_i) begin
   f_side_q    <= {m_keep_o, m_last_o};
   f_beat0_q   <= beat0_i;
 end
+// Upper half of the first beat of the next word: times x^(128 Beats); what is shifted out comes back in the lower half.
 function automatic logic [127:0] f_next(input logic [127:0] r);
-  f_next = r;
-  for (integer n = 0; n < 128; n++) f_next = {f_next[126:0], 1'b0} ^ (f_next[127] ? 128'h87 : 128'h0);
+  f_next = (r ^ (r << Beats) ^ (r << (2 * Beats)) ^ (r << (7 * Beats))) & {{64{1'b1}}, 64'b0};
 endfunction
 always_comb if (rst_ni) begin
   if (f_waiting_q) assert (m_valid_o && m_data_o == f_word_q && {m_keep_o, m_last_o} == f_side_q);
-  if (f_moved_q) assert (m_valid_o == !f_stop_q && m_data_o[127:0] == f_next(f_word_q[DataWidth-1 -: 128]));
+  if (f_moved_q) assert (m_valid_o == !f_stop_q && {m_data_o[127:64], 64'b0} == f_next(f_word_q[127:0]));
   if (f_new_q && Beats == 1) assert (m_valid_o && m_data_o == DataWidth'(f_beat0_q));
+end
+if (Beats > 1) begin : gen_f_part
+  always_comb if (rst_ni && f_running_q && !start_i) assert (gen_part.last_beat_q == packet_beats_i[Shift-1:0] - 1'b1);
 end

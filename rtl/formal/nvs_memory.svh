@@ -126,10 +126,10 @@ always_comb if (rst_ni) begin
   for (integer m = 0; m < Masters; m++) if (f_r_waiting_q[m]) assert (r_valid_o[m] && {r_data_o, r_last_o, r_error_o} == f_r_old_q);
 end
 
-// Full rate: while all masters have addresses and data and memory takes them, a beat leaves per cycle. Addresses of single beats too.
+// Full rate: while all masters have addresses and data and memory takes them, a beat leaves per cycle.
 logic [2:0] f_flow_q = '0;
 always_ff @(posedge clk_i) begin
-  if (!rst_ni || !(&aw_valid_i) || !(&w_valid_i) || !mem_aw_ready_i || !mem_w_ready_i) f_flow_q <= '0;
+  if (!rst_ni || !(&f_long_q) || !(&aw_valid_i) || !(&w_valid_i) || !mem_aw_ready_i || !mem_w_ready_i) f_flow_q <= '0;
   else if (f_flow_q != 3'd6) f_flow_q <= f_flow_q + 1'b1;
 end
 always_comb if (rst_ni) begin
