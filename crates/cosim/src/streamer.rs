@@ -20,6 +20,7 @@ use assay_stream::streamer::{DriveChunk, Streamer};
 pub use sequencer::reason_text;
 
 use crate::CYCLE_NS;
+use crate::config::Configuration;
 use crate::map;
 use crate::stream_port::Wait;
 use crate::world::{DriveSide, World, WorldError};
@@ -133,6 +134,11 @@ impl<D: DriveSide> CoreStreamer<D> {
             }
         }
         Ok(CoreStreamer { world, names })
+    }
+
+    /// Parameters of the core.
+    pub fn configuration(&self) -> &Configuration {
+        self.world.configuration()
     }
 
     /// The simulation.

@@ -12,12 +12,13 @@ use std::path::Path;
 
 use crate::TICK_CYCLES;
 use crate::config::Configuration;
+use crate::far_end::FarEnd;
 use crate::memory::{MemoryOptions, RingMemory};
 use crate::model::{CoreModel, ModelError};
 use crate::monitor::{Monitors, Violation};
 use crate::pace::Pace;
 use crate::register_port::RegisterPort;
-use crate::signals::{DriveInputs, DriveOutputs, Inputs, Outputs};
+use crate::signals::{DriveInputs, DriveOutputs, Inputs, MAX_DRIVES, Outputs};
 use crate::stream_port::{SinkPort, SourcePort};
 
 /// Why a simulation ended.
@@ -56,6 +57,16 @@ pub trait DriveSide {
 
     /// No work before this cycle unless an output of the core changes; `None`: no work.
     fn next_event_cycle(&self) -> Option<u64>;
+}
+
+impl DriveSide for FarEnd {
+    fn step(&mut self, cycle: u64, outputs: &DriveOutputs, inputs: &mut DriveInputs) {
+        FarEnd::step(self, cycle, outputs, inputs);
+    }
+
+    fn next_event_cycle(&self) -> Option<u64> {
+        FarEnd::next_event_cycle(self)
+    }
 }
 
 /// Nothing is connected: link down, nothing is taken.
@@ -100,6 +111,9 @@ impl Default for WorldOptions {
     }
 }
 
+/// `quiet` is a register behind others: it says nothing about what the core was given in the cycles before.
+const SETTLE_CYCLES: u32 = 8;
+
 /// Cycles in which a register access must be answered.
 const ACCESS_LIMIT_CYCLES: u64 = 1000;
 
@@ -111,6 +125,8 @@ pub struct World<D> {
     cycle: u64,
     skipped_cycles: u64,
     skip_quiet: bool,
+    /// Evaluated cycles in which the core was given nothing, since the last in which it was.
+    settled_cycles: u32,
     registers: RegisterPort,
     monitors: Option<Monitors>,
     /// Memory of the ring.
@@ -143,6 +159,7 @@ impl<D: DriveSide> World<D> {
             cycle: 0,
             skipped_cycles: 0,
             skip_quiet: options.skip_quiet,
+            settled_cycles: 0,
             registers: RegisterPort::default(),
             monitors: options.monitors.then(|| Monitors::new(configuration)),
             memory: RingMemory::new(ring, beat, options.memory),
@@ -183,9 +200,10 @@ impl<D: DriveSide> World<D> {
 
     /// As [`World::step`], without skipping this cycle.
     fn step_before(&mut self, limit: u64) -> Result<(), WorldError> {
-        if self.skip_quiet && self.model.outputs().quiet != 0 && !self.is_offering() {
+        if self.settled_cycles >= SETTLE_CYCLES && self.skip_quiet {
             self.skip(limit);
         }
+        let links = self.links();
         let outputs = self.model.outputs();
         let (cycle, inputs) = (self.cycle, &mut self.inputs);
         inputs.tick = u8::from(cycle % TICK_CYCLES == TICK_CYCLES - 1);
@@ -202,7 +220,23 @@ impl<D: DriveSide> World<D> {
         }
         self.model.step(&self.inputs)?;
         self.cycle += 1;
+        let is_quiet = self.model.outputs().quiet != 0 && self.inputs.tick == 0;
+        self.settled_cycles =
+            if is_quiet && !self.is_offering() && links == self.links() {
+                self.settled_cycles.saturating_add(1)
+            } else {
+                0
+            };
         Ok(())
+    }
+
+    /// Link inputs, which have no valid.
+    fn links(&self) -> [[u8; 3]; MAX_DRIVES] {
+        let mut links = [[0; 3]; MAX_DRIVES];
+        for (link, inputs) in links.iter_mut().zip(&self.inputs.drives) {
+            *link = [inputs.link_up, inputs.link_speed, inputs.link_width];
+        }
+        links
     }
 
     /// In the last evaluated cycle something was offered to the core, or the core offers something now.

@@ -1,0 +1,78 @@
+//! Cores for the integration tests.
+#![allow(dead_code, reason = "no test file uses all of it")]
+
+use assay_cosim::config::Configuration;
+use assay_cosim::far_end::{FarEnd, FarEndOptions, LinkOptions};
+use assay_cosim::streamer::CoreStreamer;
+use assay_cosim::world::{World, WorldError, WorldOptions};
+use assay_ssd::{DriveOptions, Profile};
+use assay_stream::range::StreamRange;
+
+/// What surrounds a core.
+#[derive(Clone, Copy, Debug)]
+pub struct Rough {
+    /// Link of every drive.
+    pub link: LinkOptions,
+    /// Back-pressure of the far ends, percent.
+    pub percent: u8,
+    /// The rest.
+    pub world: WorldOptions,
+}
+
+impl Default for Rough {
+    fn default() -> Rough {
+        Rough {
+            link: LinkOptions::new(3, 4),
+            percent: 0,
+            world: WorldOptions::default(),
+        }
+    }
+}
+
+/// A core of a configuration with drives of this profile, or `None` if its model is not built.
+pub fn core(name: &str, profile: Profile) -> Option<CoreStreamer<FarEnd>> {
+    core_in(name, profile, &Rough::default())
+}
+
+/// With drives without limits.
+pub fn rough_core(name: &str, rough: &Rough) -> Option<CoreStreamer<FarEnd>> {
+    core_in(name, FarEnd::unlimited_profile(), rough)
+}
+
+fn core_in(name: &str, profile: Profile, rough: &Rough) -> Option<CoreStreamer<FarEnd>> {
+    let configuration = Configuration::named(name).expect("a configuration");
+    let drive = |number| {
+        let drive_options = DriveOptions {
+            keep_data: true,
+            ..DriveOptions::default()
+        };
+        let mut far_end = FarEndOptions::new(rough.link, configuration.data_width);
+        far_end.seed = u64::from(number) + u64::from(rough.world.seed) * 4;
+        far_end.back_pressure_percent = rough.percent;
+        FarEnd::of_profile(profile.clone(), drive_options, far_end).expect("a drive")
+    };
+    let drives = (0..configuration.drives).map(drive).collect();
+    let world = match World::new(configuration, drives, &rough.world) {
+        Ok(world) => world,
+        Err(WorldError::Model(error)) => {
+            let reason = error.skip_reason().unwrap_or_else(|| panic!("{error}"));
+            println!("skipped: {reason}");
+            return None;
+        }
+        Err(error) => panic!("{error}"),
+    };
+    let names = (0..configuration.drives).map(|n| format!("drive {n}"));
+    Some(CoreStreamer::new(world, names.collect()).expect("the register map"))
+}
+
+/// Chunks of each drive, from the eighth on.
+pub fn range(core: &CoreStreamer<FarEnd>, chunks: u64) -> StreamRange {
+    let configuration = core.configuration();
+    let chunk = u64::from(configuration.chunk_bytes());
+    StreamRange {
+        first: 8 * chunk,
+        last: (8 + chunks - 1) * chunk,
+        chunk_bytes: configuration.chunk_bytes(),
+        drives: configuration.drives,
+    }
+}
