@@ -1,61 +1,31 @@
-//! Addresses and bits of the core's registers, `rtl/registers.toml`, as far as this crate uses them.
+//! Addresses of the core's registers as this crate uses them: offsets of [`assay_stream::registers::map`], which is made from
+//! `rtl/registers.toml`.
 
-/// Bank of recordings.
-pub const WRITE_BANK: u32 = 0x000;
-/// Bank of replays.
-pub const READ_BANK: u32 = 0x100;
-/// First register of a drive.
+use assay_stream::registers::map::{self, drive, stream};
+
+pub use assay_stream::registers::map::drive::{
+    SEQUENCER_FAILED, SEQUENCER_READY, SEQUENCER_REASON, SEQUENCER_STEP,
+};
+pub use assay_stream::registers::map::stream::{
+    DEVICE_STATUS_DRIVE, DEVICE_STATUS_LBA, DEVICE_STATUS_STATUS_FIELD, DEVICE_STATUS_VALID,
+    FLUSH_CONTROL_START, FLUSH_CONTROL_STOP, ID_VALUE, VERSION_VALUE,
+};
+pub use assay_stream::registers::map::{READ_BANK, WRITE_BANK};
+
+/// Address of the bank of a drive.
 pub const fn drive_bank(drive: usize) -> u32 {
-    0x200 + 0x100 * drive as u32
+    map::DRIVE_BANK + map::DRIVE_BANK_STRIDE * drive as u32
 }
 
-/// "ASAY".
-pub const ID: u32 = 0x00;
-/// Value of `ID`.
-pub const ID_VALUE: u32 = 0x5941_5341;
-/// Version of the register map.
-pub const VERSION: u32 = 0x04;
-/// Value of `VERSION`.
-pub const VERSION_VALUE: u32 = 2;
-/// Write 1 to act.
-pub const CONTROL: u32 = 0x08;
-/// Status bits.
-pub const STATUS: u32 = 0x0c;
-/// Byte address of the first chunk.
-pub const FIRST_ADDRESS: u32 = 0x10;
-/// Byte address of the last chunk, inclusive.
-pub const LAST_ADDRESS: u32 = 0x18;
-/// Size of a chunk.
-pub const CHUNK_BYTES: u32 = 0x20;
-/// Last chunk of the unbroken run.
-pub const LAST_ADDRESS_WRITTEN: u32 = 0x28;
-/// Bytes of that run.
-pub const BYTES: u32 = 0x30;
-/// Times the stream waited.
-pub const STALLS: u32 = 0x40;
-/// Nanoseconds per unit of `STALL_TIME`.
-pub const STALL_TIME_UNIT_NS: u64 = 1;
-/// Total of these.
-pub const STALL_TIME: u32 = 0x48;
-/// Bytes covered by a flush.
-pub const DURABLE_BYTES: u32 = 0x60;
-/// The first failed command.
-pub const DEVICE_STATUS: u32 = 0x70;
-/// Discard beats of the stream.
-pub const FLUSH_CONTROL: u32 = 0x78;
-/// Clock cycles of the session.
-pub const CYCLES: u32 = 0x88;
-/// Bytes to deliver.
-pub const LENGTH: u32 = 0x98;
+macro_rules! offsets {
+    ($bank:ident: $($name:ident)*) => {
+        $(
+            #[doc = concat!("Offset of `", stringify!($name), "` in the bank.")]
+            pub const $name: u32 = $bank::$name.offset();
+        )*
+    };
+}
 
-/// State of the bring-up.
-pub const SEQUENCER: u32 = 0x04;
-/// Size of the namespace.
-pub const MEDIA_BYTES: u32 = 0x08;
-/// Size of a logical block.
-pub const BLOCK_BYTES: u32 = 0x10;
-
-/// I/O may run.
-pub const SEQUENCER_READY: u32 = 1 << 16;
-/// Stopped in a step.
-pub const SEQUENCER_FAILED: u32 = 1 << 17;
+offsets!(stream: ID VERSION CONTROL STATUS FIRST_ADDRESS LAST_ADDRESS CHUNK_BYTES LAST_ADDRESS_WRITTEN BYTES STALLS STALL_TIME
+    DURABLE_BYTES DEVICE_STATUS FLUSH_CONTROL CYCLES LENGTH);
+offsets!(drive: SEQUENCER MEDIA_BYTES BLOCK_BYTES);

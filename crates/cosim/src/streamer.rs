@@ -6,6 +6,7 @@
 
 mod record;
 mod replay;
+mod result;
 mod sequencer;
 
 use assay_io::MAX_IO_BYTES;
@@ -14,7 +15,7 @@ use assay_stream::record::{RecordOptions, RecordOutcome};
 use assay_stream::registers::{ControlBits, Registers, StatusBits};
 use assay_stream::replay::{ReplayOptions, ReplayOutcome};
 use assay_stream::source::{StreamSink, StreamSource};
-use assay_stream::status::{DeviceFailure, STALLS_KEPT, Stall, Stalls, StreamError, StreamStatus};
+use assay_stream::status::StreamError;
 use assay_stream::streamer::{DriveChunk, Streamer};
 
 pub use sequencer::reason_text;
@@ -22,15 +23,7 @@ pub use sequencer::reason_text;
 use crate::CYCLE_NS;
 use crate::config::Configuration;
 use crate::map;
-use crate::stream_port::Wait;
 use crate::world::{DriveSide, World, WorldError};
-
-/// Bits of `CONTROL`, which has no reading side.
-const START: u32 = 1;
-const STOP: u32 = 1 << 1;
-const ABORT: u32 = 1 << 2;
-const FLUSH_NOW: u32 = 1 << 3;
-const FLUSH_AFTER_WRITE: u32 = 1 << 4;
 
 /// Cycles between two looks at `STATUS` while nothing else happens.
 const POLL_CYCLES: u64 = 1000;
@@ -106,6 +99,8 @@ pub enum CoreError {
 pub struct CoreStreamer<D> {
     world: World<D>,
     names: Vec<String>,
+    /// The core was told to flush after the recording under way.
+    flush_after: bool,
 }
 
 impl<D: DriveSide> CoreStreamer<D> {
@@ -133,7 +128,11 @@ impl<D: DriveSide> CoreStreamer<D> {
                 }
             }
         }
-        Ok(CoreStreamer { world, names })
+        Ok(CoreStreamer {
+            world,
+            names,
+            flush_after: false,
+        })
     }
 
     /// Parameters of the core.
@@ -161,15 +160,16 @@ impl<D: DriveSide> CoreStreamer<D> {
             let began = self.world.cycle();
             loop {
                 let value = self.world.read32(address)?;
-                let step = value as u8;
-                if value & map::SEQUENCER_READY != 0 {
+                let value = u64::from(value);
+                let step = map::SEQUENCER_STEP.of(value) as u8;
+                if map::SEQUENCER_READY.of(value) != 0 {
                     break;
                 }
-                if value & map::SEQUENCER_FAILED != 0 {
+                if map::SEQUENCER_FAILED.of(value) != 0 {
                     return Err(CoreError::BringUp {
                         drive: name.clone(),
                         step,
-                        reason: (value >> 8) as u8,
+                        reason: map::SEQUENCER_REASON.of(value) as u8,
                     });
                 }
                 let waited = self.world.cycle() - began;
@@ -222,12 +222,12 @@ impl<D: DriveSide> CoreStreamer<D> {
             map::WRITE_BANK,
             request.first.unwrap_or(0),
             request.last.unwrap_or(end),
-            0,
+            None,
         )?;
         self.world.run(64)?;
         let status = self.status(map::WRITE_BANK)?;
         if status.has(StatusBits::RUNNING) {
-            self.world.write32(map::WRITE_BANK + map::CONTROL, STOP)?;
+            self.command(map::WRITE_BANK, ControlBits::STOP)?;
             self.await_end(map::WRITE_BANK)?;
         }
         let status = self.status(map::WRITE_BANK)?;
@@ -240,12 +240,24 @@ impl<D: DriveSide> CoreStreamer<D> {
     }
 
     /// Write addresses and START.
-    fn start(&mut self, bank: u32, first: u64, last: u64, control: u32) -> Result<(), CoreError> {
+    fn start(
+        &mut self,
+        bank: u32,
+        first: u64,
+        last: u64,
+        also: Option<ControlBits>,
+    ) -> Result<(), CoreError> {
         let world = &mut self.world;
         world.write64(bank + map::FIRST_ADDRESS, first)?;
         world.write64(bank + map::LAST_ADDRESS, last)?;
-        world.write32(bank + map::CONTROL, START | control)?;
+        let control = ControlBits::START.to_raw() | also.map_or(0, ControlBits::to_raw);
+        world.mark();
+        world.write32(bank + map::CONTROL, control)?;
         Ok(())
+    }
+
+    fn command(&mut self, bank: u32, control: ControlBits) -> Result<(), CoreError> {
+        Ok(self.world.write32(bank + map::CONTROL, control.to_raw())?)
     }
 
     fn status(&mut self, bank: u32) -> Result<StatusBits, CoreError> {
@@ -305,101 +317,18 @@ impl<D: DriveSide> CoreStreamer<D> {
         Ok(bytes)
     }
 
-    /// The registers of a session that has ended, as the result of a stream.
-    fn result(
-        &mut self,
-        bank: u32,
-        range: &StreamRange,
-        waits: &[Wait],
-        started_at: u64,
-    ) -> Result<StreamStatus, CoreError> {
-        let world = &mut self.world;
-        let status = StatusBits::from_raw(world.read32(bank + map::STATUS)?);
-        let bytes = world.read64(bank + map::BYTES)?;
-        let last = world.read64(bank + map::LAST_ADDRESS_WRITTEN)?;
-        let device = world.read64(bank + map::DEVICE_STATUS)?;
-        let mut stalls = Stalls {
-            count: world.read64(bank + map::STALLS)?,
-            total_ns: world.read64(bank + map::STALL_TIME)? * map::STALL_TIME_UNIT_NS,
-            ..Stalls::default()
-        };
-        let chunk_bytes = u64::from(range.chunk_bytes);
-        let mut kept: Vec<Stall> = waits
-            .iter()
-            .map(|wait| Stall {
-                at_ns: wait.at_cycle.saturating_sub(started_at) * CYCLE_NS,
-                duration_ns: wait.cycles * CYCLE_NS,
-                late_ns: 0,
-                chunk: wait.at_bytes / chunk_bytes,
-            })
-            .collect();
-        kept.sort_by_key(|stall| std::cmp::Reverse(stall.duration_ns));
-        kept.truncate(STALLS_KEPT);
-        stalls.longest_ns = kept.first().map_or(0, |stall| stall.duration_ns);
-        kept.sort_by_key(|stall| stall.at_ns);
-        stalls.longest = kept;
-        let mut result = StreamStatus {
-            status,
-            first_address: range.first,
-            last_address: range.last,
-            chunk_bytes: range.chunk_bytes,
-            drives: range.drives,
-            last_address_written: status.has(StatusBits::LAST_VALID).then_some(last),
-            bytes,
-            beats: bytes.div_ceil(assay_stream::registers::BEAT_BYTES),
-            chunks: bytes.div_ceil(chunk_bytes),
-            durable_bytes: world.read64(bank + map::DURABLE_BYTES)?,
-            stalls,
-            elapsed_ns: world.read64(bank + map::CYCLES)? * CYCLE_NS,
-            ..StreamStatus::default()
-        };
-        result.failure = self.failure(bank, range, device)?;
-        Ok(result)
-    }
-
-    /// The failed command of `DEVICE_STATUS`.
-    fn failure(
-        &mut self,
-        bank: u32,
-        range: &StreamRange,
-        value: u64,
-    ) -> Result<Option<DeviceFailure>, CoreError> {
-        if value >> 31 & 1 == 0 {
-            return Ok(None);
-        }
-        let drive = (value >> 16 & 3) as usize;
-        let block = self
-            .world
-            .read32(map::drive_bank(drive) + map::BLOCK_BYTES)?;
-        let block = u64::from(block.max(1));
-        // The register has the low half of the block number; it is at or after the first of the range.
-        let first = range.first / block;
-        let low = value >> 32;
-        let near = first & !0xffff_ffff | low;
-        let lba = if near < first { near + (1 << 32) } else { near };
-        Ok(Some(DeviceFailure {
-            drive: self.names[drive].clone(),
-            op: if bank == map::WRITE_BANK {
-                "write"
-            } else {
-                "read"
-            },
-            address: lba * block,
-            result: -errno_of((value & 0x7fff) as u16),
-        }))
-    }
-
     /// Take what is left of the stream off the core's input, so that nothing of it remains for the next session.
     fn discard_rest(&mut self) -> Result<(), CoreError> {
         let address = map::WRITE_BANK + map::FLUSH_CONTROL;
         self.world.source.clear();
-        self.world.write32(address, 1)?;
+        let [start, stop] = [map::FLUSH_CONTROL_START, map::FLUSH_CONTROL_STOP];
+        self.world.write32(address, start.mask() as u32)?;
         self.world.run(16)?;
         let what = "the end of the stream's last beat";
         let taken = |world: &World<D>| !world.source.is_busy();
         self.world.run_until(what, 1000, taken)?;
         self.world.run(16)?;
-        self.world.write32(address, 2)?;
+        self.world.write32(address, stop.mask() as u32)?;
         Ok(())
     }
 
@@ -411,25 +340,12 @@ impl<D: DriveSide> CoreStreamer<D> {
     }
 }
 
-/// The error number of a failed command, as the kernel's NVMe driver gives it.
-fn errno_of(status_field: u16) -> i32 {
-    const EIO: i32 = 5;
-    const ENODATA: i32 = 61;
-    const EREMOTEIO: i32 = 121;
-    // Status code type and status code, NVMe Base 2.0c, 3.3.3.2.1.
-    match status_field & 0x7ff {
-        0x280 | 0x281 => ENODATA,
-        0x002 | 0x080 => EREMOTEIO,
-        _ => EIO,
-    }
-}
-
 /// The bit of `CONTROL` for a requested end.
-fn stop_bit(registers: &Registers) -> u32 {
+fn stop_bit(registers: &Registers) -> ControlBits {
     if registers.commanded(ControlBits::ABORT) {
-        ABORT
+        ControlBits::ABORT
     } else {
-        STOP
+        ControlBits::STOP
     }
 }
 

@@ -12,7 +12,6 @@ use std::path::Path;
 
 use crate::TICK_CYCLES;
 use crate::config::Configuration;
-use crate::far_end::FarEnd;
 use crate::memory::{MemoryOptions, RingMemory};
 use crate::model::{CoreModel, ModelError};
 use crate::monitor::{Monitors, Violation};
@@ -57,16 +56,6 @@ pub trait DriveSide {
 
     /// No work before this cycle unless an output of the core changes; `None`: no work.
     fn next_event_cycle(&self) -> Option<u64>;
-}
-
-impl DriveSide for FarEnd {
-    fn step(&mut self, cycle: u64, outputs: &DriveOutputs, inputs: &mut DriveInputs) {
-        FarEnd::step(self, cycle, outputs, inputs);
-    }
-
-    fn next_event_cycle(&self) -> Option<u64> {
-        FarEnd::next_event_cycle(self)
-    }
 }
 
 /// Nothing is connected: link down, nothing is taken.
@@ -124,6 +113,9 @@ pub struct World<D> {
     inputs: Inputs,
     cycle: u64,
     skipped_cycles: u64,
+    mark_cycle: Option<u64>,
+    /// Since the mark: evaluated cycles before the skip, and all cycles skipped up to and with it.
+    skips: Vec<(u64, u64)>,
     skip_quiet: bool,
     /// Evaluated cycles in which the core was given nothing, since the last in which it was.
     settled_cycles: u32,
@@ -158,6 +150,8 @@ impl<D: DriveSide> World<D> {
             inputs: Inputs::ZERO,
             cycle: 0,
             skipped_cycles: 0,
+            mark_cycle: None,
+            skips: Vec::new(),
             skip_quiet: options.skip_quiet,
             settled_cycles: 0,
             registers: RegisterPort::default(),
@@ -182,6 +176,26 @@ impl<D: DriveSide> World<D> {
     /// Of these, cycles that were not evaluated.
     pub fn skipped_cycles(&self) -> u64 {
         self.skipped_cycles
+    }
+
+    /// Time begins here for [`World::elapsed_cycles`].
+    pub fn mark(&mut self) {
+        self.mark_cycle = Some(self.cycle);
+        self.skips.clear();
+    }
+
+    /// Forget the mark.
+    pub fn unmark(&mut self) {
+        self.mark_cycle = None;
+        self.skips = Vec::new();
+    }
+
+    /// Cycles from the mark to the end of `evaluated` evaluated ones. So a counter in the core, which stands still in skipped cycles,
+    /// becomes a time.
+    pub fn elapsed_cycles(&self, evaluated: u64) -> u64 {
+        let count = self.skips.partition_point(|skip| skip.0 < evaluated);
+        let skipped = count.checked_sub(1).map_or(0, |last| self.skips[last].1);
+        evaluated + skipped
     }
 
     /// Outputs of the core in the current cycle.
@@ -221,12 +235,11 @@ impl<D: DriveSide> World<D> {
         self.model.step(&self.inputs)?;
         self.cycle += 1;
         let is_quiet = self.model.outputs().quiet != 0 && self.inputs.tick == 0;
-        self.settled_cycles =
-            if is_quiet && !self.is_offering() && links == self.links() {
-                self.settled_cycles.saturating_add(1)
-            } else {
-                0
-            };
+        self.settled_cycles = if is_quiet && !self.is_offering() && links == self.links() {
+            self.settled_cycles.saturating_add(1)
+        } else {
+            0
+        };
         Ok(())
     }
 
@@ -265,6 +278,11 @@ impl<D: DriveSide> World<D> {
         let events = events.chain(self.memory.next_event_cycle());
         let next = events.fold(tick.min(limit), u64::min);
         if next > self.cycle {
+            if let Some(mark) = self.mark_cycle {
+                let before = self.skips.last().map_or(0, |skip| skip.1);
+                let evaluated = self.cycle - mark - before;
+                self.skips.push((evaluated, before + next - self.cycle));
+            }
             self.skipped_cycles += next - self.cycle;
             self.cycle = next;
         }

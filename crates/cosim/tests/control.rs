@@ -4,7 +4,7 @@ mod common;
 
 use std::io;
 
-use assay_cosim::far_end::FarEnd;
+use assay_cosim::far_end::{FarEnd, unlimited_profile};
 use assay_cosim::streamer::CoreStreamer;
 use assay_integrity::pattern::Pattern;
 use assay_stream::range::RangeRequest;
@@ -92,7 +92,7 @@ fn pattern(bytes: u64) -> Vec<u8> {
 
 #[test]
 fn a_stop_ends_the_stream_behind_its_chunk() {
-    let Some(mut core) = core("w128c16", FarEnd::unlimited_profile()) else {
+    let Some(mut core) = core("w128c16", unlimited_profile()) else {
         return;
     };
     for (chunks, command, end) in [
@@ -123,7 +123,7 @@ fn a_stop_ends_the_stream_behind_its_chunk() {
 
 #[test]
 fn a_stop_inside_a_chunk_gives_the_chunk_up() {
-    let Some(mut core) = core("w128c16", FarEnd::unlimited_profile()) else {
+    let Some(mut core) = core("w128c16", unlimited_profile()) else {
         return;
     };
     for at in [100, CHUNK + 4096, 3 * CHUNK + 5000, 9 * CHUNK - 16] {
@@ -140,7 +140,7 @@ fn a_stop_inside_a_chunk_gives_the_chunk_up() {
 
 #[test]
 fn flushes_make_the_stream_durable() {
-    let Some(mut core) = core("w128c16", FarEnd::unlimited_profile()) else {
+    let Some(mut core) = core("w128c16", unlimited_profile()) else {
         return;
     };
     let mut source = &pattern(5 * CHUNK)[..];
@@ -159,7 +159,7 @@ fn flushes_make_the_stream_durable() {
 
 #[test]
 fn ranges_are_refused_as_the_software_refuses_them() {
-    let Some(mut core) = core("w128c16", FarEnd::unlimited_profile()) else {
+    let Some(mut core) = core("w128c16", unlimited_profile()) else {
         return;
     };
     let extents = core.extents().expect("bring-up ends");
@@ -211,7 +211,7 @@ impl StreamSink for StoppingSink {
 
 #[test]
 fn a_replay_is_stopped_behind_a_chunk() {
-    let Some(mut core) = core("w128c16", FarEnd::unlimited_profile()) else {
+    let Some(mut core) = core("w128c16", unlimited_profile()) else {
         return;
     };
     let mut source = &pattern(40 * CHUNK)[..];
@@ -236,7 +236,7 @@ fn a_replay_is_stopped_behind_a_chunk() {
 
 #[test]
 fn one_chunk_is_read() {
-    let Some(mut core) = core("w128c16", FarEnd::unlimited_profile()) else {
+    let Some(mut core) = core("w128c16", unlimited_profile()) else {
         return;
     };
     let mut source = &pattern(4 * CHUNK)[..];
@@ -259,5 +259,45 @@ fn one_chunk_is_read() {
         .expect("the simulation runs");
         let count = bytes.unwrap_or(CHUNK) as usize;
         assert!(sink == pattern(3 * CHUNK)[2 * CHUNK as usize..][..count]);
+    }
+}
+
+/// A command that the drive fails ends the stream before it, with its address and reason.
+#[test]
+fn a_failed_command_ends_the_stream() {
+    for (fault, is_write) in [("write-error@20", true), ("read-error@20", false)] {
+        let Some(mut core) = common::faulty_core("w128c16", fault) else {
+            return;
+        };
+        let range = range(&core, 64);
+        let registers = Registers::default();
+        let mut source = &pattern(64 * CHUNK)[..];
+        let options = RecordOptions::default();
+        let recorded = core
+            .record(&range, &mut source, &options, &registers)
+            .expect("the simulation runs");
+        let mut status = recorded.status;
+        if !is_write {
+            assert_eq!(status.bytes, 64 * CHUNK, "{status:?}");
+            let (mut sink, registers) = (Vec::new(), Registers::default());
+            let options = ReplayOptions::default();
+            let replayed = core
+                .replay(&range, None, &mut sink, options, &registers)
+                .expect("the simulation runs");
+            status = replayed.status;
+            assert!(sink == pattern(status.bytes));
+        }
+        assert!(status.status.has(StatusBits::DEVICE_ERROR), "{status:?}");
+        assert!(!status.status.has(StatusBits::FINISHED), "{status:?}");
+        let failure = status.failure.expect("a failed command");
+        assert_eq!(failure.address, range.first + status.bytes);
+        assert_eq!(failure.result, -61);
+        // The core goes on.
+        let mut sink = Vec::new();
+        let registers = Registers::default();
+        let options = ReplayOptions::default();
+        core.replay(&range, Some(CHUNK), &mut sink, options, &registers)
+            .expect("the simulation runs");
+        assert!(sink == pattern(CHUNK));
     }
 }

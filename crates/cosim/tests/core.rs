@@ -2,7 +2,7 @@
 
 mod common;
 
-use assay_cosim::far_end::FarEnd;
+use assay_cosim::far_end::unlimited_profile;
 use assay_integrity::pattern::Pattern;
 use assay_stream::record::RecordOptions;
 use assay_stream::registers::{Registers, StatusBits};
@@ -13,11 +13,11 @@ use common::{core, range};
 
 #[test]
 fn drives_are_brought_up() {
-    let Some(mut core) = core("w128c16", FarEnd::unlimited_profile()) else {
+    let Some(mut core) = core("w128c16", unlimited_profile()) else {
         return;
     };
     let extents = core.extents().expect("bring-up ends");
-    let profile = FarEnd::unlimited_profile();
+    let profile = unlimited_profile();
     assert_eq!(
         extents[0].capacity_bytes,
         profile.identity.capacity_bytes.value
@@ -27,7 +27,7 @@ fn drives_are_brought_up() {
 
 #[test]
 fn what_was_recorded_is_replayed() {
-    let Some(mut core) = core("w128c16", FarEnd::unlimited_profile()) else {
+    let Some(mut core) = core("w128c16", unlimited_profile()) else {
         return;
     };
     let chunk = 16 << 10;

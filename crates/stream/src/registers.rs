@@ -130,6 +130,11 @@ impl RegisterField {
         }
     }
 
+    /// Its bits in the register.
+    pub const fn mask(self) -> u64 {
+        u64::MAX >> (64 - self.bits) << self.low
+    }
+
     /// Its value, from that of the register.
     pub const fn of(self, register: u64) -> u64 {
         register >> self.low & (u64::MAX >> (64 - self.bits))

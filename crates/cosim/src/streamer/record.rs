@@ -6,10 +6,10 @@ use assay_stream::registers::{ControlBits, Registers, StatusBits};
 use assay_stream::source::{FillResult, StreamSource};
 use assay_stream::status::StreamError;
 
-use super::{CoreError, CoreStreamer, FLUSH_AFTER_WRITE, FLUSH_NOW, POLL_CYCLES};
+use super::{CoreError, CoreStreamer, POLL_CYCLES};
 use super::{SESSION_LIMIT_CYCLES, stop_bit};
 use crate::CYCLE_NS;
-use crate::map::{self, WRITE_BANK};
+use crate::map::WRITE_BANK;
 use crate::world::{DriveSide, World};
 
 /// How the stream goes on.
@@ -82,7 +82,8 @@ impl<D: DriveSide> CoreStreamer<D> {
         registers.begin();
         self.world.source.clear();
         let flush = options.flush_after || registers.commanded(ControlBits::FLUSH_AFTER_WRITE);
-        let control = if flush { FLUSH_AFTER_WRITE } else { 0 };
+        self.flush_after = flush;
+        let control = flush.then_some(ControlBits::FLUSH_AFTER_WRITE);
         self.start(WRITE_BANK, range.first, range.last, control)?;
         Ok(self.world.cycle())
     }
@@ -108,9 +109,7 @@ impl<D: DriveSide> CoreStreamer<D> {
             if registers.stop_requested() {
                 return Ok(Feed::Stop);
             }
-            if registers.acknowledge(ControlBits::FLUSH_NOW) {
-                self.world.write32(WRITE_BANK + map::CONTROL, FLUSH_NOW)?;
-            }
+            self.forward_flushes(registers)?;
             if *given == range.bytes() {
                 return Ok(Feed::All);
             }
@@ -153,6 +152,18 @@ impl<D: DriveSide> CoreStreamer<D> {
         }
     }
 
+    /// Flushes that were commanded since the start.
+    fn forward_flushes(&mut self, registers: &Registers) -> Result<(), CoreError> {
+        if registers.acknowledge(ControlBits::FLUSH_NOW) {
+            self.command(WRITE_BANK, ControlBits::FLUSH_NOW)?;
+        }
+        if !self.flush_after && registers.commanded(ControlBits::FLUSH_AFTER_WRITE) {
+            self.flush_after = true;
+            self.command(WRITE_BANK, ControlBits::FLUSH_AFTER_WRITE)?;
+        }
+        Ok(())
+    }
+
     /// Run until less than a chunk is queued, for a poll interval at most.
     fn run_while_queued(&mut self, chunk: usize) -> Result<(), CoreError> {
         let end = self.world.cycle() + POLL_CYCLES;
@@ -174,8 +185,7 @@ impl<D: DriveSide> CoreStreamer<D> {
         if matches!(end, Feed::Stop) {
             self.take_queued()?;
             stopped = true;
-            self.world
-                .write32(WRITE_BANK + map::CONTROL, stop_bit(registers))?;
+            self.command(WRITE_BANK, stop_bit(registers))?;
         }
         let began = self.world.cycle();
         let mut progress = (0, began);
@@ -187,12 +197,9 @@ impl<D: DriveSide> CoreStreamer<D> {
             }
             if registers.stop_requested() && !stopped {
                 stopped = true;
-                self.world
-                    .write32(WRITE_BANK + map::CONTROL, stop_bit(registers))?;
+                self.command(WRITE_BANK, stop_bit(registers))?;
             }
-            if registers.acknowledge(ControlBits::FLUSH_NOW) {
-                self.world.write32(WRITE_BANK + map::CONTROL, FLUSH_NOW)?;
-            }
+            self.forward_flushes(registers)?;
             if bytes > progress.0 {
                 progress = (bytes, self.world.cycle());
             }

@@ -99,7 +99,7 @@ impl<D: DriveSide> CoreStreamer<D> {
         self.world.sink.set_open(true);
         let length = if bytes == range.bytes() { 0 } else { bytes };
         self.world.write64(READ_BANK + map::LENGTH, length)?;
-        self.start(READ_BANK, range.first, range.last, 0)?;
+        self.start(READ_BANK, range.first, range.last, None)?;
         let started_at = self.world.cycle();
         self.deliver(range, bytes, delivery, registers)?;
         // The rest is nobody's.
@@ -125,8 +125,7 @@ impl<D: DriveSide> CoreStreamer<D> {
         while taken < bytes {
             if registers.stop_requested() || delivery.failed.is_some() {
                 self.world.sink.set_open(false);
-                let address = READ_BANK + map::CONTROL;
-                self.world.write32(address, stop_bit(registers))?;
+                self.command(READ_BANK, stop_bit(registers))?;
                 return Ok(());
             }
             let wanted = chunk.min(bytes - taken) as usize;

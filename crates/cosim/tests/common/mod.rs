@@ -2,7 +2,7 @@
 #![allow(dead_code, reason = "no test file uses all of it")]
 
 use assay_cosim::config::Configuration;
-use assay_cosim::far_end::{FarEnd, FarEndOptions, LinkOptions};
+use assay_cosim::far_end::{FarEnd, FarEndOptions, LinkOptions, unlimited_profile};
 use assay_cosim::streamer::CoreStreamer;
 use assay_cosim::world::{World, WorldError, WorldOptions};
 use assay_ssd::{DriveOptions, Profile};
@@ -31,21 +31,35 @@ impl Default for Rough {
 
 /// A core of a configuration with drives of this profile, or `None` if its model is not built.
 pub fn core(name: &str, profile: Profile) -> Option<CoreStreamer<FarEnd>> {
-    core_in(name, profile, &Rough::default())
+    core_in(name, profile, &Rough::default(), None)
+}
+
+/// With a fault of the drive.
+pub fn faulty_core(name: &str, fault: &str) -> Option<CoreStreamer<FarEnd>> {
+    core_in(name, unlimited_profile(), &Rough::default(), Some(fault))
 }
 
 /// With drives without limits.
 pub fn rough_core(name: &str, rough: &Rough) -> Option<CoreStreamer<FarEnd>> {
-    core_in(name, FarEnd::unlimited_profile(), rough)
+    core_in(name, unlimited_profile(), rough, None)
 }
 
-fn core_in(name: &str, profile: Profile, rough: &Rough) -> Option<CoreStreamer<FarEnd>> {
+/// With all of it.
+pub fn core_in(
+    name: &str,
+    profile: Profile,
+    rough: &Rough,
+    fault: Option<&str>,
+) -> Option<CoreStreamer<FarEnd>> {
     let configuration = Configuration::named(name).expect("a configuration");
     let drive = |number| {
-        let drive_options = DriveOptions {
+        let mut drive_options = DriveOptions {
             keep_data: true,
             ..DriveOptions::default()
         };
+        if let Some(fault) = fault {
+            drive_options.set("fault", fault).expect("a fault");
+        }
         let mut far_end = FarEndOptions::new(rough.link, configuration.data_width);
         far_end.seed = u64::from(number) + u64::from(rough.world.seed) * 4;
         far_end.back_pressure_percent = rough.percent;

@@ -1,3 +1,4 @@
+use super::result::errno_of;
 use super::*;
 
 #[test]
@@ -11,9 +12,9 @@ fn failed_commands_have_the_numbers_of_the_kernel() {
 fn an_abort_is_not_a_stop() {
     let registers = Registers::default();
     registers.command(ControlBits::STOP);
-    assert_eq!(stop_bit(&registers), STOP);
+    assert_eq!(stop_bit(&registers), ControlBits::STOP);
     registers.command(ControlBits::ABORT);
-    assert_eq!(stop_bit(&registers), ABORT);
+    assert_eq!(stop_bit(&registers), ControlBits::ABORT);
 }
 
 #[test]
