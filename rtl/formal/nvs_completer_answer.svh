@@ -28,9 +28,11 @@ always_comb if (rst_ni && f_waiting_q) assert (s_r_valid_o && {s_r_id_o, s_r_las
 // The request at the head: every word takes one place at the output, the last one ends the request.
 logic [7:0]             f_beat_q = '0;
 logic                   f_bad_q = 1'b0;  // a word was outside
-logic [MadeWidth-1:0]   f_at;            // byte offset of the word in its area
+logic [MadeWidth-1:0]   f_at_lists;      // byte offset of the word in the lists
+logic [MadeWidth-1:0]   f_at;            // and in its area; the others are one page
 logic                   f_outside;
-assign f_at = {head_word_i, BeatShift'(0)} + {f_beat_q, BeatShift'(0)};
+assign f_at_lists = {head_word_i, BeatShift'(0)} + {f_beat_q, BeatShift'(0)};
+assign f_at       = head_kind_i == KindList ? f_at_lists : f_at_lists[11:0];
 always_comb begin
   case (head_kind_i)
     KindRing:               f_outside = 1'b0;
@@ -114,35 +116,43 @@ for (genvar k = 0; k < ListEntries; k++) begin : gen_f_list
   end
 end
 
-// Submission entries, in words of 128 bits. The fields that follow from the length are proven in nvs_completer_entry.
+// Submission entries, in quarters of 16 bytes. The fields that follow from the length are proven in nvs_completer_entry.
 logic [SlotWidth-1:0] f_slot;
 logic                 f_flush;
 assign f_slot  = f_replay ? f_slots_q[SlotWidth +: SlotWidth] : f_slots_q[0 +: SlotWidth];
 assign f_flush = f_replay ? f_flush_q[1] : f_flush_q[0];
-always_comb if (rst_ni && DataWidth == 128) begin
-  if (f_in_queue) begin
-    // The record was looked up for this entry.
-    assert (f_made_index_q[0 +: IndexWidth] == f_at_q[MadeWidth-1:6] && f_made_index_q[IndexWidth +: IndexWidth] == f_at_q[MadeWidth-1:6]);
-    case (f_at_q[5:4])
-      2'd0: assert (s_r_data_o == {96'd1, f_flush ? 16'(Slots) : 16'(f_slot), 8'h00, f_flush ? 8'h00 : f_replay ? 8'h02 : 8'h01});
-      2'd1: begin
-        assert (s_r_data_o[63:0] == '0);
-        assert (s_r_data_o[127:64] == (f_flush ? 64'h0 : BusBase + {f_replay, 2'(Drive), f_slot, PageWidth'(0), 12'h000}));
-      end
-      2'd2: assert (s_r_data_o[127:64] == (f_flush ? 64'h0 : f_replay ? f_lbas_q[127:64] : f_lbas_q[63:0]));
-      2'd3: begin
-        assert (s_r_data_o[15:0] == (f_flush ? 16'h0 : 16'((f_replay ? f_blocks_q[31:16] : f_blocks_q[15:0]) - 1'b1)));
-        assert (s_r_data_o[127:16] == '0);
-      end
-    endcase
-  end
-  if (f_in_admin) begin
-    case (f_at_q[5:4])
-      2'd0: assert (s_r_data_o == {64'h0, f_nsid_q, f_cid_q, 8'h00, f_opcode_q});
-      2'd1: assert (s_r_data_o == {f_prp1_q == '0 ? 64'h0 : BusBase + f_prp1_q, 64'h0});
-      2'd2: assert (s_r_data_o == {f_cdw11_q, f_cdw10_q, 64'h0});
-      2'd3: assert (s_r_data_o == '0);
-    endcase
+// The record was looked up for this entry.
+always_comb if (rst_ni && f_in_queue) begin
+  assert (f_made_index_q[0 +: IndexWidth] == f_at_q[MadeWidth-1:6] && f_made_index_q[IndexWidth +: IndexWidth] == f_at_q[MadeWidth-1:6]);
+end
+for (genvar q = 0; q < DataWidth / 128; q++) begin : gen_f_quarter
+  logic [1:0]   f_quarter;
+  logic [127:0] f_part;
+  assign f_quarter = f_at_q[5:4] + 2'(q);
+  assign f_part    = s_r_data_o[128*q +: 128];
+  always_comb if (rst_ni) begin
+    if (f_in_queue) begin
+      case (f_quarter)
+        2'd0: assert (f_part == {96'd1, f_flush ? 16'(Slots) : 16'(f_slot), 8'h00, f_flush ? 8'h00 : f_replay ? 8'h02 : 8'h01});
+        2'd1: begin
+          assert (f_part[63:0] == '0);
+          assert (f_part[127:64] == (f_flush ? 64'h0 : BusBase + {f_replay, 2'(Drive), f_slot, PageWidth'(0), 12'h000}));
+        end
+        2'd2: assert (f_part[127:64] == (f_flush ? 64'h0 : f_replay ? f_lbas_q[127:64] : f_lbas_q[63:0]));
+        2'd3: begin
+          assert (f_part[15:0] == (f_flush ? 16'h0 : 16'((f_replay ? f_blocks_q[31:16] : f_blocks_q[15:0]) - 1'b1)));
+          assert (f_part[127:16] == '0);
+        end
+      endcase
+    end
+    if (f_in_admin) begin
+      case (f_quarter)
+        2'd0: assert (f_part == {64'h0, f_nsid_q, f_cid_q, 8'h00, f_opcode_q});
+        2'd1: assert (f_part == {f_prp1_q == '0 ? 64'h0 : BusBase + f_prp1_q, 64'h0});
+        2'd2: assert (f_part == {f_cdw11_q, f_cdw10_q, 64'h0});
+        2'd3: assert (f_part == '0);
+      endcase
+    end
   end
 end
 
