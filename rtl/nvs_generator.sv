@@ -4,8 +4,8 @@
 //
 // Interface:
 //   start_i         pulse: begins with `beat0_i`; what is offered is withdrawn. The first word comes DataWidth / 128 cycles later
-//   packet_beats_i  16-byte beats of a packet, 0: 2^64, so no end. Constant while running. A packet that ends inside a word leaves out the rest
-//                   of the word: the next packet begins with the next word
+//   packet_beats_i  16-byte beats of a packet, 0: 2^64, so no end. Constant while running. A packet that ends inside a word leaves
+//                   out the rest of the word: the next packet begins with the next word
 //   stop_i          level: nothing more is offered; a word that was offered stays until it is taken
 //   m_*             AXI4-Stream
 // No output depends on an input of the same cycle.
