@@ -435,7 +435,6 @@ module nvs_session #(
           flush_after_q <= 1'b0;
           if (&flush_done_q || failed_q || lost_q) state_q <= Drain;
         end
-        default: state_q <= Idle;
       endcase
     end
   end

@@ -30,6 +30,8 @@ always_comb if (rst_ni) begin
   if (s_valid_i && s_ready_o) assert (m_valid_o ? m_ready_i : active_o);
   if (m_valid_o) assert (s_valid_i && m_data_o == s_data_i && m_keep_o == s_keep_i && m_last_o == s_last_i);
   if (f_counted_q) assert (beats_o == f_beats_q);
+  // Discarding never waits.
+  if (active_o) assert (s_ready_o);
   // Nothing is discarded while a session runs.
   assert (!(f_running_q && active_o));
   assert (!(armed_q && !f_running_q));

@@ -114,3 +114,17 @@ always_comb if (rst_ni) begin
   if (status_o[1]) assert (status_o[8:5] == '0);
   assert (durable_bytes_o <= bytes_o);
 end
+
+// A flush that succeeded makes the whole run durable, and nothing else does.
+logic        f_flushed_q = 1'b0, f_kept_q = 1'b0;
+logic [63:0] f_run_bytes_q, f_durable_q;
+always_ff @(posedge clk_i) begin
+  f_flushed_q   <= rst_ni && flushing && (&flush_done_q) && !failed_q && !lost_q && !fails;
+  f_kept_q      <= rst_ni && !(flushing && (&flush_done_q)) && !(state_q == Idle && start_i);
+  f_run_bytes_q <= bytes_o;
+  f_durable_q   <= durable_bytes_o;
+end
+always_comb if (rst_ni) begin
+  if (f_flushed_q) assert (durable_bytes_o == f_run_bytes_q);
+  if (f_kept_q) assert (durable_bytes_o == f_durable_q);
+end
