@@ -1,4 +1,4 @@
-// Properties of nvs_registers. Included in the module under FORMAL, after what the description says of the chosen word `f_word_q`.
+// Properties of nvs_registers. Included in the module under FORMAL, after what the description says of the chosen word `f_word`.
 
 logic f_started = 1'b0;
 always_ff @(posedge clk_i) f_started <= 1'b1;
