@@ -55,6 +55,11 @@ impl Configuration {
         CONFIGURATIONS.iter().find(|one| one.name == name)
     }
 
+    /// Whether its model belongs to this build, if any model does.
+    pub fn is_built(&self) -> bool {
+        self.default || cfg!(feature = "all-configurations")
+    }
+
     const fn by_default(mut self) -> Configuration {
         self.default = true;
         self

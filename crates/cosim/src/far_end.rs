@@ -353,6 +353,10 @@ impl FarEnd {
             match first.remove() {
                 LinkEvent::Down => self.go_down(cycle),
                 LinkEvent::Up => self.is_up = true,
+                LinkEvent::PowerLoss => {
+                    self.go_down(cycle);
+                    self.device.lose_power(cycle);
+                }
                 LinkEvent::SurpriseRemoval => self.device.remove(cycle),
                 LinkEvent::SilentRegisters => self.is_silent = true,
                 LinkEvent::Read { address, len_bytes } => {

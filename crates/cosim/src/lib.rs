@@ -8,6 +8,7 @@
 //! - [`signals`]: values of the core's ports in one clock cycle. [`model`]: the core itself.
 //! - [`memory`], [`stream_port`], [`register_port`]: what is connected to its ports. [`monitor`]: the rules of AXI on all of them.
 //! - [`world`]: the cycle loop over all of these. [`streamer`]: the core as a streamer, by its registers.
+//! - [`host`]: a core with simulated drives, for the stream commands and the test bench.
 //! - [`far_end`]: what is behind a drive's ports: PCIe link, configuration space, controller and drive.
 //!
 //! # Non-goals
@@ -18,6 +19,7 @@
 
 pub mod config;
 pub mod far_end;
+pub mod host;
 pub mod map;
 pub mod memory;
 pub mod model;

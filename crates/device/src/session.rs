@@ -17,9 +17,9 @@ use crate::telemetry_monitor::power_meter::PowerMeter;
 use assay_io::drive_handle::DriveHandle;
 use assay_io::{Nanos, TargetError, Telemetry};
 use assay_sim_host::SimTarget;
-use assay_sim_host::profile_file::{self, ProfileFileError};
+use assay_sim_host::profile_file::ProfileFileError;
 use assay_ssd::regenerate::Generator;
-use assay_ssd::{DriveOptions, InitialState, OptionError};
+use assay_ssd::{InitialState, OptionError};
 
 mod condition;
 mod erase;
@@ -32,6 +32,7 @@ mod target_properties;
 pub use condition::Purged;
 pub use real::PurgeHow;
 use real::RealDrive;
+pub use simulated::{link_speed, simulated_drive, simulated_info};
 pub use target_properties::{PassthruSupport, TargetKind, TargetProperties};
 
 /// A drive that cannot be used.
@@ -402,24 +403,8 @@ fn simulated(
     pairs: &[(String, String)],
     session: &SessionOptions,
 ) -> Result<DriveSession, SessionError> {
-    let unknown = |source| SessionError::Profile {
-        spec: spec.to_owned(),
-        source,
-    };
-    let (_, profile) = profile_file::load(profile_name).map_err(unknown)?;
-    let name = profile.name.clone();
-    let mut options = DriveOptions::default();
-    for (key, value) in pairs {
-        let unknown = |source| SessionError::Option {
-            spec: spec.to_owned(),
-            source,
-        };
-        options.set(key, value).map_err(unknown)?;
-    }
-    if session.keep_data && !options.keep_data {
-        // Verified data is regenerated instead of stored.
-        (options.keep_data, options.regenerate_data) = (true, true);
-    }
+    let (profile, options) = simulated::settings(spec, profile_name, pairs, session.keep_data)?;
+    let profile_name = profile.name.clone();
     let (state, own_power_state) = (options.state, options.power_state);
     // Before the drive is created: the tables of a large one take a gigabyte and should not exist twice.
     let simulated_probe = simulated::probe(spec, &profile, &options);
@@ -428,23 +413,7 @@ fn simulated(
     if let Some(generator) = &session.generator {
         target.set_generator(Arc::clone(generator));
     }
-    let identity = target.identity();
-    let block_bytes = identity.logical_block_bytes as u32;
-    let info = DriveInfo {
-        model: Some(identity.model.clone()),
-        serial: identity.serial.clone(),
-        firmware: Some(identity.firmware.clone()),
-        transport: Some("simulated".to_owned()),
-        logical_block_bytes: block_bytes,
-        physical_block_bytes: block_bytes,
-        min_io_bytes: block_bytes,
-        max_io_bytes: Some(identity.max_transfer_bytes),
-        rotational: Some(false),
-        queue_pairs: Some(identity.queue_pairs),
-        profile: Some(name.clone()),
-        pcie: simulated::pcie_link(target.link()),
-        ..DriveInfo::new(DriveKind::Simulated, spec, name, identity.capacity_bytes)
-    };
+    let info = simulated_info(spec, &profile_name, target.identity(), target.link());
     Ok(DriveSession {
         info,
         kind: Kind::Sim(Box::new(target), state),

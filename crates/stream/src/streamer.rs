@@ -169,6 +169,62 @@ pub trait Streamer {
     }
 }
 
+impl<S: Streamer + ?Sized> Streamer for &mut S {
+    fn name(&self) -> String {
+        (**self).name()
+    }
+
+    fn moves_bytes(&self) -> bool {
+        (**self).moves_bytes()
+    }
+
+    fn refusal(&mut self, request: &RangeRequest) -> Option<StatusBits> {
+        (**self).refusal(request)
+    }
+
+    fn record(
+        &mut self,
+        range: &StreamRange,
+        source: &mut dyn StreamSource,
+        options: &RecordOptions,
+        registers: &Registers,
+    ) -> Result<RecordOutcome, StreamError> {
+        (**self).record(range, source, options, registers)
+    }
+
+    fn replay(
+        &mut self,
+        range: &StreamRange,
+        bytes: Option<u64>,
+        sink: &mut dyn StreamSink,
+        options: ReplayOptions,
+        registers: &Registers,
+    ) -> Result<ReplayOutcome, StreamError> {
+        (**self).replay(range, bytes, sink, options, registers)
+    }
+
+    fn read_chunk(
+        &mut self,
+        chunk: DriveChunk,
+        bytes: Option<u64>,
+        sink: &mut dyn StreamSink,
+        options: ReplayOptions,
+        registers: &Registers,
+    ) -> Result<ReplayOutcome, StreamError> {
+        (**self).read_chunk(chunk, bytes, sink, options, registers)
+    }
+
+    fn replay_recording(
+        &mut self,
+        recording: &mut Recording,
+        sink: &mut dyn StreamSink,
+        options: ReplayOptions,
+        registers: &Registers,
+    ) -> Result<ReplayOutcome, StreamError> {
+        (**self).replay_recording(recording, sink, options, registers)
+    }
+}
+
 /// A drive of a [`StreamHost`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StreamDrive {

@@ -428,6 +428,13 @@ impl Device {
         self.fetcher.disconnect();
     }
 
+    /// The drive loses power; the link is down.
+    pub(super) fn lose_power(&mut self, cycle: u64) {
+        let now = Nanos(cycle * CYCLE_NS);
+        self.controller.drive_mut().power_loss(now);
+        self.update_event();
+    }
+
     /// The drive is removed, with everything that it has not sent.
     pub(super) fn remove(&mut self, cycle: u64) {
         let now = Nanos(cycle * CYCLE_NS);

@@ -27,6 +27,8 @@ pub enum LinkEvent {
     Down,
     /// The link comes up again, with a reset endpoint.
     Up,
+    /// The drive loses power, and with it the link. It has power again when the link comes up.
+    PowerLoss,
     /// The drive is removed while the link is still reported up: register reads are ones, and nothing completes.
     SurpriseRemoval,
     /// The endpoint does not answer register accesses any more.

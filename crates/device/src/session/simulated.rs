@@ -1,9 +1,10 @@
-//! Probe of a simulated drive through its NVMe controller model.
+//! Simulated drives: profile and options of a specification, identity, probe through the NVMe controller model.
 
-use crate::identity::PcieLink;
+use crate::identity::{DriveInfo, DriveKind, PcieLink};
 use crate::nvme::probe::{self, ControllerContext, Probe};
 use crate::nvme::registers::ControllerRegisters;
 use crate::nvme::{AdminPort, CommandError, command_name};
+use crate::spec::{DriveSpec, SpecKind};
 use assay_io::TargetError;
 use assay_nvme_ctrl::driver::{Driver, DriverError, InProcessTransport};
 use assay_nvme_ctrl::{Controller, ControllerOptions, Unmapped};
@@ -11,10 +12,85 @@ use assay_nvme_spec::SubmissionEntry;
 use assay_nvme_spec::register::{
     CAP, CC, CSTS, Capabilities, Configuration, ControllerStatus, VS, Version,
 };
+use assay_sim_host::profile_file;
 use assay_ssd::profile::LinkProfile;
-use assay_ssd::{Drive, DriveOptions, Profile};
+use assay_ssd::{Drive, DriveOptions, Identity, Profile};
 
 use super::SessionError;
+
+/// Profile and options of a simulated drive, for who makes a drive of his own of them; `None` for other kinds. With `keep_data`, it keeps
+/// what is written.
+///
+/// # Errors
+/// When there is no such profile or option.
+pub fn simulated_drive(
+    spec: &DriveSpec,
+    keep_data: bool,
+) -> Option<Result<(Profile, DriveOptions), SessionError>> {
+    match spec.kind() {
+        SpecKind::Sim { profile, options } => {
+            Some(settings(spec.text(), profile, options, keep_data))
+        }
+        _ => None,
+    }
+}
+
+pub(super) fn settings(
+    spec: &str,
+    profile_name: &str,
+    pairs: &[(String, String)],
+    keep_data: bool,
+) -> Result<(Profile, DriveOptions), SessionError> {
+    let spec = || spec.to_owned();
+    let unknown = |source| SessionError::Profile {
+        spec: spec(),
+        source,
+    };
+    let (_, profile) = profile_file::load(profile_name).map_err(unknown)?;
+    let mut options = DriveOptions::default();
+    for (key, value) in pairs {
+        let unknown = |source| SessionError::Option {
+            spec: spec(),
+            source,
+        };
+        options.set(key, value).map_err(unknown)?;
+    }
+    if keep_data && !options.keep_data {
+        // Verified data is regenerated instead of stored.
+        (options.keep_data, options.regenerate_data) = (true, true);
+    }
+    Ok((profile, options))
+}
+
+/// Identity of a simulated drive.
+pub fn simulated_info(
+    spec: &str,
+    profile_name: &str,
+    identity: &Identity,
+    link: &LinkProfile,
+) -> DriveInfo {
+    let block_bytes = identity.logical_block_bytes as u32;
+    DriveInfo {
+        model: Some(identity.model.clone()),
+        serial: identity.serial.clone(),
+        firmware: Some(identity.firmware.clone()),
+        transport: Some("simulated".to_owned()),
+        logical_block_bytes: block_bytes,
+        physical_block_bytes: block_bytes,
+        min_io_bytes: block_bytes,
+        max_io_bytes: Some(identity.max_transfer_bytes),
+        rotational: Some(false),
+        queue_pairs: Some(identity.queue_pairs),
+        profile: Some(profile_name.to_owned()),
+        pcie: pcie_link(link),
+        ..DriveInfo::new(
+            DriveKind::Simulated,
+            spec,
+            profile_name,
+            identity.capacity_bytes,
+        )
+    }
+}
 
 /// Probes the controller of a second instance of a simulated drive; `None` for Serial ATA drives, which have no NVMe controller.
 pub(super) fn probe(
@@ -31,23 +107,27 @@ pub(super) fn pcie_link(link: &LinkProfile) -> Option<PcieLink> {
     if link.sata.is_some() {
         return None;
     }
-    // PCI Express Base Specification 6.0, section 1.2: transfer rates of the generations.
-    let gt_per_s = match link.generation.value {
+    let speed = link_speed(link.generation.value);
+    let width = Some(u32::from(link.lanes.value));
+    Some(PcieLink {
+        address: "simulated".to_owned(),
+        speed: Some(speed.clone()),
+        width,
+        max_speed: Some(speed),
+        max_width: width,
+    })
+}
+
+/// The speed of a PCIe generation as in sysfs (PCI Express Base Specification 6.0, section 1.2).
+pub fn link_speed(generation: u8) -> String {
+    let gt_per_s = match generation {
         0 | 1 => "2.5",
         2 => "5.0",
         3 => "8.0",
         4 => "16.0",
         _ => "32.0",
     };
-    let speed = Some(format!("{gt_per_s} GT/s PCIe"));
-    let width = Some(u32::from(link.lanes.value));
-    Some(PcieLink {
-        address: "simulated".to_owned(),
-        speed: speed.clone(),
-        width,
-        max_speed: speed,
-        max_width: width,
-    })
+    format!("{gt_per_s} GT/s PCIe")
 }
 
 fn ask(spec: &str, profile: Profile, options: DriveOptions) -> Result<Probe, SessionError> {

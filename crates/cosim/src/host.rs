@@ -1,0 +1,374 @@
+//! The co-simulated core with simulated drives, as a [`StreamHost`]: what stream commands and test bench call `rtl:`.
+//!
+//! # Drives
+//! Named `rtl:sim:PROFILE[,key=value...]`, as simulated drives are, with `rtl:` before. Several of them are striped by one core. The model is chosen by the
+//! number of drives, the chunk size and the width of the bus. The drives are connected for the life of the host: opening and closing them has no effect.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use assay_device::identity::{DriveInfo, PcieLink};
+use assay_device::session::{SessionError, link_speed, simulated_drive, simulated_info};
+use assay_device::spec::DriveSpec;
+use assay_integrity::pattern::PatternPages;
+use assay_integrity::planned_faults::Faults;
+use assay_ssd::{DriveError, DriveOptions, Profile};
+use assay_stream::status::StreamError;
+use assay_stream::streamer::{StreamDrive, StreamHost, Streamer};
+use assay_units::regenerate::PageGenerator;
+use assay_units::text::format_size;
+
+use crate::config::{CONFIGURATIONS, Configuration};
+use crate::far_end::planned_faults::PlannedFaults;
+use crate::far_end::{FarEnd, FarEndFault, FarEndOptions, LinkEvent, LinkOptions};
+use crate::map;
+use crate::model::{CoreModel, ModelError};
+use crate::streamer::{CoreError, CoreStreamer};
+use crate::world::{World, WorldError, WorldOptions};
+
+/// What precedes the name of a simulated drive behind the core.
+pub const PREFIX: &str = "rtl:";
+
+/// Duration of a power loss, cycles: the core sees the link down.
+const POWER_OFF_CYCLES: u64 = 10_000;
+
+/// Why there is no core with these drives.
+#[derive(Debug, thiserror::Error)]
+pub enum CoreHostError {
+    /// Not a simulated drive.
+    #[error(
+        "{name}: the co-simulated core has simulated drives only; name one as rtl:sim:PROFILE, e.g. rtl:sim:mle-brief-960gb (`assay list` shows the profiles)"
+    )]
+    NotSimulated {
+        /// As named.
+        name: String,
+    },
+    /// No NVMe drive.
+    #[error("{name}: the core is an NVMe host, and this is a Serial ATA drive")]
+    NotNvme {
+        /// As named.
+        name: String,
+    },
+    /// Malformed name, unknown profile or option.
+    #[error(transparent)]
+    Session(#[from] SessionError),
+    /// No model of these parameters.
+    #[error(
+        "there is no model of the core with {drives} drive(s), chunks of {} and a bus of {data_width} bits; {}",
+        format_size(u64::from(*.chunk_bytes)), configurations()
+    )]
+    Configuration {
+        /// Drives.
+        drives: usize,
+        /// Bytes per chunk.
+        chunk_bytes: u32,
+        /// Bits of the bus.
+        data_width: u32,
+    },
+    /// The simulated drive cannot be made.
+    #[error("{name}: {source}")]
+    Drive {
+        /// As named.
+        name: String,
+        /// Reason.
+        source: DriveError,
+    },
+    /// The core cannot be used.
+    #[error(transparent)]
+    Core(#[from] CoreError),
+}
+
+impl From<WorldError> for CoreHostError {
+    fn from(error: WorldError) -> CoreHostError {
+        CoreHostError::Core(error.into())
+    }
+}
+
+/// The models of this build, and how to get the others.
+fn configurations() -> String {
+    let list = |built| {
+        let some = CONFIGURATIONS.iter().filter(|one| one.is_built() == built);
+        let text = |one: &Configuration| {
+            let chunk = format_size(u64::from(one.chunk_bytes()));
+            format!("{} x {chunk} at {} bits", one.drives, one.data_width)
+        };
+        some.map(text).collect::<Vec<_>>().join(", ")
+    };
+    let (built, others) = (list(true), list(false));
+    let others = match others.as_str() {
+        "" => String::new(),
+        others => format!(
+            "; built with `cargo build --release -p assay-cli --features all-configurations`: {others}"
+        ),
+    };
+    format!("this program has (drives x chunk): {built}{others}")
+}
+
+/// A simulated drive behind the core.
+#[derive(Clone, Debug)]
+pub struct CoreDrive {
+    /// As named, with `rtl:`.
+    pub name: String,
+    /// Its profile.
+    pub profile: Profile,
+    /// Its options.
+    pub options: DriveOptions,
+}
+
+impl CoreDrive {
+    /// The drive of a name with `rtl:`. With `keep_data`, it keeps what is written.
+    ///
+    /// # Errors
+    /// When it is not a simulated NVMe drive.
+    pub fn parse(name: &str, keep_data: bool) -> Result<CoreDrive, CoreHostError> {
+        let not_simulated = || CoreHostError::NotSimulated {
+            name: name.to_owned(),
+        };
+        let inner = name.strip_prefix(PREFIX).ok_or_else(not_simulated)?;
+        let spec = DriveSpec::parse(inner).map_err(SessionError::from)?;
+        let found = simulated_drive(&spec, keep_data).ok_or_else(not_simulated)?;
+        let (profile, options) = found?;
+        if profile.link.sata.is_some() {
+            return Err(CoreHostError::NotNvme {
+                name: name.to_owned(),
+            });
+        }
+        Ok(CoreDrive {
+            name: name.to_owned(),
+            profile,
+            options,
+        })
+    }
+}
+
+/// Options of a core with its drives.
+#[derive(Clone, Debug)]
+pub struct CoreHostOptions {
+    /// Bits of the data buses: 128, 256 or 512.
+    pub data_width: u32,
+    /// Bytes per chunk.
+    pub chunk_bytes: u32,
+    /// Generator of the drives' pages; of drives that keep data in regenerable form.
+    pub pages: Option<Arc<PatternPages>>,
+    /// Planned faults of each drive; empty: none.
+    pub faults: Vec<Faults>,
+    /// Wave file of everything from the reset on.
+    pub wave: Option<PathBuf>,
+    /// Link of all drives; `None`: as in their profiles.
+    pub link: Option<LinkOptions>,
+    /// Back-pressure of the far ends, percent.
+    pub back_pressure_percent: u8,
+    /// Memory, stream and register ports.
+    pub world: WorldOptions,
+}
+
+impl Default for CoreHostOptions {
+    fn default() -> CoreHostOptions {
+        CoreHostOptions {
+            data_width: 128,
+            chunk_bytes: assay_stream::range::DEFAULT_CHUNK_BYTES,
+            pages: None,
+            faults: Vec::new(),
+            wave: None,
+            link: None,
+            back_pressure_percent: 0,
+            world: WorldOptions::default(),
+        }
+    }
+}
+
+/// The co-simulated core with its drives.
+#[derive(Debug)]
+pub struct CoreHost {
+    core: CoreStreamer<FarEnd>,
+    drives: Vec<StreamDrive>,
+    infos: Vec<DriveInfo>,
+    pages: Option<Arc<PatternPages>>,
+    faults: Vec<Faults>,
+}
+
+impl CoreHost {
+    /// A core after the bring-up of its drives.
+    ///
+    /// # Errors
+    /// When there is no model with these parameters, or the bring-up of a drive fails.
+    pub fn new(
+        drives: Vec<CoreDrive>,
+        options: &CoreHostOptions,
+    ) -> Result<CoreHost, CoreHostError> {
+        let configuration = configuration(drives.len(), options)?;
+        let (mut far_ends, mut infos) = (Vec::new(), Vec::new());
+        for (number, drive) in drives.iter().enumerate() {
+            let mut far_end = far_end(number, drive, options)?;
+            if let Some(faults) = options.faults.get(number) {
+                far_end.set_hook(Some(Box::new(PlannedFaults::new(faults.clone()))));
+            }
+            infos.push(simulated_info(
+                &drive.name,
+                &drive.profile.name,
+                far_end.controller().drive().identity(),
+                &drive.profile.link,
+            ));
+            far_ends.push(far_end);
+        }
+        let mut world = World::new(configuration, far_ends, &options.world)?;
+        if let Some(path) = &options.wave {
+            world.trace_start(path)?;
+        }
+        let names = drives.into_iter().map(|drive| drive.name).collect();
+        let mut core = CoreStreamer::new(world, names)?;
+        let drives = core.extents()?.into_iter().map(|extent| StreamDrive {
+            extent,
+            simulated: true,
+            direct: true,
+        });
+        Ok(CoreHost {
+            drives: drives.collect(),
+            core,
+            infos,
+            pages: options.pages.clone(),
+            faults: options.faults.clone(),
+        })
+    }
+
+    /// Parameters of the core.
+    pub fn configuration(&self) -> &Configuration {
+        self.core.configuration()
+    }
+
+    /// Identities of the drives.
+    pub fn infos(&self) -> &[DriveInfo] {
+        &self.infos
+    }
+
+    /// The core.
+    pub fn core(&mut self) -> &mut CoreStreamer<FarEnd> {
+        &mut self.core
+    }
+
+    fn failed(&self, error: CoreError) -> StreamError {
+        StreamError::Core {
+            streamer: self.names(),
+            source: Box::new(error),
+        }
+    }
+
+    /// All drives lose power and have it again; the core brings them up by itself.
+    fn power_cycle(&mut self) -> Result<(), CoreError> {
+        for (event, cycles) in [
+            (LinkEvent::PowerLoss, POWER_OFF_CYCLES),
+            (LinkEvent::Up, POWER_OFF_CYCLES),
+        ] {
+            let world = self.core.world();
+            let cycle = world.cycle();
+            for drive in &mut world.drives {
+                let event = event.clone();
+                drive.add_fault(FarEndFault::At { cycle, event });
+            }
+            world.run(cycles)?;
+        }
+        self.core.bring_up()
+    }
+
+    /// The link of a drive as the core sees it; the maximum is the profile's.
+    fn read_link(&mut self, drive: usize) -> Result<PcieLink, CoreError> {
+        let address = map::drive_bank(drive) + map::LINK;
+        let value = u64::from(self.core.world().read32(address)?);
+        let is_up = map::LINK_UP.of(value) != 0;
+        let most = self.infos[drive].pcie.as_ref();
+        Ok(PcieLink {
+            address: "simulated".to_owned(),
+            speed: is_up.then(|| link_speed(map::LINK_SPEED.of(value) as u8)),
+            width: is_up.then(|| map::LINK_WIDTH.of(value) as u32),
+            max_speed: most.and_then(|link| link.max_speed.clone()),
+            max_width: most.and_then(|link| link.max_width),
+        })
+    }
+}
+
+/// The model for these drives.
+fn configuration(
+    drives: usize,
+    options: &CoreHostOptions,
+) -> Result<&'static Configuration, CoreHostError> {
+    // Without any model, its parameters do not matter.
+    let missing = CoreModel::new(&CONFIGURATIONS[0], 0).map(drop);
+    if let Err(error @ (ModelError::Missing { .. } | ModelError::Broken { .. })) = missing {
+        return Err(WorldError::from(error).into());
+    }
+    let (chunk_bytes, data_width) = (options.chunk_bytes, options.data_width);
+    let fits = |one: &&Configuration| {
+        one.is_built()
+            && (one.drives as usize, one.chunk_bytes(), one.data_width)
+                == (drives, chunk_bytes, data_width)
+    };
+    let none = CoreHostError::Configuration {
+        drives,
+        chunk_bytes,
+        data_width,
+    };
+    CONFIGURATIONS.iter().find(fits).ok_or(none)
+}
+
+fn far_end(
+    number: usize,
+    drive: &CoreDrive,
+    options: &CoreHostOptions,
+) -> Result<FarEnd, CoreHostError> {
+    let link = options.link;
+    let link = link.unwrap_or_else(|| LinkOptions::of_profile(&drive.profile.link));
+    let far_end = FarEndOptions {
+        seed: u64::from(options.world.seed) * 4 + number as u64,
+        back_pressure_percent: options.back_pressure_percent,
+        ..FarEndOptions::new(link, options.data_width)
+    };
+    let made = FarEnd::of_profile(drive.profile.clone(), drive.options.clone(), far_end);
+    let mut made = made.map_err(|source| CoreHostError::Drive {
+        name: drive.name.clone(),
+        source,
+    })?;
+    if let Some(pages) = &options.pages {
+        let pages: Arc<dyn PageGenerator> = pages.clone();
+        made.drive_mut().set_generator(pages);
+    }
+    Ok(made)
+}
+
+impl StreamHost for CoreHost {
+    fn drives(&self) -> &[StreamDrive] {
+        &self.drives
+    }
+
+    fn streamer(&mut self) -> Result<Box<dyn Streamer + '_>, StreamError> {
+        match self.core.bring_up() {
+            Ok(()) => Ok(Box::new(&mut self.core)),
+            Err(error) => Err(self.failed(error)),
+        }
+    }
+
+    fn close(&mut self) {}
+
+    fn data_path(&self) -> String {
+        let one = self.configuration();
+        format!(
+            "co-simulated core {} ({}-bit bus at 250 MHz); no bytes leave this program",
+            one.name, one.data_width
+        )
+    }
+
+    /// Planned faults drop what they hold, too. A failed bring-up is the error of the next [`StreamHost::streamer`].
+    fn lose_power(&mut self) -> bool {
+        for faults in &self.faults {
+            faults.lose_power();
+        }
+        self.power_cycle().is_ok()
+    }
+
+    fn link(&mut self, drive: usize) -> Option<PcieLink> {
+        self.read_link(drive).ok()
+    }
+
+    fn pattern_pages(&self) -> Option<Arc<PatternPages>> {
+        self.pages.clone()
+    }
+}
