@@ -132,7 +132,7 @@ module nvs_core #(
   input  logic [8*Drives-1:0]         link_width_i,
 
   output logic                        irq_o,
-  output logic                        quiet_o   // level: without an input nothing changes but times that count ticks
+  output logic                        quiet_o   // level, some cycles late: without an input nothing changes but times and CYCLES
 );
 
   localparam int unsigned SlotWidth  = $clog2(Slots);
@@ -443,6 +443,10 @@ module nvs_core #(
   logic [DataWidth-1:0]         mem_r_data;
   logic                         mem_r_last, mem_r_error;
 
+  logic                 page_aw_valid, page_aw_ready, page_w_valid, page_w_ready, page_w_last;
+  logic [RingWidth-1:0] page_aw_addr;
+  logic [DataWidth-1:0] page_w_data;
+
   nvs_ingress #(
     .DataWidth (DataWidth),
     .ChunkPages(ChunkPages),
@@ -459,13 +463,13 @@ module nvs_core #(
     .s_data_i (pattern_q ? made_data : kept_data),
     .s_keep_i (pattern_q ? made_keep : kept_keep),
     .s_last_i (pattern_q ? made_last : kept_last),
-    .aw_valid_o(mem_aw_valid[0]),
-    .aw_ready_i(mem_aw_ready[0]),
-    .aw_addr_o (mem_aw_addr[RingWidth-1:0]),
-    .w_valid_o (mem_w_valid[0]),
-    .w_ready_i (mem_w_ready[0]),
-    .w_data_o  (mem_w_data[DataWidth-1:0]),
-    .w_last_o  (mem_w_last[0]),
+    .aw_valid_o(page_aw_valid),
+    .aw_ready_i(page_aw_ready),
+    .aw_addr_o (page_aw_addr),
+    .w_valid_o (page_w_valid),
+    .w_ready_i (page_w_ready),
+    .w_data_o  (page_w_data),
+    .w_last_o  (page_w_last),
     .b_valid_i (mem_b_valid[0]),
     .b_error_i (mem_b_error),
     .cmd_valid_o(ingress_valid),
@@ -481,6 +485,28 @@ module nvs_core #(
     .error_o(ingress_error)
   );
   assign ingress_ready              = source_ready[0];
+  nvs_page_buffer #(
+    .DataWidth(DataWidth),
+    .AddrWidth(RingWidth),
+    .PageBeats(4096 / BeatBytes)
+  ) u_page_buffer (
+    .clk_i,
+    .rst_ni,
+    .aw_valid_i(page_aw_valid),
+    .aw_ready_o(page_aw_ready),
+    .aw_addr_i (page_aw_addr),
+    .w_valid_i (page_w_valid),
+    .w_ready_o (page_w_ready),
+    .w_data_i  (page_w_data),
+    .w_last_i  (page_w_last),
+    .m_aw_valid_o(mem_aw_valid[0]),
+    .m_aw_ready_i(mem_aw_ready[0]),
+    .m_aw_addr_o (mem_aw_addr[RingWidth-1:0]),
+    .m_w_valid_o (mem_w_valid[0]),
+    .m_w_ready_i (mem_w_ready[0]),
+    .m_w_data_o  (mem_w_data[DataWidth-1:0]),
+    .m_w_last_o  (mem_w_last[0])
+  );
   assign mem_aw_len[7:0]            = 8'(4096 / BeatBytes - 1);
   assign mem_w_strb[BeatBytes-1:0]  = '1;
 
