@@ -5,6 +5,10 @@ use std::io::ErrorKind;
 use std::process::ExitCode;
 
 use assay_calibrate::CalibrateError;
+use assay_cosim::host::CoreHostError;
+use assay_cosim::model::ModelError;
+use assay_cosim::streamer::CoreError;
+use assay_cosim::world::WorldError;
 use assay_device::identity::IdentityError;
 use assay_device::interlock::Refusal;
 use assay_device::session::SessionError;
@@ -85,6 +89,7 @@ fn code_of(error: &anyhow::Error) -> u8 {
             .or_else(|| cause.downcast_ref().map(index_code))
             .or_else(|| cause.downcast_ref().map(endpoint_code))
             .or_else(|| cause.downcast_ref().map(bench_code))
+            .or_else(|| cause.downcast_ref().map(core_code))
             .or_else(|| cause.downcast_ref().map(listen_code))
             .or_else(|| cause.downcast_ref().map(|_: &UsageError| USAGE))
             .or_else(|| cause.downcast_ref().map(|_: &ProfileFileError| USAGE))
@@ -132,6 +137,19 @@ fn endpoint_code(error: &EndpointError) -> u8 {
 fn bench_code(error: &BenchError) -> u8 {
     match error {
         BenchError::Streamer(error) => stream_code(error),
+        _ => USAGE,
+    }
+}
+
+fn core_code(error: &CoreHostError) -> u8 {
+    match error {
+        CoreHostError::Session(error) => session_code(error),
+        CoreHostError::Core(CoreError::World(WorldError::Model(ModelError::Wave { .. })))
+        | CoreHostError::Drive { .. } => IO_ERROR,
+        CoreHostError::Core(CoreError::World(WorldError::Model(
+            ModelError::Missing { .. } | ModelError::Broken { .. },
+        ))) => USAGE,
+        CoreHostError::Core(_) => DRIVE_FAILED,
         _ => USAGE,
     }
 }

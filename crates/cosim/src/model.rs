@@ -18,7 +18,7 @@ const RESET_CYCLES: u32 = 8;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ModelError {
     /// The build had no Verilator, no compiler or no RTL.
-    #[error("the model of the core was not built: {reason}")]
+    #[error("built without the model of the core: {reason}; build again with it")]
     Missing {
         /// What is missing, and how to install it.
         reason: String,

@@ -218,12 +218,10 @@ impl<D: DriveSide> CoreStreamer<D> {
         }
         let whole = extents.iter().map(|extent| extent.capacity_bytes / chunk);
         let end = whole.min().unwrap_or(0).saturating_sub(1) * chunk;
-        self.start(
-            map::WRITE_BANK,
-            request.first.unwrap_or(0),
-            request.last.unwrap_or(end),
-            None,
-        )?;
+        let first = request.first.unwrap_or(0);
+        // A first address beyond the media is out of range, not after the last.
+        let last = request.last.unwrap_or(end.max(first));
+        self.start(map::WRITE_BANK, first, last, None)?;
         self.world.run(64)?;
         let status = self.status(map::WRITE_BANK)?;
         if status.has(StatusBits::RUNNING) {

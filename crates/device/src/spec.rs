@@ -3,7 +3,8 @@
 //! Forms: `null:` and `null:size=16g` (the null target), `sim:PROFILE[,key=value...]` (a simulated drive; PROFILE is a
 //! name, or the path of a file that ends in `.toml`, see `assay_sim_host::profile_file`),
 //! anything else is a path: a block device, a symbolic link to one (`/dev/disk/by-id/...`), a regular file, or an NVMe
-//! generic character device (`/dev/ng0n1`). A file whose name begins with `null:` or `sim:` is written `./null:...`.
+//! generic character device (`/dev/ng0n1`). A file whose name begins with `null:`, `sim:` or `rtl:` is written `./null:...`.
+//! `rtl:` is no drive but a streaming core in front of one: an error here.
 //!
 //! # Non-goals
 //! Nothing is opened ([`crate::identity::identify`] does that); profile names are not checked.
@@ -71,6 +72,10 @@ impl DriveSpec {
             parse_null(text, rest)?
         } else if let Some(rest) = text.strip_prefix("sim:") {
             parse_sim(text, rest)?
+        } else if text.starts_with("rtl:") {
+            return Err(SpecError::Malformed(format!(
+                "{text:?} is a co-simulated streaming core, which records and replays streams: it is for assay record, replay and testbench; here, name the drive itself, as sim:PROFILE"
+            )));
         } else {
             classify_path(Path::new(text))
         };

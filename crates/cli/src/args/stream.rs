@@ -1,5 +1,7 @@
 //! Arguments of the stream commands.
 
+use std::path::PathBuf;
+
 use assay_stream::drives::IoCalls;
 use assay_units::{Nanos, parse_duration, parse_size, text::parse_rate};
 use clap::Args;
@@ -31,6 +33,17 @@ pub struct StreamArguments {
     pub engine: IoCalls,
 }
 
+/// The co-simulated core.
+#[derive(Clone, Debug, Default, Args)]
+pub struct CoreArguments {
+    /// Bits of the core's data buses [default: 128]
+    #[arg(long, value_name = "N", value_parser = bus_bits(), help_heading = "Co-simulated core (rtl:)")]
+    pub bus_bits: Option<u32>,
+    /// Write all signals of the core to this wave file (FST); about 1 MB per 100 us simulated
+    #[arg(long, value_name = "FILE", help_heading = "Co-simulated core (rtl:)")]
+    pub wave: Option<PathBuf>,
+}
+
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -39,6 +52,7 @@ Examples:
   camera | assay record /dev/nvme0n1 --destroy S4EWNX0M --index --rate 800MB/s --lossy-deadline 50ms
   assay record /dev/nvme0n1 --destroy S4EWNX0M --plan --rate 800MB/s
   assay record sim:mle-brief-960gb --pattern 1 --length 4g
+  assay record rtl:sim:mle-brief-960gb --pattern 1 --length 16m --wave core.fst
 
 Ctrl-C and a closed terminal abort (what is in flight is finished and flushed), SIGTERM stops (no flush), SIGUSR1 flushes now. Addresses are those of chunks; a
 stream over several drives uses the same addresses on each. See docs/build-a-recorder.md.")]
@@ -96,6 +110,9 @@ pub struct RecordArguments {
     /// Print a line of JSON on stderr whenever more has become durable
     #[arg(long, help_heading = "Safety and output")]
     pub watch: bool,
+    /// Only with rtl:.
+    #[command(flatten)]
+    pub core: CoreArguments,
 }
 
 #[derive(Debug, Args)]
@@ -128,6 +145,9 @@ pub struct ReplayArguments {
     /// Do not look for an index
     #[arg(long, help_heading = "Stream")]
     pub raw: bool,
+    /// Only with rtl:.
+    #[command(flatten)]
+    pub core: CoreArguments,
 }
 
 #[derive(Debug, Args)]
@@ -142,6 +162,14 @@ pub struct VerifyArguments {
     /// Where and how.
     #[command(flatten)]
     pub stream: StreamArguments,
+}
+
+fn bus_bits() -> impl TypedValueParser<Value = u32> {
+    PossibleValuesParser::new(["128", "256", "512"]).map(|bits| match bits.as_str() {
+        "256" => 256,
+        "512" => 512,
+        _ => 128,
+    })
 }
 
 /// System calls for I/O.

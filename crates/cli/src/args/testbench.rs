@@ -4,7 +4,7 @@ use assay_stream::drives::IoCalls;
 use assay_units::parse_size;
 use clap::Args;
 
-use super::stream::calls;
+use super::stream::{CoreArguments, calls};
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -13,6 +13,7 @@ Examples:
   assay testbench disk.img --destroy disk.img --chunk 64k --json
   assay testbench /dev/nvme0n1 --destroy S4EWNX0M --span 16g          tests 08 and 10 on 16 GiB only
   assay testbench sim:mle-brief-960gb,fault=drop-write@40000 --span 8g
+  assay testbench rtl:sim:mle-brief-960gb --chunk 16k --span 1m       the RTL core in co-simulation
 
 Everything on the range is lost. Without --span, test 10 writes and reads the whole of it. Exit status 1 when a test failed.
 docs/testbench.md explains the tests and the log.")]
@@ -43,4 +44,7 @@ pub struct TestbenchArguments {
     /// uring, sync (blocking calls, one chunk at a time), or auto: sync on drives in memory (zram), uring on all others
     #[arg(long, default_value = "auto", value_parser = calls())]
     pub engine: IoCalls,
+    /// Only with rtl:.
+    #[command(flatten)]
+    pub core: CoreArguments,
 }

@@ -39,7 +39,7 @@ pub fn run(arguments: JobArguments, output: Output) -> anyhow::Result<CommandOut
         other => anyhow::Error::new(other),
     })?;
     drives[0].authorise(&session_options)?;
-    super::check_destroy_serials(&drives, &session_options.destroy)?;
+    super::check_destroy_serials(&super::serials_of(&drives), &session_options.destroy)?;
     let stop = super::stop_flag()?;
     // Removed when the command ends.
     let temporary = tempfile::Builder::new().prefix("assay-job-").tempdir().context(

@@ -108,13 +108,17 @@ pub fn open_drives(
         }
         drives.push(drive);
     }
-    check_destroy_serials(&drives, &options.destroy)?;
+    check_destroy_serials(&serials_of(&drives), &options.destroy)?;
     Ok(drives)
 }
 
+/// What `--destroy` must name.
+pub fn serials_of(drives: &[DriveSession]) -> Vec<&str> {
+    drives.iter().map(|d| d.info().serial.as_str()).collect()
+}
+
 /// Error for a `--destroy` value that names none of the drives. Signatures, which it names too, start with a lower-case letter.
-pub fn check_destroy_serials(drives: &[DriveSession], destroy: &[String]) -> anyhow::Result<()> {
-    let known: Vec<&str> = drives.iter().map(|d| d.info().serial.as_str()).collect();
+pub fn check_destroy_serials(known: &[&str], destroy: &[String]) -> anyhow::Result<()> {
     let is_signature = |name: &str| name.starts_with(|c: char| c.is_ascii_lowercase());
     for name in destroy {
         if !known.contains(&name.as_str()) && !is_signature(name) {

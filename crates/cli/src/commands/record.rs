@@ -34,7 +34,7 @@ pub fn run(arguments: RecordArguments, output: Output) -> anyhow::Result<Command
         generator: Some(pages),
         ..SessionOptions::default()
     };
-    let mut streamed = stream::open(&arguments.stream, &session)?;
+    let mut streamed = stream::open(&arguments.stream, &arguments.core, &session)?;
     let options = options(&arguments, &streamed)?;
     let mut source = source(&arguments, &streamed)?;
     let registers = stream::listen()?;

@@ -26,7 +26,7 @@ pub fn run(arguments: &ReplayArguments, output: Output) -> anyhow::Result<Comman
         keep_data: arguments.check.is_some(),
         ..SessionOptions::default()
     };
-    let mut streamed = stream::open(&arguments.stream, &session)?;
+    let mut streamed = stream::open(&arguments.stream, &arguments.core, &session)?;
     let range = streamed.range;
     let options = ReplayOptions {
         keep_going: false,

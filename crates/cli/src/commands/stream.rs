@@ -14,7 +14,7 @@ use assay_stream::streamer::StreamHost;
 use assay_units::text::{format_size, group_digits};
 
 use super::streamer::{self, OpenStreamer, StreamerRequest};
-use crate::args::stream::StreamArguments;
+use crate::args::stream::{CoreArguments, StreamArguments};
 use crate::exit::CommandOutcome;
 use crate::terminal::simulated_mark;
 
@@ -31,8 +31,14 @@ pub struct Streamed {
 }
 
 /// Open the drives.
-pub fn open(arguments: &StreamArguments, session: &SessionOptions) -> anyhow::Result<Streamed> {
-    let OpenStreamer { host, infos, range } = streamer::open(StreamerRequest {
+pub fn open(
+    arguments: &StreamArguments,
+    core: &CoreArguments,
+    session: &SessionOptions,
+) -> anyhow::Result<Streamed> {
+    let OpenStreamer {
+        host, infos, range, ..
+    } = streamer::open(StreamerRequest {
         names: &arguments.drives,
         range: range_request(arguments.first, arguments.last, arguments.chunk),
         session: session.clone(),
@@ -41,6 +47,7 @@ pub fn open(arguments: &StreamArguments, session: &SessionOptions) -> anyhow::Re
         depth: arguments.iodepth,
         direct: Some(arguments.direct.unwrap_or(true)),
         calls: arguments.engine,
+        core,
     })?;
     let mark = |info: &DriveInfo| format!("{}{}", info.spec, simulated_mark(info.simulated));
     let names: Vec<String> = infos.iter().map(mark).collect();

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use assay_cosim::host::{self, CoreDrive, CoreHost, CoreHostOptions};
 use assay_device::identity::DriveInfo;
 use assay_device::session::{DriveSession, SessionOptions};
 use assay_integrity::pattern::PatternPages;
@@ -9,7 +10,14 @@ use assay_stream::drives::{IoCalls, QueueOptions, SoftwareHost, media};
 use assay_stream::range::{RangeRequest, StreamRange};
 use assay_stream::streamer::StreamHost;
 
-use crate::exit::UsageError;
+use crate::args::stream::CoreArguments;
+use crate::exit::{UsageError, bail_usage};
+
+/// Width of the core's bus.
+const DEFAULT_BUS_BITS: u32 = 128;
+
+/// The first bytes of an FST file: type and length of its header.
+const FST_HEAD: &str = "\0\0\0\0\0\0\0\u{1}I";
 
 /// What a command needs.
 pub struct StreamerRequest<'a> {
@@ -29,6 +37,8 @@ pub struct StreamerRequest<'a> {
     pub direct: Option<bool>,
     /// System calls for I/O on real drives.
     pub calls: IoCalls,
+    /// Options of the co-simulated core.
+    pub core: &'a CoreArguments,
 }
 
 /// A streamer with its drives, and the checked range.
@@ -36,12 +46,65 @@ pub struct OpenStreamer {
     pub host: Box<dyn StreamHost>,
     pub infos: Vec<DriveInfo>,
     pub range: StreamRange,
+    /// Chunks in flight per drive.
+    pub depth: u32,
 }
 
-/// The streamer for these names, with its drives. This is the one place where names select a streamer: at present they are all names of drives, and the
-/// streamer is software. A co-simulated core is another [`StreamHost`], made here for names of its own.
+/// The streamer for these names, with its drives: the co-simulated core for `rtl:` names, otherwise software. This is the one place where names select a
+/// streamer.
 pub fn open(request: StreamerRequest<'_>) -> anyhow::Result<OpenStreamer> {
-    software(request)
+    let is_core = |name: &&String| name.starts_with(host::PREFIX);
+    let cores = request.names.iter().filter(is_core).count();
+    if cores == 0 {
+        let CoreArguments { bus_bits, wave } = request.core;
+        let option = match (bus_bits, wave) {
+            (Some(_), _) => "--bus-bits",
+            (_, Some(_)) => "--wave",
+            (None, None) => return software(request),
+        };
+        bail_usage!(
+            "{option} is for the co-simulated core (rtl:sim:PROFILE); {} is none",
+            request.names.join(", ")
+        );
+    }
+    if cores < request.names.len() {
+        bail_usage!(
+            "{}: one stream goes either through the co-simulated core or through software; name all drives with rtl:, or none",
+            request.names.join(", ")
+        );
+    }
+    core(&request)
+}
+
+/// The range is checked after the bring-up of the drives: the core knows their size.
+fn core(request: &StreamerRequest<'_>) -> anyhow::Result<OpenStreamer> {
+    if let Some(wave) = &request.core.wave {
+        super::check_replaceable(wave, FST_HEAD)?;
+    }
+    let keep_data = request.session.keep_data;
+    let drives = request.names.iter();
+    let drives: Result<Vec<_>, _> = drives
+        .map(|name| CoreDrive::parse(name, keep_data))
+        .collect();
+    let options = CoreHostOptions {
+        data_width: request.core.bus_bits.unwrap_or(DEFAULT_BUS_BITS),
+        chunk_bytes: request.range.chunk_bytes,
+        pages: request.pages.clone(),
+        wave: request.core.wave.clone(),
+        ..CoreHostOptions::default()
+    };
+    let host = CoreHost::new(drives?, &options)?;
+    let infos = host.infos().to_vec();
+    let serials: Vec<&str> = infos.iter().map(|info| info.serial.as_str()).collect();
+    super::check_destroy_serials(&serials, &request.session.destroy)?;
+    let range = StreamRange::new(&request.range, &host.extents());
+    let range = range.map_err(|error| UsageError(error.to_string()))?;
+    Ok(OpenStreamer {
+        depth: host.configuration().slots,
+        host: Box::new(host),
+        infos,
+        range,
+    })
 }
 
 /// The range is checked before the interlock asks for permission to write.
@@ -71,6 +134,7 @@ fn software(request: StreamerRequest<'_>) -> anyhow::Result<OpenStreamer> {
             .unwrap_or_else(|| infos.iter().all(|info| info.direct_io)),
         calls: request.calls,
     };
+    let depth = queues.depth;
     let mut host = SoftwareHost::new(sessions, queues);
     if let Some(pages) = request.pages {
         host = host.with_pages(pages);
@@ -79,5 +143,6 @@ fn software(request: StreamerRequest<'_>) -> anyhow::Result<OpenStreamer> {
         host: Box::new(host),
         infos,
         range,
+        depth,
     })
 }

@@ -30,7 +30,10 @@ pub fn run(arguments: TestbenchArguments, output: Output) -> anyhow::Result<Comm
         ..SessionOptions::default()
     };
     let OpenStreamer {
-        mut host, infos, ..
+        mut host,
+        infos,
+        depth,
+        ..
     } = streamer::open(StreamerRequest {
         names: &[arguments.drive],
         range: request,
@@ -40,13 +43,14 @@ pub fn run(arguments: TestbenchArguments, output: Output) -> anyhow::Result<Comm
         depth: arguments.iodepth,
         direct: None,
         calls: arguments.engine,
+        core: &arguments.core,
     })?;
     let simulated = infos.iter().any(|info| info.simulated);
     let options = BenchOptions {
         first: request.first,
         last: request.last,
         chunk_bytes: request.chunk_bytes,
-        depth: arguments.iodepth,
+        depth,
         seed: arguments.seed.unwrap_or_else(|| seed_of(simulated)),
         span_bytes: arguments.span,
     };

@@ -7,13 +7,17 @@ use serde_json::json;
 
 use super::replay::{add_recording_lines, recording_document};
 use super::stream::{self, Lines};
-use crate::args::stream::VerifyArguments;
+use crate::args::stream::{CoreArguments, VerifyArguments};
 use crate::exit::CommandOutcome;
 use crate::terminal::Output;
 
 /// Read the whole recording and compare every chunk with its checksum.
 pub fn run(arguments: &VerifyArguments, output: Output) -> anyhow::Result<CommandOutcome> {
-    let mut streamed = stream::open(&arguments.stream, &SessionOptions::default())?;
+    let mut streamed = stream::open(
+        &arguments.stream,
+        &CoreArguments::default(),
+        &SessionOptions::default(),
+    )?;
     let registers = stream::listen()?;
     let mut recording = streamed.host.find_recording(streamed.range.first)?;
     let mut streamer = streamed.host.streamer()?;

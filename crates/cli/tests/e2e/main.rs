@@ -29,6 +29,7 @@ mod kill_points;
 mod outputs;
 mod pacing;
 mod repeat;
+mod rtl;
 mod safety;
 mod serve;
 mod serving;

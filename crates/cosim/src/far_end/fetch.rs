@@ -372,6 +372,7 @@ impl Fetcher {
     /// Controller reset: commands are gone, what was requested is dropped when it arrives.
     pub(super) fn reset(&mut self) {
         self.queues.clear();
+        self.next_queue = 0;
         self.commands.clear();
         self.free_keys.clear();
         self.lists.clear();
