@@ -372,3 +372,7 @@ impl StreamHost for CoreHost {
         self.pages.clone()
     }
 }
+
+#[cfg(test)]
+#[path = "../tests/unit/host.rs"]
+mod tests;
