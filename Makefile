@@ -1,9 +1,9 @@
 # Build targets of assay; `make help` lists them.
 .DEFAULT_GOAL := help
-.PHONY: help build demo test fuzz rtl registers check bench fidelity fit clean
+.PHONY: help build demo test fuzz rtl rtl-long registers check bench fidelity fit clean
 
 help: ## list the targets
-	@sed -nE 's/^([a-z]+):.*## (.*)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 16
+	@sed -nE 's/^([a-z-]+):.*## (.*)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 16
 
 build: ## release build; prints the path of the binary
 	@cargo build --release -p assay-cli
@@ -20,9 +20,13 @@ test: ## project rules, all tests, the README's commands; as root installs missi
 fuzz: ## repeat the property tests with new random cases; MINUTES=10
 	@scripts/fuzz $(MINUTES)
 
-rtl: ## hardware core: lint, proofs, mutants that the proofs must find, area
+rtl: ## hardware core: lint, proofs, all mutants that the proofs must find, area
 	@scripts/ensure-packages
 	@rtl/check
+
+rtl-long: ## hardware core: faults that the co-simulation must find, coverage, place and route on an ECP5
+	@scripts/ensure-packages
+	@rtl/check cosim-mutants coverage clock
 
 registers: ## regenerate the hardware core's register file, its Rust constants and its register map from rtl/registers.toml
 	cargo run -q -p assay-register-map

@@ -357,7 +357,8 @@ module nvs_core #(
     end else begin
       // One cycle after the retirement, for which the queue has a slot to release then.
       record_release_q  <= retire_valid[Drives*0 +: Drives] & retire_ready[Drives*0 +: Drives] & ~retire_flush[Drives*0 +: Drives];
-      release_ingress_q <= (retire_valid[Drives*0 +: Drives] & retire_ready[Drives*0 +: Drives] & ~retire_flush[Drives*0 +: Drives]) != '0 && running[0] && !started[0];
+      release_ingress_q <= (retire_valid[Drives*0 +: Drives] & retire_ready[Drives*0 +: Drives] & ~retire_flush[Drives*0 +: Drives]) != '0
+                        && running[0] && !started[0];
       if (started[1]) release_drive_q <= '0;
       else if (egress_release) release_drive_q <= release_drive_q == 2'(Drives - 1) ? 2'd0 : release_drive_q + 2'd1;
     end
@@ -786,8 +787,8 @@ module nvs_core #(
   );
 
   // Outputs and bits without a reader.
-  assign unused = ^{flush_write, flush_read, flush_read_valid, drive_timeout, drive_control, control, stopping, stopped, aborted, source_ready,
-                    source_chunks, chunk_valid, chunk_last, chunk_bytes, chunk_drive, chunk_slot};
+  assign unused = ^{flush_write, flush_read, flush_read_valid, drive_timeout, drive_control, control, stopping, stopped, aborted,
+                    source_ready, source_chunks, chunk_valid, chunk_last, chunk_bytes, chunk_drive, chunk_slot};
 
   // Quiet: no transfer and nothing offered for longer than any pipeline of the core.
   localparam int unsigned QuietCycles = 64;

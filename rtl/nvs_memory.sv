@@ -192,7 +192,7 @@ module nvs_memory #(
   assign mem_b_ready_o = 1'b1;
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) b_valid_o <= '0;
-    else         b_valid_o <= mem_b_valid_i ? Masters'(8'b1 << mem_b_id_i) : '0;
+    else         b_valid_o <= mem_b_valid_i ? Masters'(8'd1 << mem_b_id_i) : '0;
   end
   always_ff @(posedge clk_i) b_error_o <= mem_b_resp_i[1];
 
@@ -213,7 +213,7 @@ module nvs_memory #(
     .data_o ({read_id, r_data_o, r_last_o, r_error_o}),
     .count_o(read_count)
   );
-  assign r_valid_o = read_valid ? Masters'(8'b1 << read_id) : '0;
+  assign r_valid_o = read_valid ? Masters'(8'd1 << read_id) : '0;
 
   logic unused;
   assign unused = &{1'b0, read_grant, order_count, write_count, read_count, mem_b_resp_i[0], mem_r_resp_i[0]};

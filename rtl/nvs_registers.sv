@@ -347,13 +347,13 @@ module nvs_registers #(
   logic [9:0]  f_word_q, f_choice, f_word;
   assign f_word = f_chosen_q ? f_word_q : f_choice;
   logic        f_rw, f_w1p, f_held, f_pulse;
-  logic [31:0] f_value, f_reset, f_command;
+  logic [31:0] f_value, f_reset, f_order;
   always_comb begin
     {f_rw, f_w1p, f_held, f_pulse} = '0;
-    {f_value, f_reset, f_command} = '0;
+    {f_value, f_reset, f_order} = '0;
     if (f_word == 10'h000) begin f_value = 32'h59415341; end
     if (f_word == 10'h001) begin f_value = 32'h2; end
-    if (f_word == 10'h002) begin f_w1p = 1'b1; f_pulse = write_control_valid_o; f_command = write_control_o; end
+    if (f_word == 10'h002) begin f_w1p = 1'b1; f_pulse = write_control_valid_o; f_order = write_control_o; end
     if (f_word == 10'h003) begin f_value = write_status_i; end
     if (f_word == 10'h004) begin f_rw = 1'b1; f_value = write_first_address_o[0 +: 32]; f_reset = 32'h0; end
     if (f_word == 10'h005) begin f_rw = 1'b1; f_value = write_first_address_o[32 +: 32]; f_reset = 32'h0; end
@@ -380,7 +380,7 @@ module nvs_registers #(
     if (f_word == 10'h01b) begin f_held = 1'b1; f_value = write_error_beat_i[32 +: 32]; end
     if (f_word == 10'h01c) begin f_held = 1'b1; f_value = write_device_status_i[0 +: 32]; end
     if (f_word == 10'h01d) begin f_held = 1'b1; f_value = write_device_status_i[32 +: 32]; end
-    if (f_word == 10'h01e) begin f_w1p = 1'b1; f_pulse = write_flush_control_valid_o; f_command = write_flush_control_o; end
+    if (f_word == 10'h01e) begin f_w1p = 1'b1; f_pulse = write_flush_control_valid_o; f_order = write_flush_control_o; end
     if (f_word == 10'h01f) begin f_value = write_flush_status_i; end
     if (f_word == 10'h020) begin f_held = 1'b1; f_value = write_dropped_beats_i[0 +: 32]; end
     if (f_word == 10'h021) begin f_held = 1'b1; f_value = write_dropped_beats_i[32 +: 32]; end
@@ -390,7 +390,7 @@ module nvs_registers #(
     if (f_word == 10'h025) begin f_rw = 1'b1; f_value = write_pattern_seed_high_o[32 +: 32]; f_reset = 32'h0; end
     if (f_word == 10'h040) begin f_value = 32'h59415341; end
     if (f_word == 10'h041) begin f_value = 32'h2; end
-    if (f_word == 10'h042) begin f_w1p = 1'b1; f_pulse = read_control_valid_o; f_command = read_control_o; end
+    if (f_word == 10'h042) begin f_w1p = 1'b1; f_pulse = read_control_valid_o; f_order = read_control_o; end
     if (f_word == 10'h043) begin f_value = read_status_i; end
     if (f_word == 10'h044) begin f_rw = 1'b1; f_value = read_first_address_o[0 +: 32]; f_reset = 32'h0; end
     if (f_word == 10'h045) begin f_rw = 1'b1; f_value = read_first_address_o[32 +: 32]; f_reset = 32'h0; end
@@ -417,7 +417,7 @@ module nvs_registers #(
     if (f_word == 10'h05b) begin f_held = 1'b1; f_value = read_error_beat_i[32 +: 32]; end
     if (f_word == 10'h05c) begin f_held = 1'b1; f_value = read_device_status_i[0 +: 32]; end
     if (f_word == 10'h05d) begin f_held = 1'b1; f_value = read_device_status_i[32 +: 32]; end
-    if (f_word == 10'h05e) begin f_w1p = 1'b1; f_pulse = read_flush_control_valid_o; f_command = read_flush_control_o; end
+    if (f_word == 10'h05e) begin f_w1p = 1'b1; f_pulse = read_flush_control_valid_o; f_order = read_flush_control_o; end
     if (f_word == 10'h05f) begin f_value = read_flush_status_i; end
     if (f_word == 10'h060) begin f_held = 1'b1; f_value = read_dropped_beats_i[0 +: 32]; end
     if (f_word == 10'h061) begin f_held = 1'b1; f_value = read_dropped_beats_i[32 +: 32]; end
@@ -441,7 +441,7 @@ module nvs_registers #(
       if (f_word == 10'(32'h08a + 64*d)) begin f_value = drive_commands_i[32*d +: 32]; end
       if (f_word == 10'(32'h08b + 64*d)) begin f_value = drive_doorbells_i[32*d +: 32]; end
       if (f_word == 10'(32'h08c + 64*d)) begin f_value = drive_protocol_errors_i[32*d +: 32]; end
-      if (f_word == 10'(32'h08d + 64*d)) begin f_w1p = 1'b1; f_pulse = drive_control_valid_o[d]; f_command = drive_control_o[32*d +: 32]; end
+      if (f_word == 10'(32'h08d + 64*d)) begin f_w1p = 1'b1; f_pulse = drive_control_valid_o[d]; f_order = drive_control_o[32*d +: 32]; end
     end
   end
 

@@ -156,7 +156,9 @@ module nvs_session #(
     beyond = 1'b0;
     for (int unsigned d = 0; d < Drives; d++) begin
       if ({1'b0, last_q} >= (block_shift_i[4*d +: 4] == 4'd12 ? (NoWidth + 1)'(media_blocks_i[64*d +: 64] >> (ChunkShift - 12))
-                                                              : (NoWidth + 1)'(media_blocks_i[64*d +: 64] >> (ChunkShift - 9)))) beyond = 1'b1;
+                                                              : (NoWidth + 1)'(media_blocks_i[64*d +: 64] >> (ChunkShift - 9)))) begin
+        beyond = 1'b1;
+      end
     end
   end
 
@@ -234,7 +236,8 @@ module nvs_session #(
   assign timed_out = oldest_us_o >= timeout_us_i && outstanding && !lost_q && state_q != Idle;
   assign fails     = retire_bad || timed_out || protocol_error_i || flush_failed || !(&ready_i);
   // After its last beat a stream has ended; a replay can be stopped until its last chunk was delivered.
-  assign stop_now  = (stop_i || abort_i) && (state_q == Run || (Replay != 0 && state_q == Drain)) && (Replay != 0 || !source_ended_i) && !stopped_q;
+  assign stop_now  = (stop_i || abort_i) && (state_q == Run || (Replay != 0 && state_q == Drain))
+                  && (Replay != 0 || !source_ended_i) && !stopped_q;
   assign stopping_o = stopped_q || failed_q || lost_q;
   assign stopped_o  = stopped_q;
   assign aborted_o  = aborted_q;
@@ -340,7 +343,8 @@ module nvs_session #(
 
       if (state_q == Run || state_q == Drain || state_q == Flush) begin
         if (fails && !failed_q && !lost_q) begin
-          device_status_o <= {retired_shift == 4'd12 ? 32'(64'(retired_no_q) << (ChunkShift - 12)) : 32'(64'(retired_no_q) << (ChunkShift - 9)),
+          device_status_o <= {retired_shift == 4'd12 ? 32'(64'(retired_no_q) << (ChunkShift - 12))
+                                                     : 32'(64'(retired_no_q) << (ChunkShift - 9)),
                               1'b1, 13'b0, retired_drive_q, 1'b0, retire_bad ? retire_status : NoStatus};
         end
         if (fails) failed_q <= 1'b1;

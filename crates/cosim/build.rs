@@ -1,6 +1,8 @@
 //! Makes a model of `rtl/nvs_core.sv` for each configuration: SystemVerilog to C++ (Verilator), C++ to one static library.
 //!
 //! Without `verilator`, a C++ compiler or the RTL the crate is built without models, and `CoreModel::new` says what is missing.
+//! With the feature `shared-model` there is one model, w128c16, in a shared library that `rtl/check coverage` and `rtl/check
+//! cosim-mutants` exchange for others without a new build of the tests.
 //! A model is made anew when the RTL, `csrc/` or its configuration have changed, by content.
 
 use std::collections::hash_map::DefaultHasher;
@@ -19,6 +21,9 @@ use config::{CONFIGURATIONS, Configuration};
 
 /// Models made at the same time.
 const JOBS: usize = 2;
+
+/// The configuration of the feature `shared-model`.
+const SHARED_MODEL: &str = "w128c16";
 
 fn main() -> io::Result<()> {
     println!("cargo:rustc-check-cfg=cfg(core_model)");
@@ -111,7 +116,11 @@ impl Builder {
 
     fn build(&self) -> Result<(), String> {
         let all = std::env::var_os("CARGO_FEATURE_ALL_CONFIGURATIONS").is_some();
-        let wanted = CONFIGURATIONS.iter().filter(|one| all || one.default);
+        let shared = std::env::var_os("CARGO_FEATURE_SHARED_MODEL").is_some();
+        let wanted = CONFIGURATIONS.iter().filter(|one| match shared {
+            true => one.name == SHARED_MODEL,
+            false => all || one.default,
+        });
         let wanted: Vec<&Configuration> = wanted.collect();
         let names: String = wanted
             .iter()
@@ -143,11 +152,20 @@ impl Builder {
             objects.lock().expect("no thread panics").extend(runtime?);
             Ok::<(), String>(())
         })?;
+        let objects = objects.into_inner().expect("no thread panics");
+        println!("cargo:rustc-link-search=native={}", self.out.display());
+        if shared {
+            let library = self.out.join("libassay_cosim_models.so");
+            let mut linker = Command::new(&self.compiler);
+            linker.arg("-shared").args(objects);
+            linker.arg("-o").arg(&library).arg("-lz");
+            run(&mut linker)?;
+            println!("cargo:rustc-link-lib=dylib=assay_cosim_models");
+            return Ok(());
+        }
         let library = self.out.join("libassay_cosim_models.a");
         let _ = fs::remove_file(&library);
-        let objects = objects.into_inner().expect("no thread panics");
         run(Command::new("ar").arg("rcs").arg(&library).args(objects))?;
-        println!("cargo:rustc-link-search=native={}", self.out.display());
         println!("cargo:rustc-link-lib=static=assay_cosim_models");
         println!("cargo:rustc-link-lib=dylib=stdc++");
         if self.trace {

@@ -80,7 +80,7 @@ end
 always_ff @(posedge clk_i) begin
   f_kept_q    <= rst_ni ? f_due : f_reset;
   f_pulse_q   <= rst_ni && f_pulse;
-  f_command_q <= f_command;
+  f_command_q <= f_order;
 end
 always_comb if (rst_ni) begin
   if (f_rw) assert (f_value == f_due);

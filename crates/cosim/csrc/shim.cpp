@@ -19,6 +19,13 @@
 #if TRACE
 #include "verilated_fst_c.h"
 #endif
+#if VM_COVERAGE
+#include <unistd.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <string>
+#endif
 
 namespace {
 
@@ -165,6 +172,14 @@ void destroy(void* pointer) {
   auto* instance = static_cast<Instance*>(pointer);
   trace_stop(pointer);
   instance->core.final();
+#if VM_COVERAGE
+  // One file per instance, merged by rtl/check coverage.
+  static std::atomic<int> number{0};
+  if (const char* folder = std::getenv("ASSAY_COSIM_COVERAGE")) {
+    const std::string name = std::to_string(getpid()) + "-" + std::to_string(number++) + ".dat";
+    instance->context.coveragep()->write((std::string(folder) + "/" + name).c_str());
+  }
+#endif
   delete instance;
 }
 

@@ -427,10 +427,10 @@ fn properties(out: &mut String, description: &Description) {
   logic [9:0]  f_word_q, f_choice, f_word;
   assign f_word = f_chosen_q ? f_word_q : f_choice;
   logic        f_rw, f_w1p, f_held, f_pulse;
-  logic [31:0] f_value, f_reset, f_command;
+  logic [31:0] f_value, f_reset, f_order;
   always_comb begin
     {f_rw, f_w1p, f_held, f_pulse} = '0;
-    {f_value, f_reset, f_command} = '0;
+    {f_value, f_reset, f_order} = '0;
 ";
     for bank in &description.banks {
         let registers = description.of_bank(bank);
@@ -452,7 +452,7 @@ fn properties(out: &mut String, description: &Description) {
                         register.reset >> low & 0xffff_ffff
                     ),
                     Access::W1p => format!(
-                        "f_w1p = 1'b1; f_pulse = {name}_valid_o{index}; f_command = {name}_o{};",
+                        "f_w1p = 1'b1; f_pulse = {name}_valid_o{index}; f_order = {name}_o{};",
                         part(bank, 32)
                     ),
                     Access::Ro if register.is_held() => {
