@@ -353,9 +353,9 @@ module nvs_session #(
         if (stop_now) begin
           stopped_q <= 1'b1;
           aborted_q <= abort_i;
-          if (abort_i) flush_after_q <= 1'b1;
         end
-        if (flush_after_i) flush_after_q <= 1'b1;
+        // What the stream gave before its end is made durable by an ABORT, too.
+        if (flush_after_i || abort_i) flush_after_q <= 1'b1;
       end
 
       // Flush commands of all drives; the last completion makes the run durable.

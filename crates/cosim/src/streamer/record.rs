@@ -182,7 +182,8 @@ impl<D: DriveSide> CoreStreamer<D> {
         started_at: u64,
     ) -> Result<assay_stream::status::StreamStatus, CoreError> {
         let mut stopped = false;
-        if matches!(end, Feed::Stop) {
+        if matches!(end, Feed::Stop) || registers.stop_requested() {
+            // Behind the bytes that were given.
             self.take_queued()?;
             stopped = true;
             self.command(WRITE_BANK, stop_bit(registers))?;

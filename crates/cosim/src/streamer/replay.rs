@@ -142,7 +142,7 @@ impl<D: DriveSide> CoreStreamer<D> {
                 continue;
             }
             let status = self.status(READ_BANK)?;
-            if !status.has(StatusBits::RUNNING) {
+            if !status.has(StatusBits::RUNNING) && self.world.sink.bytes().len() < wanted {
                 return Ok(());
             }
             let waited = self.world.cycle() - progress_at;

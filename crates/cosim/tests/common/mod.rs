@@ -1,12 +1,15 @@
 //! Cores for the integration tests.
 #![allow(dead_code, reason = "no test file uses all of it")]
 
+pub mod slot;
+
 use assay_cosim::config::Configuration;
 use assay_cosim::far_end::{FarEnd, FarEndOptions, LinkOptions, unlimited_profile};
 use assay_cosim::streamer::CoreStreamer;
 use assay_cosim::world::{World, WorldError, WorldOptions};
 use assay_ssd::{DriveOptions, Profile};
 use assay_stream::range::StreamRange;
+use slot::Slot;
 
 /// What surrounds a core.
 #[derive(Clone, Copy, Debug)]
@@ -66,17 +69,45 @@ pub fn core_in(
         FarEnd::of_profile(profile.clone(), drive_options, far_end).expect("a drive")
     };
     let drives = (0..configuration.drives).map(drive).collect();
-    let world = match World::new(configuration, drives, &rough.world) {
-        Ok(world) => world,
+    let world = built(World::new(configuration, drives, &rough.world))?;
+    let names = (0..configuration.drives).map(|n| format!("drive {n}"));
+    Some(CoreStreamer::new(world, names.collect()).expect("the register map"))
+}
+
+/// A core of a configuration with one drive that can be made to fail.
+pub fn slot_core(
+    name: &str,
+    profile: Profile,
+    rough: &Rough,
+    options: &DriveOptions,
+) -> Option<CoreStreamer<Slot>> {
+    let configuration = Configuration::named(name).expect("a configuration");
+    let mut far_end = FarEndOptions::new(rough.link, configuration.data_width);
+    far_end.seed = u64::from(rough.world.seed) * 4;
+    far_end.back_pressure_percent = rough.percent;
+    let options = options.clone();
+    let make =
+        move || FarEnd::of_profile(profile.clone(), options.clone(), far_end).expect("a drive");
+    let world = built(World::new(
+        configuration,
+        vec![Slot::new(make)],
+        &rough.world,
+    ))?;
+    let names = vec!["drive 0".to_owned()];
+    Some(CoreStreamer::new(world, names).expect("the register map"))
+}
+
+/// The world, or `None` if its model is not built.
+fn built<D>(world: Result<World<D>, WorldError>) -> Option<World<D>> {
+    match world {
+        Ok(world) => Some(world),
         Err(WorldError::Model(error)) => {
             let reason = error.skip_reason().unwrap_or_else(|| panic!("{error}"));
             println!("skipped: {reason}");
-            return None;
+            None
         }
         Err(error) => panic!("{error}"),
-    };
-    let names = (0..configuration.drives).map(|n| format!("drive {n}"));
-    Some(CoreStreamer::new(world, names.collect()).expect("the register map"))
+    }
 }
 
 /// Chunks of each drive, from the eighth on.
