@@ -599,7 +599,8 @@ module nvs_core #(
 
   // Drives.
   logic [Drives-1:0] drive_error;
-  assign protocol_error = drive_error != '0;
+  // A drive that is brought up again may still complete commands of before.
+  assign protocol_error = (drive_error & ready) != '0;
   for (genvar d = 0; d < Drives; d++) begin : gen_drive
     logic [15:0] max_transfer_pages;
     logic [63:0] cap;

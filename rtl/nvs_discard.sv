@@ -71,7 +71,7 @@ module nvs_discard #(
       beats_o    <= '0;
     end else if (start_i) begin
       active_q   <= 1'b0;
-      armed_q    <= 1'b0;
+      armed_q    <= armed_q || (arm_i && running_i);  // between the command and its start
       finished_o <= 1'b0;
       beats_o    <= '0;
     end else begin
