@@ -164,7 +164,7 @@ impl FarEnd {
             (0, 0),
             "the drive simulates the link, too"
         );
-        let fetcher = Fetcher::new(link.tags, options.staging_bytes);
+        let fetcher = Fetcher::new(link.tags, options.staging_bytes, options.max_commands);
         let (fetch, completion) = (link.fetch_delay_cycles, link.completion_delay_cycles);
         let beat_bytes = options.data_width as usize / 8;
         let write_id = (options.seed % 16) as u8;

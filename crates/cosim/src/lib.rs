@@ -7,8 +7,8 @@
 //! - [`config`]: configurations of the core. `build.rs` makes a model of each.
 //! - [`signals`]: values of the core's ports in one clock cycle. [`model`]: the core itself.
 //! - [`memory`], [`stream_port`], [`register_port`]: what is connected to its ports. [`monitor`]: the rules of AXI on all of them.
-//! - [`world`]: the cycle loop over all of these. [`streamer`]: the core as a streamer, by its registers.
-//! - [`host`]: a core with simulated drives, for the stream commands and the test bench.
+//! - [`world`]: the cycle loop over all of these. [`timeline`]: when something happened on its ports.
+//! - [`streamer`]: the core as a streamer, by its registers. [`host`]: a core with simulated drives, for the stream commands and the test bench.
 //! - [`far_end`]: what is behind a drive's ports: PCIe link, configuration space, controller and drive.
 //!
 //! # Non-goals
@@ -29,6 +29,7 @@ pub mod register_port;
 pub mod signals;
 pub mod stream_port;
 pub mod streamer;
+pub mod timeline;
 pub mod world;
 
 /// Duration of a clock cycle, nanoseconds.

@@ -19,6 +19,7 @@ use crate::pace::Pace;
 use crate::register_port::RegisterPort;
 use crate::signals::{DriveInputs, DriveOutputs, Inputs, MAX_DRIVES, Outputs};
 use crate::stream_port::{SinkPort, SourcePort};
+use crate::timeline::Timeline;
 
 /// Why a simulation ended.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -129,6 +130,8 @@ pub struct World<D> {
     pub sink: SinkPort,
     /// What is connected to the ports of each drive.
     pub drives: Vec<D>,
+    /// Where events on the ports are kept, if they are.
+    pub timeline: Option<Timeline>,
 }
 
 impl<D: DriveSide> World<D> {
@@ -160,6 +163,7 @@ impl<D: DriveSide> World<D> {
             source: SourcePort::new(beat, options.source_pace),
             sink: SinkPort::new(beat, options.sink_pace),
             drives,
+            timeline: None,
         })
     }
 
@@ -231,6 +235,9 @@ impl<D: DriveSide> World<D> {
         self.sink.step(cycle, outputs, inputs);
         if let Some(monitors) = &mut self.monitors {
             monitors.observe(cycle, inputs, outputs)?;
+        }
+        if let Some(timeline) = &mut self.timeline {
+            timeline.observe(cycle, inputs, outputs);
         }
         self.model.step(&self.inputs)?;
         self.cycle += 1;

@@ -231,6 +231,7 @@ impl Device {
         let mut fault = None;
         if queue > 0 {
             self.counters.io_completions += 1;
+            self.fetcher.release_command();
             let ordinal = self.counters.io_completions;
             fault = self.completion_faults.remove(&ordinal);
         }

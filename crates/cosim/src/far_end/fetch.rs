@@ -70,11 +70,15 @@ pub(super) struct Fetcher {
     /// Bytes of commands whose data were requested and which have not ended, and the limit.
     staged_bytes: u64,
     staging_bytes: u64,
+    /// I/O commands whose entries were requested and which have not ended, and the limit.
+    held_commands: u32,
+    max_commands: u32,
     next_queue: usize,
 }
 
 impl Fetcher {
-    pub(super) fn new(tags: u8, staging_bytes: u64) -> Fetcher {
+    pub(super) fn new(tags: u8, staging_bytes: u64, max_commands: u32) -> Fetcher {
+        assert!(max_commands > 0, "a drive without commands");
         Fetcher {
             queues: Vec::new(),
             commands: Vec::new(),
@@ -87,6 +91,8 @@ impl Fetcher {
             next_tag: 0,
             staged_bytes: 0,
             staging_bytes,
+            held_commands: 0,
+            max_commands,
             next_queue: 0,
         }
     }
@@ -142,12 +148,21 @@ impl Fetcher {
         if !self.lists.is_empty() || !self.extra.is_empty() || self.may_stage() {
             return Some(0);
         }
-        let queues = self
-            .queues
-            .iter()
-            .flatten()
-            .filter(|queue| queue.can_read());
+        let queues = self.queues.iter().enumerate();
+        let queues = queues.filter(|&(index, _)| self.may_fetch(index));
+        let queues = queues.filter_map(|(_, queue)| queue.as_ref());
+        let queues = queues.filter(|queue| queue.can_read());
         queues.map(|queue| queue.not_before).min()
+    }
+
+    /// Whether the drive has room for a command of this queue.
+    fn may_fetch(&self, queue: usize) -> bool {
+        queue == 0 || self.held_commands < self.max_commands
+    }
+
+    /// An I/O command has ended.
+    pub(super) fn release_command(&mut self) {
+        self.held_commands = self.held_commands.saturating_sub(1);
     }
 
     pub(super) fn has_free_tag(&self) -> bool {
@@ -203,7 +218,9 @@ impl Fetcher {
         let index = order.find(|&index| {
             let queue = self.queues[index].as_ref();
             queue.is_some_and(|queue| queue.can_read() && queue.not_before <= cycle)
+                && self.may_fetch(index)
         })?;
+        let room = self.max_commands - self.held_commands;
         self.next_queue = (index + 1) % count;
         let queue = self.queues[index].as_mut()?;
         let address = queue.base + u64::from(queue.head) * ENTRY_BYTES;
@@ -212,7 +229,7 @@ impl Fetcher {
             false => queue.entries - queue.head,
         };
         // An admin command may affect the next one.
-        let batch = if index == 0 { 1 } else { BATCH };
+        let batch = if index == 0 { 1 } else { BATCH.min(room) };
         let limit = u64::from(limit_bytes);
         let in_request = (limit - address % limit) / ENTRY_BYTES;
         let count = contiguous.min(batch).min(in_request as u32);
@@ -223,6 +240,9 @@ impl Fetcher {
         };
         queue.head = (queue.head + count) % queue.entries;
         queue.is_reading = true;
+        if index > 0 {
+            self.held_commands += count;
+        }
         Some((purpose, address, count * ENTRY_BYTES as u32))
     }
 
@@ -352,6 +372,7 @@ impl Fetcher {
         let Some(queue) = self.queues.get_mut(usize::from(queue)) else {
             return;
         };
+        self.held_commands = 0;
         for key in queue.take().into_iter().flat_map(|queue| queue.waiting) {
             if let Some(command) = self.commands[key as usize].take()
                 && command.has_begun_data()
@@ -379,6 +400,7 @@ impl Fetcher {
         self.data.clear();
         self.extra.clear();
         self.staged_bytes = 0;
+        self.held_commands = 0;
         for purpose in self.tags.iter_mut().flatten() {
             *purpose = Purpose::Nothing;
         }

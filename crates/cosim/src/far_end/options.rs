@@ -20,6 +20,8 @@ pub struct FarEndOptions {
     pub back_pressure_percent: u8,
     /// Data of writes that the drive reads before their commands end, bytes; one command is always read.
     pub staging_bytes: u64,
+    /// I/O commands that the drive holds: it fetches no further entry before one of them has ended.
+    pub max_commands: u32,
 }
 
 impl FarEndOptions {
@@ -32,6 +34,7 @@ impl FarEndOptions {
             seed: 0,
             back_pressure_percent: 0,
             staging_bytes: 1 << 20,
+            max_commands: u32::MAX,
         }
     }
 }

@@ -1,0 +1,110 @@
+//! Performance of the verilated core, in clock cycles. The cycles are the same in every run, so the limits are exact. Longer streams and
+//! tables: `examples/performance`.
+
+mod measure;
+
+use assay_cosim::far_end::LinkOptions;
+use assay_ssd::Profile;
+use measure::plan::{self, RING_BYTES};
+use measure::{ChunkCycles, Core, Surroundings, chunk_cycles, ideal_cycles, latency};
+
+/// Of what bus and link allow.
+const GOAL_EFFICIENCY: f64 = 0.98;
+/// Chunks of the shorter of two streams.
+const CHUNKS: u64 = 8;
+/// Of recordings at 512 bits without a limit of the link: each page costs two cycles more than its 64 beats (docs/benchmarks.md).
+const WIDE_RECORD_EFFICIENCY: f64 = 0.969;
+const DIRECTIONS: [&str; 2] = ["record", "replay"];
+
+fn core(name: &str, surroundings: &Surroundings) -> Option<Core> {
+    match measure::core(name, surroundings) {
+        Ok(core) => Some(core),
+        Err(reason) => {
+            println!("skipped: {reason}");
+            None
+        }
+    }
+}
+
+fn check_efficiency(name: &str, link: LinkOptions) -> Option<[ChunkCycles; 2]> {
+    let mut core = core(name, &Surroundings::unlimited(link))?;
+    let ideal = ideal_cycles(&core, &link);
+    let measured = chunk_cycles(&mut core, CHUNKS);
+    for ((direction, ideal), cycles) in DIRECTIONS.iter().zip(ideal).zip(measured) {
+        let efficiency = ideal / cycles.steady();
+        println!("{name}, {direction}: {cycles:?}, efficiency {efficiency:.4}");
+        let goal = match (name, *direction, link.unlimited) {
+            ("w512", "record", true) => WIDE_RECORD_EFFICIENCY,
+            _ => GOAL_EFFICIENCY,
+        };
+        assert!(
+            (goal..=1.0).contains(&efficiency),
+            "{name}, {direction}: {cycles:?} is {efficiency:.4} of {ideal:.0} cycles per chunk"
+        );
+    }
+    core.world().check_idle().expect("all is answered");
+    Some(measured)
+}
+
+#[test]
+fn chunks_stream_at_the_rate_of_the_bus() {
+    for name in ["w128", "w256", "w512"] {
+        check_efficiency(name, LinkOptions::unlimited());
+    }
+}
+
+#[test]
+fn chunks_stream_at_the_rate_of_the_link() {
+    check_efficiency("w128", LinkOptions::new(3, 4));
+    check_efficiency("w256", LinkOptions::new(4, 4));
+}
+
+#[test]
+fn four_drives_are_four_times_as_fast() {
+    let link = LinkOptions::new(3, 4);
+    let one = check_efficiency("w512", link);
+    let four = check_efficiency("w512d4", link);
+    let (Some(one), Some(four)) = (one, four) else {
+        return;
+    };
+    for ((direction, one), four) in DIRECTIONS.iter().zip(one).zip(four) {
+        let ratio = one.steady() / four.steady();
+        assert!(ratio >= 3.8, "{direction}: {ratio:.3} times one drive");
+    }
+}
+
+#[test]
+fn the_first_command_comes_within_200_cycles() {
+    for link in [LinkOptions::unlimited(), LinkOptions::new(3, 4)] {
+        let Some(mut core) = core("w128", &Surroundings::unlimited(link)) else {
+            return;
+        };
+        for (direction, what) in DIRECTIONS.iter().enumerate() {
+            let latency = latency::first_command(&mut core, direction);
+            println!("{what}: {latency:?}");
+            assert!(latency.doorbell <= 8, "{what}: {latency:?}");
+            assert!(latency.entry + latency.memory <= 200, "{what}: {latency:?}");
+        }
+    }
+}
+
+/// What the streamer's model says of a ring holds for the core, too.
+#[test]
+fn core_and_model_need_the_same_buffer() {
+    const PLAN_CHUNKS: u64 = 48;
+    for name in ["mle-brief-960gb", "intel-p3700"] {
+        let profile = Profile::builtin(name).expect("a built-in profile");
+        let Some(mut core) = core("w128", &Surroundings::of_profile(name)) else {
+            return;
+        };
+        let ours = plan::core_table(&mut core, PLAN_CHUNKS);
+        let model = plan::model(&profile, PLAN_CHUNKS, PLAN_CHUNKS);
+        let model = model.buffer_table.expect("it was asked for");
+        let [ours, model] = [&ours, &model].map(|table| table.rate_for(RING_BYTES) as f64);
+        println!("{name}: {ours} and {model} bytes per second");
+        assert!(
+            (0.95..=1.05).contains(&(ours / model)),
+            "{name}: {ours} and {model}"
+        );
+    }
+}
