@@ -5,16 +5,16 @@ use assay_ssd::Profile;
 use assay_units::MIB;
 
 use crate::measure::plan::{self, CHUNK_BYTES, INPUT_BYTES, RING_BYTES};
-use crate::measure::{self, Core, Surroundings, range_from, record, record_to, replay, replay_of};
+use crate::measure::{self, Surroundings, record, replay};
 use crate::{head, row};
 
 const PUBLISHED: &str = include_str!("../../../../reference/streamer_chunk_sweep.csv");
 const SWEPT: &str = "mle-brief-960gb";
 /// Chunks per stream of the depth table.
-const DEPTH_CHUNKS: u64 = 128;
+const DEPTH_CHUNKS: u64 = 64;
 const DEPTHS: [u32; 6] = [1, 2, 4, 8, 16, 32];
 /// Chunks per stream of the plan.
-const PLAN_CHUNKS: u64 = 512;
+const PLAN_CHUNKS: u64 = 256;
 
 fn mib_per_s(chunks: u64, cycles: u64) -> f64 {
     let bytes = (chunks * u64::from(CHUNK_BYTES)) as f64;
@@ -30,38 +30,31 @@ fn published(operation: &str, chunks: u64) -> String {
         .to_owned()
 }
 
-/// Pause before each stream of the sweep, cycles: 250 ms, in which a drive writes out its buffer.
-const PAUSE_CYCLES: u64 = 250_000_000 / CYCLE_NS;
+/// Pause between writing and reading a stream, cycles: 10 ms, in which the drive writes out its buffer.
+const PAUSE_CYCLES: u64 = 10_000_000 / CYCLE_NS;
 
-fn pause(core: &mut Core) {
-    core.world().run(PAUSE_CYCLES).expect("the simulation runs");
-}
-
-/// Streams of 1, 2, 4 ... chunks, each written and read, one after the other in the drive's address space.
+/// Streams of 1, 2, 4 ... chunks, each written to a new drive and read back.
 pub fn sweep(largest: u64) {
     head(&[
         "chunks",
-        "written, simulated core",
+        "written, MiB/s",
         "published",
-        "read, simulated core",
+        "read, MiB/s",
         "published",
         "cycles to write",
-        "to read",
+        "cycles to read",
         "processor time, s",
     ]);
-    let mut core = match measure::core("w128", &Surroundings::of_profile(SWEPT)) {
-        Ok(core) => core,
-        Err(reason) => return println!("{reason}"),
-    };
-    let (mut first, mut chunks) = (0, 1);
+    let mut chunks = 1;
     while chunks <= largest {
         let began = std::time::Instant::now();
-        let range = range_from(&core, first, chunks);
-        pause(&mut core);
-        let written = record_to(&mut core, &range);
-        pause(&mut core);
-        let read = replay_of(&mut core, &range);
-        first += chunks;
+        let mut core = match measure::core("w128", &Surroundings::of_profile(SWEPT)) {
+            Ok(core) => core,
+            Err(reason) => return println!("{reason}"),
+        };
+        let written = record(&mut core, chunks);
+        core.world().run(PAUSE_CYCLES).expect("the simulation runs");
+        let read = replay(&mut core, chunks);
         row(&[
             chunks.to_string(),
             format!("{:.0}", mib_per_s(chunks, written)),

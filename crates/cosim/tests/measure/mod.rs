@@ -87,17 +87,12 @@ pub fn core(name: &str, surroundings: &Surroundings) -> Result<Core, String> {
 
 /// The first chunks of all drives, `chunks` together.
 pub fn range(core: &Core, chunks: u64) -> StreamRange {
-    range_from(core, 0, chunks)
-}
-
-/// Chunks of all drives, `chunks` together, from the chunk `first` of each on.
-pub fn range_from(core: &Core, first: u64, chunks: u64) -> StreamRange {
     let configuration = core.configuration();
     let (drives, chunk) = (u64::from(configuration.drives), configuration.chunk_bytes());
     assert!(chunks > 0 && chunks.is_multiple_of(drives));
     StreamRange {
-        first: first * u64::from(chunk),
-        last: (first + chunks / drives - 1) * u64::from(chunk),
+        first: 0,
+        last: (chunks / drives - 1) * u64::from(chunk),
         chunk_bytes: chunk,
         drives: configuration.drives,
     }
@@ -111,27 +106,19 @@ fn cycles_of(range: &StreamRange, status: &StreamStatus) -> u64 {
 
 /// Cycles from START to the end of a recording of so many chunks.
 pub fn record(core: &mut Core, chunks: u64) -> u64 {
-    record_to(core, &range(core, chunks))
-}
-
-/// Cycles from START to the end of a recording of a whole range.
-pub fn record_to(core: &mut Core, range: &StreamRange) -> u64 {
+    let range = range(core, chunks);
     let mut source = SizedSource::uninit(range.bytes());
     let (options, registers) = (RecordOptions::default(), Registers::default());
-    let outcome = core.record(range, &mut source, &options, &registers);
-    cycles_of(range, &outcome.expect("the simulation runs").status)
+    let outcome = core.record(&range, &mut source, &options, &registers);
+    cycles_of(&range, &outcome.expect("the simulation runs").status)
 }
 
 /// Cycles from START to the end of a replay of so many chunks.
 pub fn replay(core: &mut Core, chunks: u64) -> u64 {
-    replay_of(core, &range(core, chunks))
-}
-
-/// Cycles from START to the end of a replay of a whole range.
-pub fn replay_of(core: &mut Core, range: &StreamRange) -> u64 {
+    let range = range(core, chunks);
     let (options, registers) = (ReplayOptions::default(), Registers::default());
-    let outcome = core.replay(range, None, &mut DiscardSink, options, &registers);
-    cycles_of(range, &outcome.expect("the simulation runs").status)
+    let outcome = core.replay(&range, None, &mut DiscardSink, options, &registers);
+    cycles_of(&range, &outcome.expect("the simulation runs").status)
 }
 
 /// Duration of sessions of two lengths.
