@@ -1,6 +1,6 @@
 # Build targets of assay; `make help` lists them.
 .DEFAULT_GOAL := help
-.PHONY: help build demo test fuzz rtl rtl-long registers check bench fidelity fit clean
+.PHONY: rtl-bench help build demo test fuzz rtl rtl-long registers check bench fidelity fit clean
 
 help: ## list the targets
 	@sed -nE 's/^([a-z-]+):.*## (.*)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 16
@@ -27,6 +27,10 @@ rtl: ## hardware core: lint, proofs, all mutants that the proofs must find, area
 rtl-long: ## hardware core: faults that the co-simulation must find, coverage, place and route on an ECP5
 	@scripts/ensure-packages
 	@rtl/check cosim-mutants coverage clock
+
+rtl-bench: ## hardware core, simulated: cycles per chunk, all widths, drives, plans, sweep to 4 GiB; more than an hour. CORE="sweep 1024" selects
+	@cargo build --release -p assay-cosim --features all-configurations --example performance
+	@. scripts/lib.sh && core="$$(target_directory)/release/examples/performance" && "$$core" $(or $(CORE),all 32768)
 
 registers: ## regenerate the hardware core's register file, its Rust constants and its register map from rtl/registers.toml
 	cargo run -q -p assay-register-map

@@ -1,7 +1,7 @@
 //! Performance of the core in clock cycles, all of it simulated: the tables of docs/benchmarks.md, in Markdown.
 //!
-//! `performance chunks`, `links`, `scaling`, `latency`, `depth [PROFILE]`, `plan [PROFILE]`, `hour [PROFILE]`, `sweep [LARGEST]`. Without arguments: all
-//! but the sweep beyond 1024 chunks. Needs the feature `all-configurations` for widths other than 128.
+//! Arguments: `chunks`, `links`, `scaling`, `latency`, `sweep [CHUNKS]`, `depth [DRIVE]`, `plan [DRIVE]`, `hour [DRIVE]`, or `all [CHUNKS]`, which
+//! is the default. The sweep ends with a stream of so many chunks, or of 1024. Widths other than 128 bits need the feature `all-configurations`.
 
 mod drives;
 #[path = "../../tests/measure/mod.rs"]
@@ -16,19 +16,19 @@ const SHORT_SWEEP_CHUNKS: u64 = 1024;
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let chosen = arguments.first().map_or("all", String::as_str);
-    let of = arguments.get(1).map(String::as_str);
-    let largest = of.and_then(|text| text.parse().ok());
+    let argument = arguments.get(1).map(String::as_str);
+    let drive = argument.filter(|_| chosen != "all");
+    let largest = argument.and_then(|text| text.parse().ok());
+    let largest = largest.unwrap_or(SHORT_SWEEP_CHUNKS);
     let all: [(&str, &dyn Fn()); 8] = [
         ("chunks", &ports::chunks),
         ("links", &ports::links),
         ("scaling", &ports::scaling),
         ("latency", &ports::latency),
-        ("sweep", &|| {
-            drives::sweep(largest.unwrap_or(SHORT_SWEEP_CHUNKS))
-        }),
-        ("depth", &|| drives::depth(of)),
-        ("plan", &|| drives::plan(of)),
-        ("hour", &|| drives::hour(of)),
+        ("depth", &|| drives::depth(drive)),
+        ("plan", &|| drives::plan(drive)),
+        ("hour", &|| drives::hour(drive)),
+        ("sweep", &|| drives::sweep(largest)),
     ];
     let mut known = false;
     for (name, measure) in all {

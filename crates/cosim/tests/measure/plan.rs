@@ -7,7 +7,7 @@ use assay_ssd::{DriveOptions, Profile};
 use assay_stream::buffer_table::BufferTable;
 use assay_stream::queue::StreamQueue;
 use assay_stream::range::StreamRange;
-use assay_stream::record::{self, RecordOptions, RecordOutcome};
+use assay_stream::record::{self, RecordOptions, RecordOutcome, SourceRate};
 use assay_stream::registers::{ControlBits, Registers, StatusBits};
 use assay_stream::source::SizedSource;
 use assay_units::Nanos;
@@ -99,6 +99,20 @@ pub fn waiting_bytes(core: &mut Core, chunks: u64, bytes_per_s: u64) -> usize {
 /// The streamer's model of the same: commands of a chunk, as many in flight as the core's ring has slots. Around the drive `chunks` in
 /// all, as a ring.
 pub fn model(profile: &Profile, chunks: u64, drive_chunks: u64) -> RecordOutcome {
+    let options = RecordOptions {
+        buffer_table: true,
+        ring: drive_chunks < chunks,
+        ..RecordOptions::default()
+    };
+    model_with(profile, chunks, drive_chunks, &options)
+}
+
+fn model_with(
+    profile: &Profile,
+    chunks: u64,
+    drive_chunks: u64,
+    options: &RecordOptions,
+) -> RecordOutcome {
     let name = "planned";
     let target = SimTarget::new(name, profile.clone(), DriveOptions::default());
     let mut target = target.expect("a drive");
@@ -112,20 +126,44 @@ pub fn model(profile: &Profile, chunks: u64, drive_chunks: u64) -> RecordOutcome
         chunk_bytes: CHUNK_BYTES,
         drives: 1,
     };
-    let options = RecordOptions {
-        buffer_table: true,
-        ring: drive_chunks < chunks,
-        ..RecordOptions::default()
-    };
     let mut source = SizedSource::uninit(chunks * u64::from(CHUNK_BYTES));
     record::record(
         &mut [queue],
         &range,
         &mut source,
-        &options,
+        options,
         &Registers::default(),
     )
     .expect("a simulated drive takes its stream")
+}
+
+/// The greatest rate, within 1 MB/s, of a source that cannot wait, whose `chunks` chunks never find the model's ring full; at most that of the
+/// core's bus.
+pub fn model_rate(profile: &Profile, chunks: u64) -> u64 {
+    let fits = |rate_bytes_per_s| {
+        let options = RecordOptions {
+            source_rate: Some(SourceRate {
+                rate_bytes_per_s,
+                deadline: None,
+            }),
+            ..RecordOptions::default()
+        };
+        model_with(profile, chunks, chunks, &options)
+            .status
+            .stalls
+            .count
+            == 0
+    };
+    let (mut good, mut bad) = (0, 16 * 1_000_000_000 / CYCLE_NS);
+    while bad - good > 1_000_000 {
+        let middle = (good + bad) / 2;
+        if fits(middle) {
+            good = middle;
+        } else {
+            bad = middle;
+        }
+    }
+    good
 }
 
 /// An hour on the model, as a ring around the whole drive; at least the given share of it if a drive's first round takes less.
