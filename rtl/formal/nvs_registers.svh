@@ -52,7 +52,8 @@ always_comb if (rst_ni) begin
   if (f_r_waiting_q) assert (s_reg_r_valid_o && s_reg_r_data_o == f_r_data_q);
 end
 
-// The write under way as the bus saw it. In the first cycle of its response the next address and data may be taken, and are seen here after it.
+// The write under way as the bus saw it. In the first cycle of its response the next address and data may be taken; they are seen
+// here after it.
 logic [9:0]  f_aw_q;
 logic [31:0] f_w_q;
 logic [3:0]  f_strb_q;

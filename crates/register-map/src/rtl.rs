@@ -10,8 +10,8 @@ const HEADER: &str = "\
 // names and bits are in docs/hardware-core.md.
 //
 // Interface:
-//   s_reg_*              AXI4-Lite. One write and one read at a time; they do not wait for each other. Byte strobes count. Every response is
-//                        OKAY; what is no register reads as zero
+//   s_reg_*              AXI4-Lite. One write and one read at a time; they do not wait for each other. Byte strobes count. Every response
+//                        is OKAY; what is no register reads as zero
 //   BANK_REGISTER_i      value of a read-only register
 //   BANK_REGISTER_o      value of a register that is kept; changes in the cycle in which the write response appears
 //   BANK_REGISTER_valid_o  pulse: the word in BANK_REGISTER_o was written; bytes without strobe are zero. Such a register reads as zero
