@@ -358,6 +358,8 @@ fn an_abort_after_the_end_of_the_stream_flushes() {
     };
     let bank = raw.bank(false);
     raw.start(false, 0, CHUNKS, 3);
+    // With tlast.
+    raw.source(&[], true);
     let left = |raw: &mut Raw| raw.source_bytes();
     while left(&mut raw) > 0 {
         raw.run(10);
