@@ -1,6 +1,7 @@
 //! The core with simulated drives: sweep of lengths, queue depth, planning of recorders.
 
 use assay_cosim::CYCLE_NS;
+use assay_io::clock::Clock;
 use assay_ssd::Profile;
 use assay_units::MIB;
 
@@ -47,7 +48,8 @@ pub fn sweep(largest: u64) {
     ]);
     let mut chunks = 1;
     while chunks <= largest {
-        let began = std::time::Instant::now();
+        let clock = Clock::monotonic();
+        let began = clock.now();
         let mut core = match measure::core("w128", &Surroundings::of_profile(SWEPT)) {
             Ok(core) => core,
             Err(reason) => return println!("{reason}"),
@@ -63,7 +65,7 @@ pub fn sweep(largest: u64) {
             published("read", chunks),
             written.to_string(),
             read.to_string(),
-            format!("{:.1}", began.elapsed().as_secs_f64()),
+            format!("{:.1}", (clock.now() - began).0 as f64 * 1e-9),
         ]);
         chunks *= 2;
     }
@@ -130,7 +132,8 @@ pub fn plan(of: Option<&str>) {
         "processor time, s",
     ]);
     for name in profiles(of) {
-        let began = std::time::Instant::now();
+        let clock = Clock::monotonic();
+        let began = clock.now();
         let surroundings = Surroundings::of_profile(&name);
         let fresh = || measure::core("w128", &surroundings);
         let mut core = match fresh() {
@@ -162,7 +165,7 @@ pub fn plan(of: Option<&str>) {
             mb(rate as f64),
             slower,
             faster,
-            format!("{:.1}", began.elapsed().as_secs_f64()),
+            format!("{:.1}", (clock.now() - began).0 as f64 * 1e-9),
         ]);
     }
 }
@@ -181,7 +184,8 @@ pub fn hour(of: Option<&str>) {
         "processor time, s",
     ]);
     for name in profiles(of) {
-        let began = std::time::Instant::now();
+        let clock = Clock::monotonic();
+        let began = clock.now();
         let profile = Profile::builtin(&name).expect("a built-in profile");
         let outcome = plan::model_hour(&profile);
         let table = outcome.buffer_table.expect("it was asked for");
@@ -199,7 +203,7 @@ pub fn hour(of: Option<&str>) {
             need(0.9),
             need(0.99),
             format!("{:.2}", outcome.status.elapsed_ns as f64 / 3.6e12),
-            format!("{:.1}", began.elapsed().as_secs_f64()),
+            format!("{:.1}", (clock.now() - began).0 as f64 * 1e-9),
         ]);
     }
 }
