@@ -24,8 +24,9 @@ rtl: ## hardware core: lint, proofs, all mutants that the proofs must find, area
 	@scripts/ensure-packages
 	@rtl/check
 
-rtl-long: ## hardware core: faults that the co-simulation must find, coverage, place and route on an ECP5
+rtl-long: ## hardware core: tests of every configuration and the long ones, faults that the co-simulation must find, coverage, place and route on an ECP5
 	@scripts/ensure-packages
+	@cargo test -p assay-cosim --features all-configurations -- --include-ignored
 	@rtl/check cosim-mutants coverage clock
 
 rtl-bench: ## hardware core, simulated: cycles per chunk, all widths, drives, plans, sweep to 4 GiB; more than an hour. CORE="sweep 1024" selects

@@ -245,7 +245,6 @@ module nvs_core #(
   assign control_valid = {control_read_valid, control_write_valid};
 
   logic        unused_last, unused_done, unused;
-  logic [63:0] unused_bytes;
 
   // Sessions.
   logic [1:0]               running, started, stopping, stopped, aborted, ended;
@@ -481,7 +480,6 @@ module nvs_core #(
     .done_o (ingress_done),
     .ended_o(ingress_ended),
     .full_o (ingress_full),
-    .bytes_o(unused_bytes),
     .dropped_o(given_up_bytes),
     .error_o(ingress_error)
   );

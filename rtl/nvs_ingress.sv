@@ -15,7 +15,7 @@
 //   ended_o     level: the stream has ended by its last beat
 //   full_o      level: the stream waits for a slot
 //   done_o      level: the session has ended and nothing is under way
-//   bytes_o, dropped_o  bytes taken in this session; of them, bytes of the chunk that was given up
+//   dropped_o   bytes taken of the chunk that was given up
 //   error_o     pulse: memory answered a write with an error
 //
 // Invariants, proven in formal/nvs_ingress.svh:
@@ -71,7 +71,6 @@ module nvs_ingress #(
   output logic                 done_o,
   output logic                 ended_o,
   output logic                 full_o,
-  output logic [63:0]          bytes_o,
   output logic [SizeWidth-1:0] dropped_o,
   output logic                 error_o
 );
@@ -169,7 +168,6 @@ module nvs_ingress #(
       used_q         <= '0;
       written_q      <= '0;
       acknowledged_q <= '0;
-      bytes_o        <= '0;
       dropped_o      <= '0;
     end else begin
       if (b_valid_i) acknowledged_q <= acknowledged_q + 1'b1;
@@ -178,7 +176,6 @@ module nvs_ingress #(
       if (move) begin
         beat_q <= beat_q + 1'b1;
         size_q <= size;
-        if (take) bytes_o <= bytes_o + 64'(kept);
         if (at_chunk) left_q <= left_q - 1'b1;
         if (take && s_last_i) begin
           last_q    <= 1'b1;
@@ -222,7 +219,6 @@ module nvs_ingress #(
         slot_q     <= '0;
         used_q     <= '0;
         left_q     <= chunks_i;
-        bytes_o    <= '0;
         dropped_o  <= '0;
       end
     end

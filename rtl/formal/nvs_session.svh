@@ -8,7 +8,6 @@ always_comb assume (rst_ni == f_started);
 localparam int unsigned FWidth = 6;
 logic [FWidth-1:0] f_data_q  [Drives];
 logic [Drives-1:0] f_flush_q = '0;
-logic [FWidth-1:0] f_out_data [Drives];
 for (genvar d = 0; d < Drives; d++) begin : gen_f_queue
   logic [FWidth-1:0] f_count_q = '0;
   assign f_data_q[d] = f_count_q;
@@ -51,9 +50,8 @@ always_comb begin
 end
 
 // Counters of what happened, independent of the module's.
-logic [31:0] f_made_q = '0, f_good_q = '0;
-logic        f_bad_q = 1'b0, f_all_good;
-logic [31:0] f_accepted, f_retired_good, f_retired_bad;
+logic [31:0] f_made_q = '0;
+logic [31:0] f_accepted;
 always_comb begin
   f_accepted = '0;
   for (integer d = 0; d < Drives; d++) f_accepted = f_accepted + 32'(queue_cmd_valid_o[d] && queue_cmd_ready_i[d] && !queue_cmd_flush_o);
@@ -61,10 +59,8 @@ end
 always_ff @(posedge clk_i) begin
   if (!rst_ni || (state_q == Idle && start_i)) begin
     f_made_q <= '0;
-    f_bad_q  <= 1'b0;
   end else begin
     f_made_q <= f_made_q + f_accepted;
-    if (retire_take && retire_status != '0) f_bad_q <= 1'b1;
   end
 end
 
