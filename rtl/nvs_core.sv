@@ -292,7 +292,7 @@ module nvs_core #(
       .first_address_i(first_address[64*i +: 64]),
       .last_address_i (last_address[64*i +: 64]),
       .length_i       (i == 1 ? length : 64'h0),
-      .timeout_us_i   (drive_timeout[31:0]),
+      .timeout_us_i   (drive_timeout),
       .status_o              (status[32*i +: 32]),
       .last_address_written_o(last_written[64*i +: 64]),
       .bytes_o               (bytes[64*i +: 64]),
@@ -786,7 +786,7 @@ module nvs_core #(
   );
 
   // Outputs and bits without a reader.
-  assign unused = ^{flush_write, flush_read, flush_read_valid, drive_timeout, drive_control, control, stopping, stopped, aborted,
+  assign unused = ^{flush_write, flush_read, flush_read_valid, drive_control, control, stopping, stopped, aborted,
                     source_ready, source_chunks, chunk_valid, chunk_last, chunk_bytes, chunk_drive, chunk_slot};
 
   // Quiet: no transfer and nothing offered for longer than any pipeline of the core.

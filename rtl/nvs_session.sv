@@ -9,15 +9,17 @@
 //   queue_*     commands to and retirements from nvs_queues, one set per drive
 //   chunk_*     retired chunk of a replay, to nvs_egress; delivered_i: pulse, the stream has taken a whole chunk
 //   lost        a drive whose ready_i falls has given up its commands: the session ends with DEVICE_ERROR
-//   restart_o   pulse: the drive did not complete a command within timeout_us_i and is to be brought up again
+//   restart_o   pulse: the drive did not complete a command within its timeout_us_i and is to be brought up again
 //
-// Ends: the source ended or the range is full (FINISHED), STOP, ABORT (followed by a flush), or a failure. After a failed command no further
-// chunk is counted and no command is made; what is outstanding is awaited.
+// Ends: the source ended or the range is full (FINISHED), STOP, ABORT (followed by a flush), or a failure. A STOP becomes an ABORT when that
+// follows before the session has ended. After a failed command no further chunk is counted and no command is made; what is outstanding is
+// awaited.
 //
 // Invariants, proven in formal/nvs_session.svh:
 //   - a command lies within [first, last] of the range, and follows the one before it;
 //   - BYTES, LAST_ADDRESS_WRITTEN describe exactly the completed chunks before the first failed one; durable bytes never exceed BYTES;
 //   - a refused session makes no command; a session ends only with nothing outstanding on a drive that is ready;
+//   - an aborted recording without a failure is durable;
 //   - commands and flushes are never outstanding together.
 
 module nvs_session #(
@@ -42,7 +44,7 @@ module nvs_session #(
   input  logic [63:0]             first_address_i,
   input  logic [63:0]             last_address_i,
   input  logic [63:0]             length_i,           // replay: bytes to deliver, 0 for the whole range
-  input  logic [31:0]             timeout_us_i,
+  input  logic [32*Drives-1:0]    timeout_us_i,       // of each drive
   output logic [31:0]             status_o,
   output logic [63:0]             last_address_written_o,
   output logic [63:0]             bytes_o,
@@ -229,11 +231,13 @@ module nvs_session #(
   assign run_bytes = (Replay != 0 ? run_q + 32'd1 == total_q : run_q + 32'd1 == made_q) && short_q != '0 ? short_q : ChunkBytes;
 
   // Ends.
-  logic outstanding;
-  assign outstanding = made_q != retired_q || (flush_sent_q & ~flush_done_q) != '0;
+  logic [Drives-1:0] awaited, late_q;  // a drive's command is the oldest one; for longer than its timeout
+  for (genvar d = 0; d < Drives; d++) begin : gen_awaited
+    assign awaited[d] = (made_q != retired_q && retired_drive_q == 2'(d)) || (flush_sent_q[d] && !flush_done_q[d]);
+  end
   logic drained, timed_out, fails, stop_now;
   assign drained   = &(queue_idle_i | ~ready_i) && (Replay != 0 ? egress_idle_i : source_done_i && !source_valid_i);
-  assign timed_out = oldest_us_o >= timeout_us_i && outstanding && !lost_q && state_q != Idle;
+  assign timed_out = late_q != '0 && !lost_q;
   assign fails     = retire_bad || timed_out || protocol_error_i || flush_failed || !(&ready_i);
   // After its last beat a stream has ended; a replay can be stopped until its last chunk was delivered.
   assign stop_now  = (stop_i || abort_i) && (state_q == Run || (Replay != 0 && state_q == Drain))
@@ -246,9 +250,7 @@ module nvs_session #(
   assign started_o  = state_q == Total;
   assign source_chunks_o = total_q;
 
-  for (genvar d = 0; d < Drives; d++) begin : gen_restart
-    assign restart_o[d] = timed_out && (flushing ? flush_sent_q[d] && !flush_done_q[d] : retired_drive_q == 2'(d));
-  end
+  assign restart_o = lost_q ? '0 : late_q;
 
   // Stalls: a recording waits for a slot, a replay for its next chunk.
   logic stall, stall_q;
@@ -310,13 +312,18 @@ module nvs_session #(
       stall_q         <= 1'b0;
       cycles_o        <= '0;
       oldest_us_o     <= '0;
+      late_q          <= '0;
     end else begin
       if (state_q != Idle) cycles_o <= cycles_o + 64'd1;
       stall_q <= stall;
       if (stall && !stall_q) stalls_o <= stalls_o + 64'd1;
       if (stall && tick_i) stall_time_ns_o <= stall_time_ns_o + 64'd1000;
-      if (!outstanding || retire_take) oldest_us_o <= '0;
+      if (awaited == '0 || retire_take || state_q == Idle) oldest_us_o <= '0;
       else if (tick_i) oldest_us_o <= oldest_us_o + 32'd1;
+      for (int unsigned d = 0; d < Drives; d++) begin
+        late_q[d] <= awaited[d] && !retire_take && !(queue_retire_valid_i[d] && queue_retire_flush_i[d]) && state_q != Idle
+                  && oldest_us_o >= timeout_us_i[32*d +: 32];
+      end
 
       if (made) begin
         made_q       <= made_q + 32'd1;
@@ -354,6 +361,7 @@ module nvs_session #(
           stopped_q <= 1'b1;
           aborted_q <= abort_i;
         end
+        if (stopped_q && abort_i) aborted_q <= 1'b1;
         // What the stream gave before its end is made durable by an ABORT, too.
         if (flush_after_i || abort_i) flush_after_q <= 1'b1;
       end
@@ -426,7 +434,8 @@ module nvs_session #(
           if (Replay != 0 ? made_q == total_q || stopping_o : source_done_i && !source_valid_i && !flush_wanted_q) state_q <= Drain;
         end
         Drain: begin
-          if (drained) begin
+          // An ABORT of this cycle still counts.
+          if (drained && !abort_i) begin
             if (Replay == 0 && flush_after_q && (!stopped_q || aborted_q) && !failed_q && !lost_q) begin
               state_q <= Flush;
             end else begin

@@ -109,7 +109,14 @@ always_comb if (rst_ni) begin
   if (ended_q) assert (status_o[1] + status_o[3] + status_o[4] <= 1);
   if (status_o[1]) assert (status_o[8:5] == '0);
   assert (durable_bytes_o <= bytes_o);
+  // An ABORT, first or behind a STOP, is followed by a flush.
+  if (Replay == 0 && ended_q && status_o[4] && !status_o[8]) assert (durable_bytes_o == bytes_o);
 end
+
+// An ABORT while a session is stopped makes it an aborted one.
+logic f_abort_q = 1'b0;
+always_ff @(posedge clk_i) f_abort_q <= rst_ni && abort_i && stopped_q && state_q != Idle;
+always_comb if (rst_ni && f_abort_q) assert (status_o[4]);
 
 // A flush that succeeded makes the whole run durable, and nothing else does.
 logic        f_flushed_q = 1'b0, f_kept_q = 1'b0;

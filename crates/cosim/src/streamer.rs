@@ -282,6 +282,21 @@ impl<D: DriveSide> CoreStreamer<D> {
         }
     }
 
+    /// A requested end, and an ABORT behind a STOP. `sent`: the command before.
+    fn forward_stop(
+        &mut self,
+        bank: u32,
+        registers: &Registers,
+        sent: &mut Option<ControlBits>,
+    ) -> Result<(), CoreError> {
+        let wanted = stop_bit(registers);
+        if !registers.stop_requested() || *sent == Some(wanted) {
+            return Ok(());
+        }
+        *sent = Some(wanted);
+        self.command(bank, wanted)
+    }
+
     /// Check that a range fits the core.
     fn check_range(&self, range: &StreamRange) -> Result<(), CoreError> {
         let configuration = self.world.configuration();

@@ -5,8 +5,10 @@ mod common;
 #[path = "faults/raw.rs"]
 mod raw;
 
+use assay_cosim::CYCLE_NS;
 use assay_cosim::config::Configuration;
 use assay_cosim::far_end::{CompletionFault, FarEndFault, LinkEvent};
+use assay_cosim::map::drive_bank;
 use assay_integrity::pattern::Pattern;
 use assay_stream::registers::map::{drive, stream};
 use assay_stream::registers::{ControlBits, StatusBits};
@@ -183,6 +185,57 @@ fn lost_drives_end_the_session_and_come_back() {
     }
 }
 
+/// COMMAND_TIMEOUT is that of its drive, for data commands and flushes; only the drive whose command is late is brought up again.
+#[test]
+fn each_drive_has_its_own_timeout() {
+    let Some(mut raw) = Raw::new("w128c16d2", TIMEOUT_US) else {
+        return;
+    };
+    let bank = raw.bank(false);
+    for late in [0, 1] {
+        for [timeout_us, other_us] in [[300, 900], [900, 300]] {
+            for is_flush in [false, true] {
+                let what =
+                    format!("drive {late}, {timeout_us} and {other_us} us, flush: {is_flush}");
+                raw.set_timeout(late, timeout_us);
+                raw.set_timeout(1 - late, other_us);
+                let at = if is_flush { u64::MAX } else { NTH };
+                raw.slot_of(late).plan.set(Plan {
+                    loss: Some((at, Loss::NoCompletion)),
+                    ..Plan::default()
+                });
+                raw.start(false, 0, CHUNKS, 1);
+                if is_flush {
+                    while raw.read64(bank, stream::BYTES) < 2 * CHUNK {
+                        raw.run(10);
+                    }
+                    raw.slot_of(late).plan.get().lost = true;
+                    raw.write32(bank, stream::CONTROL, ControlBits::FLUSH_NOW.to_raw());
+                }
+                let began = raw.cycle();
+                raw.await_end(false);
+                let waited_us = (raw.cycle() - began) * CYCLE_NS / 1000;
+                let expected = u64::from(timeout_us)..u64::from(timeout_us) + 150;
+                assert!(expected.contains(&waited_us), "{what}: {waited_us} us");
+                let status = raw.status(false);
+                assert!(status.has(StatusBits::DEVICE_ERROR), "{what}: {status:?}");
+                for drive in [0, 1] {
+                    let word = raw.read32(drive_bank(drive), drive::SEQUENCER);
+                    let ready = drive::SEQUENCER_READY.of(u64::from(word));
+                    assert_eq!(ready, u64::from(drive != late), "{what}: drive {drive}");
+                }
+                let device = raw.read64(bank, stream::DEVICE_STATUS);
+                if !is_flush {
+                    let drive = stream::DEVICE_STATUS_DRIVE.of(device);
+                    assert_eq!(drive, late as u64, "{what}");
+                }
+                raw.slot_of(late).disarm();
+                raw.check_next(&what);
+            }
+        }
+    }
+}
+
 #[test]
 fn a_drive_is_shut_down_and_restarted() {
     let Some(mut raw) = Raw::new("w128c16", TIMEOUT_US) else {
@@ -347,6 +400,40 @@ fn a_recording_runs_beside_a_replay() {
         let (old, new) = written.split_at((CHUNKS * CHUNK) as usize);
         assert!(old == media, "what was replayed");
         assert!(new == raw::stream(seed, CHUNKS * CHUNK), "the recording");
+    }
+}
+
+/// An ABORT behind a STOP makes the stopped stream an aborted one: durable, and the rest of the stream is discarded.
+#[test]
+fn an_abort_behind_a_stop_flushes() {
+    let Some(mut raw) = Raw::new("w128c16", TIMEOUT_US) else {
+        return;
+    };
+    raw.fill(CHUNKS, 1);
+    for is_replay in [false, true] {
+        for cycles in [0, 1, 40, 200] {
+            let what = format!("ABORT {cycles} cycles behind STOP, replay: {is_replay}");
+            let bank = raw.bank(is_replay);
+            raw.start(is_replay, 0, CHUNKS, 1);
+            while raw.read64(bank, stream::BYTES) < 3 * CHUNK {
+                raw.run(10);
+            }
+            raw.write32(bank, stream::CONTROL, ControlBits::STOP.to_raw());
+            raw.run(cycles);
+            let running = raw.status(is_replay).has(StatusBits::RUNNING);
+            raw.write32(bank, stream::CONTROL, ControlBits::ABORT.to_raw());
+            assert!(running, "{what}");
+            raw.await_end(is_replay);
+            let status = raw.status(is_replay);
+            let expected = StatusBits::ABORTED.with(StatusBits::LAST_VALID);
+            assert_eq!(status, expected, "{what}");
+            let bytes = raw.read64(bank, stream::BYTES);
+            assert!(bytes >= 3 * CHUNK && bytes < CHUNKS * CHUNK, "{what}");
+            let durable = if is_replay { 0 } else { bytes };
+            assert_eq!(raw.read64(bank, stream::DURABLE_BYTES), durable, "{what}");
+            raw.drop_stream();
+            raw.check_next(&what);
+        }
     }
 }
 

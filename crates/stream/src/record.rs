@@ -168,11 +168,11 @@ impl<'a, 't> Recorder<'a, 't> {
             Err(error @ StreamError::Target(_)) => return Err(error),
             Err(error) => {
                 // The chunks received before the source failed are completed and reported.
-                self.finish(false)?;
+                self.finish(StatusBits::FINISHED)?;
                 return Err(error);
             }
         };
-        self.finish(status.has(StatusBits::STOPPED))?;
+        status = self.finish(status)?;
         if self.failure.is_some() {
             status = status.failed();
         }

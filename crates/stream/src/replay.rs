@@ -179,6 +179,10 @@ impl<'a, 't, 'r> Replayer<'a, 't, 'r> {
         // Buffers must not be freed with I/Os in flight.
         self.drain()?;
         let mut status = ending?;
+        if status.has(StatusBits::STOPPED) {
+            // An ABORT may have followed.
+            status = self.registers.stop_status();
+        }
         let out = &mut self.out.status;
         if out.failure.is_some() {
             status = status.failed();

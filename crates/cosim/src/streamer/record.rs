@@ -6,8 +6,8 @@ use assay_stream::registers::{ControlBits, Registers, StatusBits};
 use assay_stream::source::{FillResult, StreamSource};
 use assay_stream::status::StreamError;
 
+use super::SESSION_LIMIT_CYCLES;
 use super::{CoreError, CoreStreamer, POLL_CYCLES};
-use super::{SESSION_LIMIT_CYCLES, stop_bit};
 use crate::CYCLE_NS;
 use crate::map::WRITE_BANK;
 use crate::world::{DriveSide, World};
@@ -181,12 +181,11 @@ impl<D: DriveSide> CoreStreamer<D> {
         end: &Feed,
         started_at: u64,
     ) -> Result<assay_stream::status::StreamStatus, CoreError> {
-        let mut stopped = false;
+        let mut stopped = None;
         if matches!(end, Feed::Stop) || registers.stop_requested() {
             // Behind the bytes that were given.
             self.take_queued()?;
-            stopped = true;
-            self.command(WRITE_BANK, stop_bit(registers))?;
+            self.forward_stop(WRITE_BANK, registers, &mut stopped)?;
         }
         let began = self.world.cycle();
         let mut progress = (0, began);
@@ -196,10 +195,7 @@ impl<D: DriveSide> CoreStreamer<D> {
             if !status.has(StatusBits::RUNNING) {
                 break;
             }
-            if registers.stop_requested() && !stopped {
-                stopped = true;
-                self.command(WRITE_BANK, stop_bit(registers))?;
-            }
+            self.forward_stop(WRITE_BANK, registers, &mut stopped)?;
             self.forward_flushes(registers)?;
             if bytes > progress.0 {
                 progress = (bytes, self.world.cycle());

@@ -74,7 +74,7 @@ pub fn core_in(
     Some(CoreStreamer::new(world, names.collect()).expect("the register map"))
 }
 
-/// A core of a configuration with one drive that can be made to fail.
+/// A core of a configuration with drives that can be made to fail.
 pub fn slot_core(
     name: &str,
     profile: Profile,
@@ -82,19 +82,18 @@ pub fn slot_core(
     options: &DriveOptions,
 ) -> Option<CoreStreamer<Slot>> {
     let configuration = Configuration::named(name).expect("a configuration");
-    let mut far_end = FarEndOptions::new(rough.link, configuration.data_width);
-    far_end.seed = u64::from(rough.world.seed) * 4;
-    far_end.back_pressure_percent = rough.percent;
-    let options = options.clone();
-    let make =
-        move || FarEnd::of_profile(profile.clone(), options.clone(), far_end).expect("a drive");
-    let world = built(World::new(
-        configuration,
-        vec![Slot::new(make)],
-        &rough.world,
-    ))?;
-    let names = vec!["drive 0".to_owned()];
-    Some(CoreStreamer::new(world, names).expect("the register map"))
+    let drive = |number| {
+        let mut far_end = FarEndOptions::new(rough.link, configuration.data_width);
+        far_end.seed = u64::from(number) + u64::from(rough.world.seed) * 4;
+        far_end.back_pressure_percent = rough.percent;
+        let (profile, options) = (profile.clone(), options.clone());
+        let make = move || FarEnd::of_profile(profile.clone(), options.clone(), far_end);
+        Slot::new(move || make().expect("a drive"))
+    };
+    let drives = (0..configuration.drives).map(drive).collect();
+    let world = built(World::new(configuration, drives, &rough.world))?;
+    let names = (0..configuration.drives).map(|n| format!("drive {n}"));
+    Some(CoreStreamer::new(world, names.collect()).expect("the register map"))
 }
 
 /// The world, or `None` if its model is not built.

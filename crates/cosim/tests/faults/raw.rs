@@ -23,6 +23,7 @@ const KEPT_BYTES: usize = 2 << 20;
 pub struct Raw {
     core: CoreStreamer<Slot>,
     chunk: u64,
+    drives: u64,
     seed: u64,
 }
 
@@ -41,20 +42,35 @@ impl Raw {
             ..DriveOptions::default()
         };
         let mut core = slot_core(name, unlimited_profile(), &Rough::default(), &options)?;
-        let timeout = drive_bank(0) + drive::COMMAND_TIMEOUT.offset();
-        let world = core.world();
-        world.write32(timeout, timeout_us).expect("a register");
-        core.bring_up().expect("the drive is ready");
-        let chunk = u64::from(core.configuration().chunk_bytes());
-        Some(Raw {
+        core.bring_up().expect("the drives are ready");
+        let configuration = core.configuration();
+        let (chunk, drives) = (configuration.chunk_bytes(), configuration.drives);
+        let mut raw = Raw {
             core,
-            chunk,
+            chunk: u64::from(chunk),
+            drives: u64::from(drives),
             seed: 1000,
-        })
+        };
+        for drive in 0..drives as usize {
+            raw.set_timeout(drive, timeout_us);
+        }
+        Some(raw)
+    }
+
+    pub fn set_timeout(&mut self, drive: usize, timeout_us: u32) {
+        self.write32(drive_bank(drive), drive::COMMAND_TIMEOUT, timeout_us);
+    }
+
+    pub fn cycle(&mut self) -> u64 {
+        self.core.world().cycle()
     }
 
     pub fn slot(&mut self) -> &mut Slot {
-        &mut self.core.world().drives[0]
+        self.slot_of(0)
+    }
+
+    pub fn slot_of(&mut self, drive: usize) -> &mut Slot {
+        &mut self.core.world().drives[drive]
     }
 
     pub fn run(&mut self, cycles: u64) {
@@ -112,12 +128,13 @@ impl Raw {
         self.core.world().source.queued_bytes()
     }
 
-    /// Start a session of chunks; a recording gets its whole stream.
+    /// Start a session of chunks of each drive; a recording gets its whole stream.
     pub fn start(&mut self, is_replay: bool, first: u64, chunks: u64, seed: u64) {
         if is_replay {
             self.core.world().sink.clear();
         } else {
-            self.source(&stream(seed, chunks * self.chunk), false);
+            let bytes = chunks * self.chunk * self.drives;
+            self.source(&stream(seed, bytes), false);
         }
         self.command(is_replay, first, chunks, ControlBits::START.to_raw());
     }
@@ -230,7 +247,7 @@ impl Raw {
             let expected = StatusBits::FINISHED.with(StatusBits::LAST_VALID);
             assert_eq!(status, expected, "next session after {what}");
         }
-        let expected = stream(seed, chunks * self.chunk);
+        let expected = stream(seed, chunks * self.chunk * self.drives);
         assert!(self.taken() == expected, "next session after {what}");
         let violations = self.slot().far.violations();
         assert_eq!(violations, &[] as &[String], "{what}");

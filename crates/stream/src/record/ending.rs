@@ -6,14 +6,22 @@ use crate::registers::{ControlBits, StatusBits};
 use crate::status::{StreamError, StreamStatus};
 
 impl Recorder<'_, '_> {
-    /// Complete everything in flight, complete the index, and flush if requested.
-    pub(super) fn finish(&mut self, stopped: bool) -> Result<(), StreamError> {
+    /// Complete everything in flight, complete the index, and flush if requested. `status`: how the stream ended; an ABORT that comes
+    /// before all is complete makes a stopped stream an aborted one.
+    pub(super) fn finish(&mut self, status: StatusBits) -> Result<StatusBits, StreamError> {
         self.pacing.end(self.registers);
-        if stopped {
+        let was_stopped = status.has(StatusBits::STOPPED);
+        if was_stopped {
             // A stop must not flush, even if a pause of the source had requested a checkpoint.
             self.checkpoints.cancel_request();
         }
         self.drain()?;
+        let status = if was_stopped {
+            self.registers.stop_status()
+        } else {
+            status
+        };
+        let stopped = status.has(StatusBits::STOPPED);
         let indexed = self.checkpoints.is_indexed();
         let aborted = self.registers.commanded(ControlBits::ABORT);
         let wants_flush = aborted
@@ -35,7 +43,7 @@ impl Recorder<'_, '_> {
                 .end(self.queues, contiguous_chunks, stream_bytes, flush, now)?;
             self.drain()?;
         }
-        Ok(())
+        Ok(status)
     }
 
     /// Wait for everything in flight, including the steps of a checkpoint.

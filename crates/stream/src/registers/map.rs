@@ -39,7 +39,7 @@
 //! | 0x10 | `BLOCK_BYTES` | 32 | size of a logical block |
 //! | 0x14 | `MAX_TRANSFER` | 32 | bytes per command by the drive's MDTS, 0 for no limit |
 //! | 0x18 | `CAP` | 64 | the controller's capabilities (NVMe register CAP) |
-//! | 0x20 | `COMMAND_TIMEOUT` | 32 | microseconds after which a command without completion is an error |
+//! | 0x20 | `COMMAND_TIMEOUT` | 32 | microseconds after which a command of this drive without completion is an error |
 //! | 0x24 | `OLDEST_COMMAND` | 32 | age of the oldest outstanding command, microseconds |
 //! | 0x28 | `COMMANDS` | 32 | I/O commands submitted, modulo 2^32 |
 //! | 0x2c | `DOORBELLS` | 32 | doorbells written, modulo 2^32 |
@@ -169,7 +169,7 @@ pub mod drive {
     pub const MAX_TRANSFER: Register = Register::new(0x14, 32);
     /// The controller's capabilities (NVMe register CAP); read only.
     pub const CAP: Register = Register::new(0x18, 64);
-    /// Microseconds after which a command without completion is an error; read and write, reset value 10000000.
+    /// Microseconds after which a command of this drive without completion is an error; read and write, reset value 10000000.
     pub const COMMAND_TIMEOUT: Register = Register::new(0x20, 32);
     /// Age of the oldest outstanding command, microseconds; read only.
     pub const OLDEST_COMMAND: Register = Register::new(0x24, 32);
@@ -192,7 +192,7 @@ impl ControlBits {
     pub const START: ControlBits = ControlBits(1 << 0);
     /// Accept no more of the stream; I/Os in flight complete, no flush.
     pub const STOP: ControlBits = ControlBits(1 << 1);
-    /// As `STOP`, followed by a flush.
+    /// As `STOP`, or behind it, followed by a flush.
     pub const ABORT: ControlBits = ControlBits(1 << 2);
     /// Flush completed chunks now, while the stream continues.
     pub const FLUSH_NOW: ControlBits = ControlBits(1 << 3);

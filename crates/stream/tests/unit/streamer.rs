@@ -1,12 +1,16 @@
 //! Streamer: options, refusals, chunks of one drive.
 
+use std::io;
+
 use assay_io::null::NullTarget;
+use assay_io::{Completion, Io, Nanos, Target, TargetError};
 
 use super::*;
 use crate::index::{IndexOptions, StreamId};
 use crate::range::DEFAULT_CHUNK_BYTES;
 use crate::record::SourceRate;
-use crate::source::DiscardSink;
+use crate::registers::ControlBits;
+use crate::source::{DiscardSink, FillResult};
 
 const CHUNK: u64 = DEFAULT_CHUNK_BYTES as u64;
 
@@ -75,6 +79,89 @@ fn a_refusal_is_that_of_the_range() {
     assert_eq!(refusal(16, CHUNK), Some(StatusBits::UNALIGNED));
     assert_eq!(refusal(CHUNK, 0), Some(StatusBits::FIRST_AFTER_LAST));
     assert_eq!(refusal(0, 64 * CHUNK), Some(StatusBits::OUT_OF_RANGE));
+}
+
+/// Completes only what is waited for, and commands ABORT when that are a STOP's last commands.
+struct AbortsBehindStop<'r> {
+    inner: NullTarget,
+    registers: &'r Registers,
+}
+
+impl Target for AbortsBehindStop<'_> {
+    fn now(&mut self) -> Nanos {
+        self.inner.now()
+    }
+
+    fn submit(&mut self, batch: &[Io]) -> Result<(), TargetError> {
+        self.inner.submit(batch)
+    }
+
+    fn reap(
+        &mut self,
+        min: usize,
+        until: Nanos,
+        out: &mut Vec<Completion>,
+    ) -> Result<(), TargetError> {
+        if min == 0 {
+            return Ok(());
+        }
+        if self.registers.commanded(ControlBits::STOP) {
+            self.registers.command(ControlBits::ABORT);
+        }
+        self.inner.reap(min, until, out)
+    }
+
+    fn buffer(&mut self, slot: u32) -> Option<&mut [u8]> {
+        self.inner.buffer(slot)
+    }
+}
+
+/// Commands STOP with its second chunk.
+struct Stopping(u32);
+
+impl StreamSource for Stopping {
+    fn name(&self) -> String {
+        "the test".to_owned()
+    }
+
+    fn fill(&mut self, chunk: &mut [u8], registers: &Registers) -> io::Result<FillResult> {
+        self.0 += 1;
+        if self.0 == 2 {
+            registers.command(ControlBits::STOP);
+        }
+        Ok(FillResult {
+            bytes: chunk.len(),
+            last: false,
+        })
+    }
+
+    fn has_more(&mut self, _: bool, _: &Registers) -> io::Result<Option<bool>> {
+        Ok(Some(true))
+    }
+}
+
+#[test]
+fn an_abort_behind_a_stop_flushes() {
+    let registers = Registers::default();
+    let inner = NullTarget::new(4);
+    let target = AbortsBehindStop {
+        inner,
+        registers: &registers,
+    };
+    let queue = StreamQueue::new("a", target, 4, DEFAULT_CHUNK_BYTES);
+    let mut streamer = SoftwareStreamer::new(vec![queue], vec![extent("a")]);
+    let range = StreamRange {
+        first: 0,
+        last: 9 * CHUNK,
+        chunk_bytes: DEFAULT_CHUNK_BYTES,
+        drives: 1,
+    };
+    let options = RecordOptions::default();
+    let recorded = streamer.record(&range, &mut Stopping(0), &options, &registers);
+    let status = recorded.unwrap().status;
+    let expected = StatusBits::ABORTED.with(StatusBits::LAST_VALID);
+    assert_eq!(status.status, expected);
+    assert_eq!((status.bytes, status.durable_bytes), (2 * CHUNK, 2 * CHUNK));
 }
 
 #[test]
