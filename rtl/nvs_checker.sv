@@ -8,7 +8,6 @@
 //   s_*               AXI4-Stream; a word is compared in its bytes of `s_keep_i`. Always ready once the pattern is computed
 //   pattern_error_o   level, from the first wrong byte to the next start; `error_beat_o` is its 16-byte beat
 //   length_error_o    level: `s_last_i` at another beat than the expected last one, or not there, or a word after it
-//   done_o            level: the last word has come, and its results are out
 // Results follow their word by one cycle. No output depends on an input of the same cycle.
 //
 // Invariants, proven in formal/nvs_checker.svh: results are exactly those of a comparison of each word as it comes.
@@ -32,8 +31,7 @@ module nvs_checker #(
 
   output logic                 pattern_error_o,
   output logic                 length_error_o,
-  output logic [63:0]          error_beat_o,
-  output logic                 done_o
+  output logic [63:0]          error_beat_o
 );
 
   localparam int unsigned Beats     = DataWidth / 128;
@@ -69,7 +67,7 @@ module nvs_checker #(
   end
 
   // Second stage: `words_q` counts the words up to and with this one.
-  logic                 taken_q, last_q, error_q;
+  logic                 taken_q, last_q, error_q, done_q;  // done: the last word has come
   logic [WordWidth-1:0] words_q, error_word_q;
   always_ff @(posedge clk_i) begin
     wrong_q   <= wrong;
@@ -103,7 +101,7 @@ module nvs_checker #(
   end
 
   logic length_wrong;
-  assign length_wrong = limited && (done_o || (last_q ? !at_end || present_q != expected_present : at_end));
+  assign length_wrong = limited && (done_q || (last_q ? !at_end || present_q != expected_present : at_end));
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
@@ -111,20 +109,20 @@ module nvs_checker #(
       words_q        <= '0;
       error_q        <= 1'b0;
       length_error_o <= 1'b0;
-      done_o         <= 1'b0;
+      done_q         <= 1'b0;
     end else if (start_i) begin
       taken_q        <= 1'b0;
       words_q        <= '0;
       error_q        <= 1'b0;
       length_error_o <= 1'b0;
-      done_o         <= 1'b0;
+      done_q         <= 1'b0;
     end else begin
       taken_q <= take;
       if (take) words_q <= words_q + 1'b1;
       if (taken_q) begin
         if (|wrong_q)          error_q        <= 1'b1;
         if (length_wrong)      length_error_o <= 1'b1;
-        if (last_q || at_end)  done_o         <= 1'b1;
+        if (last_q || at_end)  done_q         <= 1'b1;
       end
     end
   end

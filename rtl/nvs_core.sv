@@ -244,7 +244,7 @@ module nvs_core #(
   assign control[32*1 +: 32]    = control_read;
   assign control_valid = {control_read_valid, control_write_valid};
 
-  logic        unused_last, unused_done, unused;
+  logic        unused;
 
   // Sessions.
   logic [1:0]               running, started, stopping, stopped, aborted, ended;
@@ -475,7 +475,6 @@ module nvs_core #(
     .cmd_valid_o(ingress_valid),
     .cmd_ready_i(ingress_ready),
     .cmd_bytes_o(ingress_bytes),
-    .cmd_last_o (unused_last),
     .release_i  (release_ingress_q),
     .done_o (ingress_done),
     .ended_o(ingress_ended),
@@ -563,8 +562,7 @@ module nvs_core #(
     .s_last_i (out_last),
     .pattern_error_o(pattern_error),
     .length_error_o (length_error),
-    .error_beat_o   (error_beat),
-    .done_o         (unused_done)
+    .error_beat_o   (error_beat)
   );
 
   nvs_skid #(

@@ -112,9 +112,6 @@ module nvs_drive #(
   input  logic                   mem_r_last_i
 );
 
-  logic                   unused_down;  // bit of sequencer_o
-  logic [2*SlotWidth-1:0] unused_slot;
-
   // Sequencer and register access.
   logic        req_valid, req_ready, req_write, rsp_valid, rsp_error, doorbells_enable, doorbell_error, clear;
   logic [31:0] req_addr, req_data, rsp_data;
@@ -170,7 +167,6 @@ module nvs_drive #(
     .identify_data_i (identify_data),
     .identify_strb_i (identify_strb),
     .ready_o,
-    .down_o(unused_down),
     .clear_o(clear),
     .doorbells_enable_o(doorbells_enable),
     .doorbell_stride_o (doorbell_stride),
@@ -336,7 +332,6 @@ module nvs_drive #(
       .cmd_flush_i (cmd_flush_i[i]),
       .cmd_lba_i   (cmd_lba_i[64*i +: 64]),
       .cmd_blocks_i(cmd_blocks_i[16*i +: 16]),
-      .cmd_slot_o  (unused_slot[SlotWidth*i +: SlotWidth]),
       .record_index_i (record_index[IndexWidth*i +: IndexWidth]),
       .record_flush_o (record_flush[i]),
       .record_slot_o  (record_slot[SlotWidth*i +: SlotWidth]),

@@ -9,7 +9,7 @@
 //   s_*         AXI4-Stream; `s_keep_i` counts on the last beat only, and from byte 0 on
 //   aw_*, w_*, b_*  AXI4 write channels; one burst per page. The address is offered in the cycle of the first beat, so no burst is open
 //               without data. Readies come from register slices (nvs_skid), so the combinational path ends there
-//   cmd_*       chunk in memory: its bytes, and whether the stream ended in it. Chunk k of a session is in slot (k / Drives) mod Slots of
+//   cmd_*       chunk in memory: its bytes. Chunk k of a session is in slot (k / Drives) mod Slots of
 //               drive k mod Drives, as nvs_queues gives them out after its rewind_i
 //   release_i   the oldest used slot is free again
 //   ended_o     level: the stream has ended by its last beat
@@ -65,7 +65,6 @@ module nvs_ingress #(
   output logic                 cmd_valid_o,
   input  logic                 cmd_ready_i,
   output logic [SizeWidth-1:0] cmd_bytes_o,  // 1 ... chunk
-  output logic                 cmd_last_o,
   input  logic                 release_i,
 
   output logic                 done_o,
@@ -131,17 +130,17 @@ module nvs_ingress #(
   assign size = size_q + (take ? SizeWidth'(kept) : '0);
   assign push = chunk_end && !give_up_q;
   nvs_fifo #(
-    .Width(CountWidth + SizeWidth + 1),
+    .Width(CountWidth + SizeWidth),
     .Depth(Pending)
   ) u_pending (
     .clk_i,
     .rst_ni,
     .valid_i(push),
     .ready_o(pending_ready),
-    .data_i ({written_q + 1'b1, size, last_q || (take && s_last_i)}),
+    .data_i ({written_q + 1'b1, size}),
     .valid_o(pending_valid),
     .ready_i(pop),
-    .data_o ({pending_end, cmd_bytes_o, cmd_last_o}),
+    .data_o ({pending_end, cmd_bytes_o}),
     .count_o(pending_count)
   );
   assign pending_distance = acknowledged_q - pending_end;

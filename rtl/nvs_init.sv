@@ -13,7 +13,6 @@
 //   admin_cqe_*        completion entries of the admin queue as the drive writes them
 //   identify_*         bus words of the Identify data as the drive writes them; whole dwords, in any order
 //   ready_o            level: I/O may run
-//   down_o             level: shutdown complete
 //   clear_o            pulse when a bring-up begins, and again when the controller has stopped (RDY = 0): queues begin anew
 //   doorbells_enable_o level, as ready_o
 //   doorbell_stride_o, cap_o, block_shift_o (9 or 12), media_blocks_o, max_transfer_pages_o (0: unlimited)   valid with ready_o
@@ -145,7 +144,6 @@ module nvs_init #(
   input  logic [BeatBytes-1:0] identify_strb_i,
 
   output logic                 ready_o,
-  output logic                 down_o,
   output logic                 clear_o,
   output logic                 doorbells_enable_o,
   output logic [3:0]           doorbell_stride_o,
@@ -546,14 +544,14 @@ module nvs_init #(
 
   assign ready_o              = ready_q;
   assign doorbells_enable_o   = ready_q;
-  assign down_o               = step_q == StepDown;
   assign clear_o              = clear_q;
   assign doorbell_stride_o    = cap_q[35:32];
   assign cap_o                = cap_q;
   assign block_shift_o        = block_4096_q ? 4'd12 : 4'd9;
   assign media_blocks_o       = blocks_q;
   assign max_transfer_pages_o = mdts_q == '0 ? '0 : 16'd1 << mdts_q;
-  assign sequencer_o          = {11'b0, down_o, step_q > StepRootOn, step_q > StepPresent, failed_q, ready_q, 3'b0, reason_q, 2'b0, step_q};
+  assign sequencer_o          = {11'b0, step_q == StepDown, step_q > StepRootOn, step_q > StepPresent, failed_q, ready_q, 3'b0, reason_q,
+                                 2'b0, step_q};
 
   // Bits of the inputs that have no meaning here.
   logic unused;

@@ -10,7 +10,7 @@
 //   free slot ------------> outstanding --------------> complete ------------------> retired ------------> free
 //
 // Interface:
-//   cmd_*      next command of the stream; a data command takes slot `cmd_slot_o`, a flush waits until nothing is outstanding
+//   cmd_*      next command of the stream; a data command takes the next slot, a flush waits until nothing is outstanding
 //   record_*   read port of the submission records, data one cycle after the index, for the entry that the drive fetches
 //   cqe_*      completion entry as written by the drive; `cqe_index_i` is its place in the queue
 //   retire_*   oldest command that has not retired, when it is complete; valid/ready
@@ -43,7 +43,6 @@ module nvs_queues #(
   input  logic                  cmd_flush_i,
   input  logic [63:0]           cmd_lba_i,
   input  logic [15:0]           cmd_blocks_i,
-  output logic [SlotWidth-1:0]  cmd_slot_o,
 
   input  logic [IndexWidth-1:0] record_index_i,
   output logic                  record_flush_o,
@@ -94,7 +93,6 @@ module nvs_queues #(
   logic slot_free, accept, accept_data, accept_flush;
   assign slot_free    = !in_use[SlotWidth];
   assign cmd_ready_o  = !flush_busy_q && (cmd_flush_i ? unretired == '0 : slot_free);
-  assign cmd_slot_o   = accepted_q[SlotWidth-1:0];
   assign accept       = cmd_valid_i && cmd_ready_o;
   assign accept_data  = accept && !cmd_flush_i;
   assign accept_flush = accept && cmd_flush_i;

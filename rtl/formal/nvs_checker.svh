@@ -65,7 +65,7 @@ always_ff @(posedge clk_i) begin
 end
 always_comb if (rst_ni) begin
   if (f_old_q) begin
-    assert (pattern_error_o == f_old_error_q && length_error_o == f_old_length_q && done_o == f_old_done_q);
+    assert (pattern_error_o == f_old_error_q && length_error_o == f_old_length_q && done_q == f_old_done_q);
     if (pattern_error_o) assert (error_beat_o == f_old_beat_q);
   end
   if (f_running_q) assert (64'(words_q) == (f_beats_q >> Shift));
@@ -80,7 +80,7 @@ always_comb if (rst_ni) begin
   if (f_now) begin
     assert (f_error_q == (error_q || (taken_q && |wrong_q)));
     assert (f_length_q == (length_error_o || (taken_q && length_wrong)));
-    assert (f_done_q == (done_o || (taken_q && (last_q || at_end))));
+    assert (f_done_q == (done_q || (taken_q && (last_q || at_end))));
     if (f_error_q) assert (f_error_beat_q[63:Shift] == error_word_q);
     if (limited && !f_done_q) assert (f_beats_q < expected_beats_i);
     if (taken_q && !error_q) assert (error_word_q == words_q - 1'b1);

@@ -151,7 +151,7 @@ always_comb if (rst_ni) begin
   if (f_running && step_q > StepFormat) assert ((block_512_q || block_4096_q) && !metadata_q);
   if (f_running && step_q > StepCapLow) assert (cap_o[15:0] >= 16'(Entries - 1));
   if (f_running && step_q > StepCapHigh) assert (cap_o[37] && cap_o[51:48] == '0);
-  assert (down_o == (step_q == StepDown));
+  assert (sequencer_o[20] == (step_q == StepDown));
 end
 
 // The queues are cleared when a bring-up begins.

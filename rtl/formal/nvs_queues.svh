@@ -6,6 +6,9 @@ logic f_started = 1'b0;
 always_ff @(posedge clk_i) f_started <= 1'b1;
 always_comb assume (rst_ni == f_started);
 
+logic [SlotWidth-1:0] f_cmd_slot;  // of a data command that is accepted
+assign f_cmd_slot = accepted_q[SlotWidth-1:0];
+
 // Model of the slots: what each one was last seen to do.
 logic [Slots-1:0] f_busy_q = '0;       // accepted, not retired
 logic [Slots-1:0] f_answered_q = '0;   // completed, not retired
@@ -21,7 +24,7 @@ always_ff @(posedge clk_i) begin
     f_next_release_q <= '0;
     f_unfetched_q    <= '0;
   end else begin
-    if (accept_data) f_busy_q[cmd_slot_o] <= 1'b1;
+    if (accept_data) f_busy_q[f_cmd_slot] <= 1'b1;
     if (cqe_good && cqe_of_data) f_answered_q[cqe_slot] <= 1'b1;
     if (retire && !retire_flush_o) begin
       f_busy_q[retire_slot_o]     <= 1'b0;
@@ -65,7 +68,7 @@ always_comb if (rst_ni) begin
   assert (f_next_retire_q == retired_q[SlotWidth-1:0]);
   assert (f_next_release_q == released_q[SlotWidth-1:0]);
   // A command gets a free slot, retires in order and only when it was answered.
-  if (accept_data) assert (!f_busy_q[cmd_slot_o] && !f_kept_q[cmd_slot_o]);
+  if (accept_data) assert (!f_busy_q[f_cmd_slot] && !f_kept_q[f_cmd_slot]);
   if (retire && !retire_flush_o) assert (f_answered_q[retire_slot_o] && retire_slot_o == f_next_retire_q);
   // The flush is alone.
   if (flush_busy_q) assert (unretired == '0 && !(cmd_valid_i && cmd_ready_o));

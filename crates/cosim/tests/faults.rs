@@ -428,7 +428,7 @@ fn an_abort_behind_a_stop_flushes() {
             let expected = StatusBits::ABORTED.with(StatusBits::LAST_VALID);
             assert_eq!(status, expected, "{what}");
             let bytes = raw.read64(bank, stream::BYTES);
-            assert!(bytes >= 3 * CHUNK && bytes < CHUNKS * CHUNK, "{what}");
+            assert!((3 * CHUNK..CHUNKS * CHUNK).contains(&bytes), "{what}");
             let durable = if is_replay { 0 } else { bytes };
             assert_eq!(raw.read64(bank, stream::DURABLE_BYTES), durable, "{what}");
             raw.drop_stream();
