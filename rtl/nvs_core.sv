@@ -10,7 +10,7 @@
 //   dev_*     AXI4, one port per drive: what the drive reads and writes of the core, through the PCIe bridge
 //   bar_*     AXI4-Lite, one port per drive: the drive's registers and configuration space (bit 31)
 //   link_*    link state of each drive's PCIe block: up, speed (1 = 2.5 GT/s ... 5 = 32 GT/s), width in lanes
-//   irq_o     level: a session has ended since its last start
+//   irq_o     level per direction, 0 record, 1 replay: its session has ended since its last start
 
 module nvs_core #(
   parameter  int unsigned DataWidth  = 128,  // 128, 256 or 512
@@ -131,7 +131,7 @@ module nvs_core #(
   input  logic [4*Drives-1:0]         link_speed_i,
   input  logic [8*Drives-1:0]         link_width_i,
 
-  output logic                        irq_o,
+  output logic [1:0]                  irq_o,
   output logic                        quiet_o   // level, some cycles late: without an input nothing changes but times and CYCLES
 );
 
@@ -584,19 +584,18 @@ module nvs_core #(
       pattern_q <= 1'b0;
       check_q   <= 1'b0;
       ended_q   <= 1'b0;
-      irq_o     <= 1'b0;
+      irq_o     <= 2'b00;
     end else begin
       if (control_valid[0] && control[32*0+0] && !running[0]) pattern_q <= control[32*0+6];
       if (control_valid[1] && control[32*1+0] && !running[1]) check_q <= control[32*1+6];
       ended_q <= ended[0];
-      irq_o   <= ended != 2'b00;
+      irq_o   <= ended;
     end
   end
 
   // Drives.
   logic [Drives-1:0] drive_error;
-  // A drive that is brought up again may still complete commands of before.
-  assign protocol_error = (drive_error & ready) != '0;
+  assign protocol_error = drive_error != '0;
   for (genvar d = 0; d < Drives; d++) begin : gen_drive
     logic [15:0] max_transfer_pages;
     logic [63:0] cap;

@@ -3,7 +3,8 @@
 // Purpose: joins nvs_init, nvs_requester, nvs_completer and, per direction, nvs_queues. No logic of its own but counters.
 //
 // Interface: vectors of two are per direction, 0 record, 1 replay. `dev_*`, `bar_*`: see nvs_core. `mem_*`: this drive's master of nvs_memory.
-//   protocol_error_o  pulse: the drive broke the protocol (wrong phase, unknown command identifier, access outside its memory)
+//   protocol_error_o  pulse: the drive broke the protocol (wrong phase, unknown command identifier, access outside its memory); completions
+//                     count only while ready_o is set
 //   A drive whose register does not answer is brought up again.
 
 module nvs_drive #(
@@ -359,14 +360,17 @@ module nvs_drive #(
     );
   end
 
-  assign protocol_error_o = access_error || queue_error != 2'b00;
+  // A drive that is being brought up may still complete commands of before: no error. An access outside is one at any time.
+  logic completion_error;
+  assign completion_error = ready_o && queue_error != 2'b00;
+  assign protocol_error_o = access_error || completion_error;
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
       commands_o        <= '0;
       protocol_errors_o <= '0;
     end else begin
       commands_o        <= commands_o + 32'((cmd_valid_i[0] && cmd_ready_o[0])) + 32'((cmd_valid_i[1] && cmd_ready_o[1]));
-      protocol_errors_o <= protocol_errors_o + 32'(access_error) + 32'(queue_error != 2'b00);
+      protocol_errors_o <= protocol_errors_o + 32'(access_error) + 32'(completion_error);
     end
   end
 

@@ -41,8 +41,8 @@ module nvs_core_shift #(
   logic [32*Drives-1:0] bar_r_data_i;
   logic [4*Drives-1:0] link_speed_i;
   logic s_reg_aw_ready_o, s_reg_w_ready_o, s_reg_b_valid_o, s_reg_ar_ready_o, s_reg_r_valid_o, s_ready_o, m_valid_o, m_last_o,
-    mem_aw_valid_o, mem_w_valid_o, mem_w_last_o, mem_b_ready_o, mem_ar_valid_o, mem_r_ready_o, irq_o, quiet_o;
-  logic [1:0] s_reg_b_resp_o, s_reg_r_resp_o;
+    mem_aw_valid_o, mem_w_valid_o, mem_w_last_o, mem_b_ready_o, mem_ar_valid_o, mem_r_ready_o, quiet_o;
+  logic [1:0] s_reg_b_resp_o, s_reg_r_resp_o, irq_o;
   logic [31:0] s_reg_r_data_o;
   logic [DataWidth-1:0] m_data_o, mem_w_data_o;
   logic [BeatBytes-1:0] m_keep_o, mem_w_strb_o;
@@ -61,7 +61,7 @@ module nvs_core_shift #(
     15 + 2 * 12 + 32 + 4 + 2 * DataWidth + BeatBytes + 2 * 3 + 2 * 2 + 12 * Drives + 2 * IdWidth * Drives + 2 * 40 * Drives
       + 3 * 8 * Drives + DataWidth * Drives + BeatBytes * Drives + 2 * 2 * Drives + 32 * Drives + 4 * Drives;
   localparam int unsigned OutBits =
-    16 + 2 * 2 + 32 + 2 * DataWidth + 2 * BeatBytes + 2 * 3 + 2 * RingWidth + 2 * 8 + 11 * Drives + 2 * IdWidth * Drives
+    15 + 3 * 2 + 32 + 2 * DataWidth + 2 * BeatBytes + 2 * 3 + 2 * RingWidth + 2 * 8 + 11 * Drives + 2 * IdWidth * Drives
       + 2 * 2 * Drives + DataWidth * Drives + 3 * 32 * Drives + 4 * Drives;
   logic [InBits-1:0] in_q;
   assign {

@@ -157,7 +157,7 @@ signals! {
         mem_ar_addr: u64 = ring,
         mem_ar_len: u8 = 8,
         mem_r_ready: u8 = 1,
-        irq: u8 = 1,
+        irq: u8 = 2,
         quiet: u8 = 1,
     }
     drives: DriveOutputs

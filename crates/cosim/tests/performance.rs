@@ -3,7 +3,11 @@
 
 mod measure;
 
+use assay_cosim::CYCLE_NS;
 use assay_cosim::far_end::LinkOptions;
+use assay_cosim::map::READ_BANK;
+use assay_stream::registers::Register;
+use assay_stream::registers::map::stream;
 use measure::plan;
 use measure::{ChunkCycles, Core, Surroundings, chunk_cycles, ideal_cycles, latency};
 
@@ -78,6 +82,32 @@ fn the_first_command_comes_within_200_cycles() {
             assert!(latency.doorbell <= 8, "{what}: {latency:?}");
             assert!(latency.entry + latency.memory <= 200, "{what}: {latency:?}");
         }
+    }
+}
+
+/// A replay waits for its first chunk, and for each one that comes slower than the stream takes the one before. STALL_TIME is the time
+/// beyond that of the beats.
+#[test]
+fn a_replay_stalls_where_its_drive_is_slower() {
+    const STALL_CHUNKS: u64 = 16;
+    const TOLERANCE_CYCLES: u64 = 1000;
+    for (link, stalls) in [
+        (LinkOptions::unlimited(), 1),
+        (LinkOptions::new(3, 4), STALL_CHUNKS),
+    ] {
+        let Some(mut core) = core("w128", &Surroundings::unlimited(link)) else {
+            return;
+        };
+        let cycles = measure::replay(&mut core, STALL_CHUNKS);
+        let mut read = |register: Register| {
+            let address = READ_BANK + register.offset();
+            core.world().read64(address).expect("a register")
+        };
+        assert_eq!(read(stream::STALLS), stalls);
+        let stalled = read(stream::STALL_TIME) / CYCLE_NS;
+        let beats = read(stream::BEATS);
+        println!("{cycles} cycles, {beats} beats, {stalled} cycles stalled");
+        assert!((cycles - beats).abs_diff(stalled) < TOLERANCE_CYCLES);
     }
 }
 

@@ -15,7 +15,7 @@
 //! | 0x28 | `LAST_ADDRESS_WRITTEN` | 64 | byte address of the last chunk of the contiguous run of completed chunks (read bank: delivered); valid with `LAST_VALID` |
 //! | 0x30 | `BYTES` | 64 | bytes of the stream in that run |
 //! | 0x38 | `BEATS` | 64 | the same in beats of 16 bytes, rounded up |
-//! | 0x40 | `STALLS` | 64 | number of times the stream had to wait for the drive |
+//! | 0x40 | `STALLS` | 64 | number of times the stream had to wait for the drive; a replay always waits for its first chunk |
 //! | 0x48 | `STALL_TIME` | 64 | total duration of these, nanoseconds; a core counts whole microseconds |
 //! | 0x50 | `PATTERN_SEED` | 64 | first beat of the pattern generator or checker, bytes 0 to 7 |
 //! | 0x58 | `PACKET_BEATS` | 64 | beats per packet of the pattern, 0 for one packet of the whole stream |
@@ -43,7 +43,7 @@
 //! | 0x24 | `OLDEST_COMMAND` | 32 | age of the oldest outstanding command, microseconds |
 //! | 0x28 | `COMMANDS` | 32 | I/O commands submitted, modulo 2^32 |
 //! | 0x2c | `DOORBELLS` | 32 | doorbells written, modulo 2^32 |
-//! | 0x30 | `PROTOCOL_ERRORS` | 32 | events of PROTOCOL_ERROR at this drive, modulo 2^32 |
+//! | 0x30 | `PROTOCOL_ERRORS` | 32 | events of PROTOCOL_ERROR at this drive, modulo 2^32; completions while it is brought up are none |
 //! | 0x34 | `CONTROL` | 32 | write 1 to act |
 
 use super::{ControlBits, Register, RegisterField, StatusBits};
@@ -87,7 +87,7 @@ pub mod stream {
     pub const BYTES: Register = Register::new(0x30, 64);
     /// The same in beats of 16 bytes, rounded up; read only.
     pub const BEATS: Register = Register::new(0x38, 64);
-    /// Number of times the stream had to wait for the drive; read only.
+    /// Number of times the stream had to wait for the drive; a replay always waits for its first chunk; read only.
     pub const STALLS: Register = Register::new(0x40, 64);
     /// Total duration of these, nanoseconds; a core counts whole microseconds; read only.
     pub const STALL_TIME: Register = Register::new(0x48, 64);
@@ -177,7 +177,7 @@ pub mod drive {
     pub const COMMANDS: Register = Register::new(0x28, 32);
     /// Doorbells written, modulo 2^32; read only.
     pub const DOORBELLS: Register = Register::new(0x2c, 32);
-    /// Events of PROTOCOL_ERROR at this drive, modulo 2^32; read only.
+    /// Events of PROTOCOL_ERROR at this drive, modulo 2^32; completions while it is brought up are none; read only.
     pub const PROTOCOL_ERRORS: Register = Register::new(0x30, 32);
     /// Write 1 to act; reads as 0.
     pub const CONTROL: Register = Register::new(0x34, 32);
