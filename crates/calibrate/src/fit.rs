@@ -26,6 +26,7 @@ use assay_units::Rng;
 use sha2::{Digest, Sha256};
 
 use crate::CalibrateError;
+use crate::hardware::{Hardware, known_numbers};
 use crate::measurement::{Measurement, Role, Tolerance};
 use crate::parameter::{FreeParameter, ParameterSpace, free_by_default};
 use crate::residual::Residuals;
@@ -227,6 +228,12 @@ fn stages(
     };
     // All must be valid, whichever stage they belong to.
     ParameterSpace::new(text, &free)?;
+    let known = known_numbers(&Profile::from_toml(text)?, &Hardware::embedded()?);
+    if let Some(known) = free.iter().find(|f| known.contains(&f.path.as_str())) {
+        let what = "is known of this drive (reference/hardware.toml), so a fit may not choose it; \
+                    to model another drive, copy the profile and change its name";
+        return Err(CalibrateError::parameter(known.name(), what));
+    }
     let mut stages: Vec<Stage> = Vec::new();
     for (name, heat) in [("rates", false), ("heat", true)] {
         let (mut free, mut targets) = (free.clone(), targets.to_vec());

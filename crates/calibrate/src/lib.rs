@@ -3,6 +3,7 @@
 //! # Architecture
 //! - [`measurement`]: a figure that a procedure gave on a drive, with tolerance, source and role (fitting target or held out).
 //! - [`published`] reads the embedded `reference/*.csv`, [`table`] a user's `measurements.csv`, [`run_folder`] a run of assay.
+//! - [`hardware`]: facts of the drives (`reference/hardware.toml`) and the numbers of a profile that contradict them.
 //! - `drive_under_test`: a simulated drive and the host that runs a reference workload on it; `procedure`: the procedures;
 //!   `simulate`: the simulated figures of measurements, on several threads.
 //! - [`parameter`]: a profile's free parameters and their bounds; `search`: the optimiser; [`mod@fit`]: both together, resumable;
@@ -21,6 +22,7 @@ mod drive_under_test;
 mod error;
 pub mod fidelity;
 pub mod fit;
+pub mod hardware;
 pub mod measurement;
 pub mod parameter;
 mod procedure;

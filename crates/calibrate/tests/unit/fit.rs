@@ -28,3 +28,26 @@ fn the_loss_is_linear_and_steep_before_the_tolerance() {
     assert_eq!(loss(&m, Some(0.0)), MISSING_LOSS);
     assert!((cost(&[m.clone(), m], &vec![Some(100.0), None]) - MISSING_LOSS / 2.0).abs() < 1e-9);
 }
+
+#[test]
+fn a_number_known_of_the_drive_is_not_fitted() {
+    let text = Profile::builtin_text("samsung-951").expect("a built-in profile");
+    let settings = |path| FitSettings {
+        free: vec![FreeParameter::parse(path).expect("a path")],
+        evaluations: 1,
+        seed: 1,
+        threads: 1,
+        state_file: None,
+        label: String::new(),
+        keep_sources: true,
+    };
+    let error = stages(text, &[rate(100.0)], &settings("nand.dies")).err();
+    let message = error.expect("known").to_string();
+    assert!(
+        message.contains("nand.dies") && message.contains("hardware.toml"),
+        "{message}"
+    );
+    assert!(stages(text, &[rate(100.0)], &settings("nand.read_ns")).is_ok());
+    let other = crate::parameter::renamed(text, "another", "Another").expect("a profile");
+    assert!(stages(&other, &[rate(100.0)], &settings("nand.dies")).is_ok());
+}
