@@ -14,7 +14,7 @@ mod further;
 mod rules;
 
 pub use compare::{Contradiction, contradictions, known_numbers};
-pub use further::{Bound, FurtherFigure, further_figures};
+pub use further::{Bound, FlashTimes, FurtherFigure, flash_times, further_figures};
 
 const FILE: &str = "hardware.toml";
 const TEXT: &str = include_str!("../../../reference/hardware.toml");
@@ -196,6 +196,10 @@ facts! {
         critical_celsius: u16,
         /// Maximum power per power state in milliwatts.
         power_states_mw: Vec<u32>,
+        /// Entry latency per power state in microseconds.
+        enter_us: Vec<u64>,
+        /// Exit latency per power state in microseconds.
+        exit_us: Vec<u64>,
     } {
         /// Figures of the data sheet.
         #[serde(default)]

@@ -141,6 +141,19 @@ fn identity(found: &mut Found, profile: &Profile, facts: DriveFacts) {
         states,
         own.power_states_mw.as_ref(),
     );
+    if let Some(table) = &profile.power.states {
+        for (field, times_ns, known) in [
+            (
+                "power.states.enter_ns",
+                &table.enter_ns.value,
+                &own.enter_us,
+            ),
+            ("power.states.exit_ns", &table.exit_ns.value, &own.exit_us),
+        ] {
+            let times_us: Vec<u64> = times_ns.iter().map(|ns| ns / 1_000).collect();
+            found.equal(field, &times_us, known.as_ref());
+        }
+    }
 }
 
 /// Link, cores, channels and dies.

@@ -1,4 +1,5 @@
-//! Published figures that no procedure of this crate measures (`reference/further_figures.csv`, embedded).
+//! Published figures that no procedure of this crate measures (`reference/further_figures.csv`), and times of flash parts
+//! (`reference/flash_times.csv`), both embedded.
 
 use crate::CalibrateError;
 use crate::table::{CsvRow, CsvTable};
@@ -76,6 +77,77 @@ fn figure(row: &CsvRow) -> Result<FurtherFigure, CalibrateError> {
         value: row.figure("value")?,
         unit: unit.to_owned(),
         device: optional("device"),
+        source: row.text("source")?.to_owned(),
+    })
+}
+
+const FLASH_FILE: &str = "flash_times.csv";
+const FLASH_TEXT: &str = include_str!("../../../../reference/flash_times.csv");
+
+/// What a source gives of a flash part or class; `None` and empty where it is silent.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FlashTimes {
+    /// Class: planar or 3D, bits per cell, layers or process, density.
+    pub flash: String,
+    /// The part, or the model whose constant it is.
+    pub part: String,
+    /// `data sheet`, `announcement`, `measured`, `fit of an emulator` or `simulator`.
+    pub kind: String,
+    /// User data of a page of one plane in bytes.
+    pub page_bytes: Option<f64>,
+    /// Planes per die.
+    pub planes: Option<f64>,
+    /// Rate of the interface in millions of transfers per second.
+    pub bus_mt_s: Option<f64>,
+    /// Time to read a page in microseconds, per page type; a maximum in a data sheet.
+    pub sense_us: Vec<f64>,
+    /// Time to program a page in microseconds, per page type.
+    pub program_us: Vec<f64>,
+    /// Time to erase a block in milliseconds.
+    pub erase_ms: Option<f64>,
+    /// Rated program/erase cycles.
+    pub cycles: Option<f64>,
+    /// Key of docs/sources.md.
+    pub source: String,
+}
+
+/// All rows of the file; [`CalibrateError::Table`] where it is damaged.
+pub fn flash_times() -> Result<Vec<FlashTimes>, CalibrateError> {
+    let table = CsvTable::parse(FLASH_FILE, FLASH_TEXT)?;
+    table.rows.iter().map(times).collect()
+}
+
+fn times(row: &CsvRow) -> Result<FlashTimes, CalibrateError> {
+    let kind = row.text("kind")?;
+    let kinds = [
+        "data sheet",
+        "announcement",
+        "measured",
+        "fit of an emulator",
+        "simulator",
+    ];
+    if !kinds.contains(&kind) {
+        return Err(row.error("kind", format!("{kind:?}: write {}", kinds.join(", "))));
+    }
+    let list = |column| {
+        let text = row.text(column).unwrap_or_default();
+        let numbers: Result<Vec<f64>, _> = text.split_whitespace().map(str::parse).collect();
+        match numbers {
+            Ok(numbers) if numbers.is_sorted() && numbers.iter().all(|&n| n > 0.0) => Ok(numbers),
+            _ => Err(row.error(column, format!("{text:?} is not rising numbers above 0"))),
+        }
+    };
+    Ok(FlashTimes {
+        flash: row.text("flash")?.to_owned(),
+        part: row.text("part")?.to_owned(),
+        kind: kind.to_owned(),
+        page_bytes: row.optional("page_bytes")?,
+        planes: row.optional("planes")?,
+        bus_mt_s: row.optional("bus_mt_s")?,
+        sense_us: list("sense_us")?,
+        program_us: list("program_us")?,
+        erase_ms: row.optional("erase_ms")?,
+        cycles: row.optional("cycles")?,
         source: row.text("source")?.to_owned(),
     })
 }

@@ -199,6 +199,12 @@ fn check_drive(at: &Checks, name: &str, drive: &Drive) -> Result<(), Broken> {
     if states.is_some_and(|states| states.is_empty() || states.contains(&0)) {
         return at.fail(Some("power_states_mw"), "needs a state, and each above 0");
     }
+    for (key, times) in [("enter_us", &drive.enter_us), ("exit_us", &drive.exit_us)] {
+        let count = times.as_ref().map(|times| times.value.len());
+        if count.is_some_and(|count| states.map(Vec::len) != Some(count)) {
+            return at.fail(Some(key), "needs a time for each of power_states_mw");
+        }
+    }
     if let Some(facts) = at.table.drive(name) {
         let raw = |dies: u16, gbit: u32| f64::from(dies) * f64::from(gbit) * f64::from(1 << 27);
         let dies = drive.dies.as_ref().zip(facts.die_gbit());

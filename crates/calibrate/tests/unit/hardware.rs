@@ -30,6 +30,10 @@ fn every_source_is_in_the_list_of_sources_with_its_place() {
         let is_address = source.place.starts_with("http") && !source.place.contains(' ');
         assert!(!is_address || row.contains(&source.place), "{key}: {row}");
     }
+    for times in flash_times().expect("whole") {
+        let is_known = SOURCES.contains(&format!("| {} |", times.source));
+        assert!(is_known, "{}", times.source);
+    }
     for figure in further_figures().expect("whole") {
         let FurtherFigure { drive, source, .. } = figure;
         assert!(Profile::names().contains(&drive.as_str()), "{drive}");
@@ -127,6 +131,11 @@ fn what_breaks_a_rule_is_refused_with_line_and_key() {
             "power_states_mw = { value = [25_000]",
             "power_states_mw = { value = []",
             "needs a state",
+        ),
+        (
+            "[0, 0, 0, 210, 2_200]",
+            "[0, 0, 0, 210]",
+            "needs a time for each",
         ),
     ] {
         let error = changed(from, to).expect_err(to).to_string();
