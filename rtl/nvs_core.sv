@@ -397,9 +397,9 @@ module nvs_core #(
     .arm_i    (flush_write_valid && flush_write[2]),
     .start_i  (started[0]),
     .running_i(running[0]),
-    .ended_i  (ended[0] && !ended_q && !pattern_q),
-    .aborted_i(aborted[0]),
-    .last_i   (ingress_ended),
+    .ended_i  (ended[0] && !ended_q),
+    .aborted_i(aborted[0] && !pattern_q),
+    .last_i   (ingress_ended && !pattern_q),  // the generator's last beat is not the stream's
     .s_valid_i(in_valid),
     .s_ready_o(in_ready),
     .s_data_i (in_data),

@@ -4,15 +4,21 @@ logic f_started = 1'b0;
 always_ff @(posedge clk_i) f_started <= 1'b1;
 always_comb assume (rst_ni == f_started);
 
-// Environment: a session runs from its start to its end.
-logic f_running_q = 1'b0;
-always_ff @(posedge clk_i) f_running_q <= rst_ni && (start_i || (f_running_q && !ended_i));
+// Environment: a session runs, starts unless it is refused, and has ended in the first cycle in which it does not run.
+logic f_running_q = 1'b0, f_session_q = 1'b0;  // it ran; it has started
+always_ff @(posedge clk_i) begin
+  f_running_q <= rst_ni && running_i;
+  f_session_q <= rst_ni && running_i && (start_i || f_session_q);
+end
 always_comb begin
-  assume (running_i == f_running_q);
-  if (!f_running_q) assume (!ended_i);
-  if (f_running_q) assume (!start_i);
+  assume (ended_i == (f_running_q && !running_i));
+  if (!running_i || f_session_q) assume (!start_i);
   if (s_valid_i && !s_last_i) assume (&s_keep_i);
 end
+
+// A request for the end of a session is kept until then, also from before its start.
+logic f_armed_q = 1'b0;
+always_ff @(posedge clk_i) f_armed_q <= rst_ni && !ended_i && (f_armed_q || (arm_i && running_i));
 
 // Every beat that is taken is passed on or counted, never both; a beat that waits keeps its place.
 logic [63:0] f_beats_q;
@@ -33,8 +39,8 @@ always_comb if (rst_ni) begin
   // Discarding never waits.
   if (active_o) assert (s_ready_o);
   // Nothing is discarded while a session runs.
-  assert (!(f_running_q && active_o));
-  assert (!(armed_q && !f_running_q));
+  assert (!(f_session_q && active_o));
+  assert (armed_q == f_armed_q);
 end
 
 // Discarding begins as requested and ends with the stream's last beat.
@@ -42,7 +48,7 @@ logic f_begin_q = 1'b0, f_stops_q = 1'b0, f_abort_q = 1'b0;
 always_ff @(posedge clk_i) begin
   f_begin_q <= rst_ni && begin_i && !running_i && !start_i && !(active_o && (end_i || (s_valid_i && s_last_i)));
   f_stops_q <= rst_ni && active_o && !start_i && (end_i || (s_valid_i && s_last_i));
-  f_abort_q <= rst_ni && ended_i && (aborted_i || armed_q) && !last_i;
+  f_abort_q <= rst_ni && ended_i && (aborted_i || f_armed_q) && !last_i && !(active_o && (end_i || (s_valid_i && s_last_i)));
 end
 always_comb if (rst_ni) begin
   if (f_begin_q || f_abort_q) assert (active_o);

@@ -131,3 +131,13 @@ always_comb if (rst_ni) begin
   if (f_flushed_q) assert (durable_bytes_o == f_run_bytes_q);
   if (f_kept_q) assert (durable_bytes_o == f_durable_q);
 end
+
+// FLUSH_AFTER_WRITE while a recording runs, and an ABORT at any time before its end, are followed by a flush; STOP alone is not.
+logic f_flush_after_q = 1'b0;
+always_ff @(posedge clk_i) begin
+  if (!rst_ni || (state_q == Idle && start_i)) f_flush_after_q <= rst_ni && flush_after_i;
+  else if (abort_i ? state_q == Run || state_q == Drain || state_q == Flush : flush_after_i && state_q == Run) f_flush_after_q <= 1'b1;
+end
+always_comb if (rst_ni && Replay == 0 && ended_q && f_flush_after_q && !status_o[3] && !status_o[8]) begin
+  assert (durable_bytes_o == bytes_o);
+end

@@ -371,6 +371,27 @@ fn beats_are_discarded() {
     );
     assert!(finished(raw.read32(bank, stream::FLUSH_STATUS)));
     raw.check_next("after discarding behind a session");
+    // Behind a session with the pattern generator, which takes nothing of the stream; an ABORT of it drops nothing.
+    raw.load_pattern(Pattern::new(5));
+    let after_write = stream::FLUSH_CONTROL_AFTER_WRITE.mask() as u32;
+    let abort = ControlBits::ABORT.to_raw();
+    for (register, command, drops) in [
+        (stream::FLUSH_CONTROL, after_write, true),
+        (stream::CONTROL, abort, false),
+    ] {
+        raw.start_pattern(false, 0, CHUNKS);
+        raw.source(&[7; 80], false);
+        raw.write32(bank, register, command);
+        raw.await_end(false);
+        raw.run(500);
+        assert_eq!(in_progress(raw.read32(bank, stream::FLUSH_STATUS)), drops);
+        assert_eq!(raw.source_bytes() == 0, drops);
+        if drops {
+            assert_eq!(raw.read64(bank, stream::DROPPED_BEATS), 5);
+        }
+        raw.drop_stream();
+    }
+    raw.check_next("after discarding behind the pattern generator");
 }
 
 #[test]
