@@ -83,7 +83,14 @@ pub struct RingMemory {
     /// The first of `writes` is in memory and its response is offered.
     responding: bool,
     spare: Vec<Vec<u8>>,
+    /// As many of the next bursts of reads are answered with SLVERR.
+    pub read_errors: u32,
+    /// As many of the next bursts of writes are answered with SLVERR.
+    pub write_errors: u32,
 }
+
+/// SLVERR.
+const ERROR: u8 = 2;
 
 impl std::fmt::Debug for RingMemory {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -111,6 +118,8 @@ impl RingMemory {
             writes: VecDeque::new(),
             responding: false,
             spare: Vec::new(),
+            read_errors: 0,
+            write_errors: 0,
         }
     }
 
@@ -158,12 +167,13 @@ impl RingMemory {
             let beat = &read.data[read.given..next];
             inputs.mem_r_data[..self.beat_bytes].copy_from_slice(beat);
             inputs.mem_r_id = read.id;
-            inputs.mem_r_resp = 0;
+            inputs.mem_r_resp = if self.read_errors > 0 { ERROR } else { 0 };
             inputs.mem_r_last = u8::from(next == read.data.len());
             if outputs.mem_r_ready != 0 {
                 read.given = next;
                 if next == read.data.len() {
                     self.reading = false;
+                    self.read_errors = self.read_errors.saturating_sub(1);
                     let ended = self.reads.pop_front().expect("the burst being read");
                     self.spare.push(ended.data);
                 }
@@ -221,8 +231,9 @@ impl RingMemory {
         inputs.mem_b_valid = u8::from(self.responding);
         if self.responding {
             inputs.mem_b_id = self.writes[0].id;
-            inputs.mem_b_resp = 0;
+            inputs.mem_b_resp = if self.write_errors > 0 { ERROR } else { 0 };
             if outputs.mem_b_ready != 0 {
+                self.write_errors = self.write_errors.saturating_sub(1);
                 self.responding = false;
                 let ended = self.writes.pop_front().expect("the write acknowledged");
                 self.spare.push(ended.beats.data);

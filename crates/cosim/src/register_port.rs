@@ -17,6 +17,7 @@ pub struct RegisterPort {
     access: Option<Access>,
     address: u32,
     data: u32,
+    strobes: u8,
     answer: Option<Answer>,
 }
 
@@ -28,11 +29,17 @@ impl RegisterPort {
 
     /// Begin to write a register.
     pub fn start_write(&mut self, address: u32, data: u32) {
+        self.start_write_bytes(address, data, 0xf);
+    }
+
+    /// Begin to write bytes of a register: those whose strobe is set.
+    pub fn start_write_bytes(&mut self, address: u32, data: u32, strobes: u8) {
         let access = Access::Write {
             address_sent: false,
             data_sent: false,
         };
         self.start(access, address, data);
+        self.strobes = strobes;
     }
 
     fn start(&mut self, access: Access, address: u32, data: u32) {
@@ -98,7 +105,7 @@ impl RegisterPort {
                 if !*data_sent {
                     inputs.s_reg_w_valid = 1;
                     inputs.s_reg_w_data = self.data;
-                    inputs.s_reg_w_strb = 0xf;
+                    inputs.s_reg_w_strb = self.strobes;
                     *data_sent = outputs.s_reg_w_ready != 0;
                 }
             }

@@ -359,6 +359,15 @@ impl<D: DriveSide> World<D> {
         self.access(address).map(|_| ())
     }
 
+    /// Write bytes of a 32-bit register: those whose strobe is set.
+    ///
+    /// # Errors
+    /// As [`World::read32`].
+    pub fn write_bytes(&mut self, address: u32, value: u32, strobes: u8) -> Result<(), WorldError> {
+        self.registers.start_write_bytes(address, value, strobes);
+        self.access(address).map(|_| ())
+    }
+
     /// Write a 64-bit register, low half first.
     ///
     /// # Errors

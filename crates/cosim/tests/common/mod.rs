@@ -97,7 +97,7 @@ pub fn slot_core(
 }
 
 /// The world, or `None` if its model is not built.
-fn built<D>(world: Result<World<D>, WorldError>) -> Option<World<D>> {
+pub fn built<D>(world: Result<World<D>, WorldError>) -> Option<World<D>> {
     match world {
         Ok(world) => Some(world),
         Err(WorldError::Model(error)) => {
