@@ -36,10 +36,12 @@ fn run(world: &mut World<FarEnd>, cycles: u64) {
     world.run(cycles).expect("no rule is broken");
 }
 
-/// A session on the first chunks, to its end.
+/// A session on the first chunks of all drives, to its end.
 fn session(world: &mut World<FarEnd>, bank: u32, chunks: u64, bits: u32) -> StatusBits {
     set(world, bank, stream::FIRST_ADDRESS, 0);
-    let last = (chunks - 1) * CHUNK;
+    let drives = world.drives.len() as u64;
+    assert!(chunks.is_multiple_of(drives), "as many of each drive");
+    let last = (chunks / drives - 1) * CHUNK;
     set(world, bank, stream::LAST_ADDRESS, last);
     let control = bank + stream::CONTROL.offset();
     world.write32(control, START | bits).expect("a register");
