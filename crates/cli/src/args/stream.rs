@@ -22,15 +22,15 @@ pub struct StreamArguments {
     /// Bytes per chunk; replay and verify take that of the recording
     #[arg(long, value_name = "SIZE", value_parser = parse_size, default_value = "128k", help_heading = "Area")]
     pub chunk: u64,
-    /// Chunks in flight per drive; times the chunk size: the ring of buffers, the only memory used
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=4096), default_value_t = 32, help_heading = "Engine")]
-    pub iodepth: u32,
+    /// Chunks in flight per drive; times the chunk size: the ring of buffers, the only memory used [default: 32]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=4096), help_heading = "Engine")]
+    pub iodepth: Option<u32>,
     /// O_DIRECT (true) or through the page cache (false) [default: true]
     #[arg(long, value_name = "BOOL", value_parser = assay_workload::options::parse_bool, help_heading = "Engine")]
     pub direct: Option<bool>,
-    /// uring, sync (blocking calls, one chunk at a time), or auto: sync on drives in memory (zram), uring on all others
-    #[arg(long, default_value = "auto", value_parser = calls(), help_heading = "Engine")]
-    pub engine: IoCalls,
+    /// uring, sync (blocking calls, one chunk at a time), or auto: sync on drives in memory (zram), uring on all others [default: auto]
+    #[arg(long, value_parser = calls(), help_heading = "Engine")]
+    pub engine: Option<IoCalls>,
 }
 
 /// The co-simulated core.

@@ -32,18 +32,18 @@ pub struct TestbenchArguments {
     /// Bytes per chunk
     #[arg(long, value_name = "SIZE", value_parser = parse_size, default_value = "128k")]
     pub chunk: u64,
-    /// Chunks in flight
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=4096), default_value_t = 32)]
-    pub iodepth: u32,
+    /// Chunks in flight [default: 32]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=4096))]
+    pub iodepth: Option<u32>,
     /// Most bytes written at once by the chunk sweep (08) and the full disk test (10) [default: 32768 chunks, and all of the range]
     #[arg(long, value_name = "SIZE", value_parser = parse_size)]
     pub span: Option<u64>,
     /// Seed of the patterns [default: 1 on simulated drives, else a new one for each run, so that no old data match]
     #[arg(long, value_name = "N")]
     pub seed: Option<u64>,
-    /// uring, sync (blocking calls, one chunk at a time), or auto: sync on drives in memory (zram), uring on all others
-    #[arg(long, default_value = "auto", value_parser = calls())]
-    pub engine: IoCalls,
+    /// uring, sync (blocking calls, one chunk at a time), or auto: sync on drives in memory (zram), uring on all others [default: auto]
+    #[arg(long, value_parser = calls())]
+    pub engine: Option<IoCalls>,
     /// Only with rtl:.
     #[command(flatten)]
     pub core: CoreArguments,

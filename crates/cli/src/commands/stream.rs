@@ -28,6 +28,8 @@ pub struct Streamed {
     pub min_io_bytes: u32,
     /// Names of the drives, with "(simulated)".
     pub names: String,
+    /// The stream goes through the co-simulated core.
+    pub is_core: bool,
 }
 
 /// Open the drives.
@@ -37,7 +39,11 @@ pub fn open(
     session: &SessionOptions,
 ) -> anyhow::Result<Streamed> {
     let OpenStreamer {
-        host, infos, range, ..
+        host,
+        infos,
+        range,
+        is_core,
+        ..
     } = streamer::open(StreamerRequest {
         names: &arguments.drives,
         range: range_request(arguments.first, arguments.last, arguments.chunk),
@@ -45,7 +51,8 @@ pub fn open(
         simulated_unpermitted: false,
         pages: None,
         depth: arguments.iodepth,
-        direct: Some(arguments.direct.unwrap_or(true)),
+        direct: arguments.direct,
+        direct_if_supported: false,
         calls: arguments.engine,
         core,
     })?;
@@ -58,6 +65,7 @@ pub fn open(
         min_io_bytes: min_io_bytes.unwrap_or(1),
         names: names.join(", "),
         infos,
+        is_core,
     })
 }
 

@@ -13,6 +13,9 @@ use assay_stream::streamer::StreamHost;
 use crate::args::stream::CoreArguments;
 use crate::exit::{UsageError, bail_usage};
 
+/// Chunks in flight per drive of a software streamer.
+const DEFAULT_DEPTH: u32 = 32;
+
 /// Width of the core's bus.
 const DEFAULT_BUS_BITS: u32 = 128;
 
@@ -31,12 +34,14 @@ pub struct StreamerRequest<'a> {
     pub simulated_unpermitted: bool,
     /// Generator of pages, if `session` has it.
     pub pages: Option<Arc<PatternPages>>,
-    /// Chunks in flight per drive.
-    pub depth: u32,
-    /// `O_DIRECT`; `None`: if all drives support it.
+    /// `--iodepth`: chunks in flight per drive.
+    pub depth: Option<u32>,
+    /// `--direct`: `O_DIRECT`.
     pub direct: Option<bool>,
-    /// System calls for I/O on real drives.
-    pub calls: IoCalls,
+    /// Without `--direct`: `O_DIRECT` only if all drives support it.
+    pub direct_if_supported: bool,
+    /// `--engine`: system calls for I/O on real drives.
+    pub calls: Option<IoCalls>,
     /// Options of the co-simulated core.
     pub core: &'a CoreArguments,
 }
@@ -48,6 +53,8 @@ pub struct OpenStreamer {
     pub range: StreamRange,
     /// Chunks in flight per drive.
     pub depth: u32,
+    /// It is the co-simulated core.
+    pub is_core: bool,
 }
 
 /// The streamer for these names, with its drives: the co-simulated core for `rtl:` names, otherwise software. This is the one place where names select a
@@ -78,6 +85,29 @@ pub fn open(request: StreamerRequest<'_>) -> anyhow::Result<OpenStreamer> {
 
 /// The range is checked after the bring-up of the drives: the core knows their size.
 fn core(request: &StreamerRequest<'_>) -> anyhow::Result<OpenStreamer> {
+    let software_only = [
+        (
+            "--iodepth",
+            request.depth.is_some(),
+            "the chunks that a core has in flight are a parameter of its RTL",
+        ),
+        (
+            "--direct",
+            request.direct.is_some(),
+            "no page cache is in its path",
+        ),
+        (
+            "--engine",
+            request.calls.is_some(),
+            "it makes no system calls",
+        ),
+    ];
+    if let Some((option, _, reason)) = software_only.iter().find(|(_, given, _)| *given) {
+        bail_usage!(
+            "{option} is for streams through software, not for the co-simulated core ({}): {reason}",
+            request.names.join(", ")
+        );
+    }
     if let Some(wave) = &request.core.wave {
         super::check_replaceable(wave, FST_HEAD)?;
     }
@@ -101,6 +131,7 @@ fn core(request: &StreamerRequest<'_>) -> anyhow::Result<OpenStreamer> {
     let range = range.map_err(|error| UsageError(error.to_string()))?;
     Ok(OpenStreamer {
         depth: host.configuration().slots,
+        is_core: true,
         host: Box::new(host),
         infos,
         range,
@@ -127,12 +158,12 @@ fn software(request: StreamerRequest<'_>) -> anyhow::Result<OpenStreamer> {
     let infos: Vec<DriveInfo> = sessions.iter().map(DriveSession::info).cloned().collect();
     let queues = QueueOptions {
         writes,
-        depth: request.depth,
+        depth: request.depth.unwrap_or(DEFAULT_DEPTH),
         chunk_bytes: range.chunk_bytes,
-        direct: request
-            .direct
-            .unwrap_or_else(|| infos.iter().all(|info| info.direct_io)),
-        calls: request.calls,
+        direct: request.direct.unwrap_or_else(|| {
+            !request.direct_if_supported || infos.iter().all(|info| info.direct_io)
+        }),
+        calls: request.calls.unwrap_or(IoCalls::Auto),
     };
     let depth = queues.depth;
     let mut host = SoftwareHost::new(sessions, queues);
@@ -144,5 +175,6 @@ fn software(request: StreamerRequest<'_>) -> anyhow::Result<OpenStreamer> {
         infos,
         range,
         depth,
+        is_core: false,
     })
 }

@@ -42,6 +42,7 @@ pub fn run(arguments: TestbenchArguments, output: Output) -> anyhow::Result<Comm
         pages: Some(pages),
         depth: arguments.iodepth,
         direct: None,
+        direct_if_supported: true,
         calls: arguments.engine,
         core: &arguments.core,
     })?;
