@@ -93,6 +93,11 @@ impl SourcePort {
         !self.is_drained()
     }
 
+    /// A beat was offered and not taken.
+    pub fn is_held(&self) -> bool {
+        self.held
+    }
+
     /// Choose `s_*` in this cycle.
     pub fn step(&mut self, cycle: u64, outputs: &Outputs, inputs: &mut Inputs) {
         let offers = self.is_busy() && (self.held || !self.pace.pauses_at(cycle));

@@ -5,7 +5,7 @@
 //! ports look at them and choose their inputs; then comes the clock edge. A transfer happens when valid and ready of the same cycle are set.
 //!
 //! # Skipped cycles
-//! While the core shows `quiet`, nothing is offered and no part of the world has something to do, nothing can change before the next
+//! While the core shows `quiet`, nothing is offered but a beat of the stream that it does not take, and no part of the world has something to do, nothing can change before the next
 //! tick, and the cycles up to it are counted without being evaluated.
 
 use std::path::Path;
@@ -262,7 +262,8 @@ impl<D: DriveSide> World<D> {
     /// In the last evaluated cycle something was offered to the core, or the core offers something now.
     fn is_offering(&self) -> bool {
         let (i, o) = (&self.inputs, self.model.outputs());
-        let top = i.s_reg_aw_valid | i.s_reg_w_valid | i.s_reg_ar_valid | i.s_valid;
+        let source = i.s_valid & u8::from(!self.is_source_held());
+        let top = i.s_reg_aw_valid | i.s_reg_w_valid | i.s_reg_ar_valid | source;
         let memory = i.mem_b_valid | i.mem_r_valid;
         let core = o.s_reg_b_valid | o.s_reg_r_valid | o.m_valid;
         let core = core | o.mem_aw_valid | o.mem_w_valid | o.mem_ar_valid;
@@ -275,9 +276,15 @@ impl<D: DriveSide> World<D> {
         drives.fold(top | memory | core, |all, drive| all | drive) != 0
     }
 
+    /// The stream offers a beat that the core takes neither in the last evaluated cycle nor in the current one.
+    fn is_source_held(&self) -> bool {
+        self.source.is_held() && self.model.outputs().s_ready == 0
+    }
+
     /// Go to the next cycle in which something happens, or to `limit`.
     fn skip(&mut self, limit: u64) {
-        if self.source.is_busy() || self.registers.is_busy() {
+        let is_source_busy = self.source.is_busy() && !self.is_source_held();
+        if is_source_busy || self.registers.is_busy() {
             return;
         }
         let tick = self.cycle / TICK_CYCLES * TICK_CYCLES + TICK_CYCLES - 1;

@@ -8,8 +8,8 @@ use assay_cosim::far_end::LinkOptions;
 use assay_cosim::map::READ_BANK;
 use assay_stream::registers::Register;
 use assay_stream::registers::map::stream;
-use measure::plan;
 use measure::{ChunkCycles, Core, Surroundings, chunk_cycles, ideal_cycles, latency};
+use measure::{model, plan};
 
 /// Of what bus and link allow.
 const GOAL_EFFICIENCY: f64 = 0.98;
@@ -111,23 +111,31 @@ fn a_replay_stalls_where_its_drive_is_slower() {
     }
 }
 
-/// What the streamer's model says of a ring holds for the core, too.
+/// A source that cannot wait loses data on the core above the rate that the streamer's model finds for its ring, and below it does not.
 #[test]
 fn core_and_model_need_the_same_buffer() {
-    const PLAN_CHUNKS: u64 = 48;
-    for name in ["mle-brief-960gb", "intel-p3700"] {
+    const PLAN_CHUNKS: u64 = 128;
+    for name in [
+        "intel-600p",
+        "intel-optane-p4800x",
+        "intel-p3700",
+        "mle-brief-960gb",
+    ] {
         let surroundings = Surroundings::of_profile(name);
-        let Some(mut core) = core("w128", &surroundings) else {
+        let Some(mut slower) = core("w128c16", &surroundings) else {
             return;
         };
-        let ours = plan::core_table(&mut core, PLAN_CHUNKS);
-        let model = plan::model(&surroundings.profile, PLAN_CHUNKS, PLAN_CHUNKS);
-        let model = model.buffer_table.expect("it was asked for");
-        let [ours, model] = [&ours, &model].map(|table| table.rate_for(plan::RING_BYTES) as f64);
-        println!("{name}: {ours} and {model} bytes per second");
+        let mut faster = core("w128c16", &surroundings).expect("as before");
+        let (ring, bus_rate) = (plan::ring(&slower), plan::bus_rate(&slower));
+        let limit = model::short_rate(&surroundings.profile, ring, PLAN_CHUNKS, bus_rate);
         assert!(
-            (0.95..=1.05).contains(&(ours / model)),
-            "{name}: {ours} and {model}"
+            limit * 103 / 100 < bus_rate,
+            "{name}: {limit}, nothing is lost"
         );
+        let below = plan::record_at(&mut slower, PLAN_CHUNKS, limit * 97 / 100, false);
+        let above = plan::record_at(&mut faster, PLAN_CHUNKS, limit * 103 / 100, true);
+        println!("{name}: {limit} bytes per second, {below:?}, {above:?}");
+        assert!(!below.is_lost, "{name}: loses data at 97 % of {limit}");
+        assert!(above.is_lost, "{name}: loses nothing at 103 % of {limit}");
     }
 }

@@ -29,6 +29,10 @@ pub struct BufferTable {
     rates: Vec<f64>,
     held: Vec<f64>,
     most: Vec<f64>,
+    /// Below this index nothing is held: what is held grows with the rate.
+    idle: usize,
+    /// Longest time between two calls, seconds.
+    longest: f64,
     last: Nanos,
     taken_bytes: u64,
     began: Nanos,
@@ -37,13 +41,21 @@ pub struct BufferTable {
 impl BufferTable {
     /// A table for a stream that starts now.
     pub fn new(start: Nanos) -> BufferTable {
-        let steps = (FASTEST / SLOWEST).ln() / STEP.ln();
+        BufferTable::up_to(start, FASTEST)
+    }
+
+    /// The same for rates up to the first of the grid that is not below this one.
+    pub fn up_to(start: Nanos, fastest_bytes_per_s: f64) -> BufferTable {
+        let fastest = fastest_bytes_per_s.clamp(SLOWEST, FASTEST);
+        let steps = (fastest / SLOWEST).ln() / STEP.ln();
         let rates: Vec<f64> = (0..=steps.ceil() as i32)
             .map(|n| SLOWEST * STEP.powi(n))
             .collect();
         BufferTable {
             held: vec![0.0; rates.len()],
             most: vec![0.0; rates.len()],
+            idle: rates.len(),
+            longest: 0.0,
             rates,
             last: start,
             taken_bytes: 0,
@@ -56,12 +68,21 @@ impl BufferTable {
         // Completions of several drives are not in order of time.
         let seconds = now.0.saturating_sub(self.last.0) as f64 / 1e9;
         let bytes_taken = bytes as f64;
-        let held = self.held.iter_mut().zip(&mut self.most);
-        for (rate, (held, most)) in self.rates.iter().zip(held) {
+        // Where nothing was held and nothing will be, `most` changes only after a time longer than all before.
+        let begin = if seconds > self.longest {
+            self.longest = seconds;
+            0
+        } else {
+            let idle = &self.rates[..self.idle];
+            idle.partition_point(|rate| rate * seconds <= bytes_taken)
+        };
+        let held = self.held[begin..].iter_mut().zip(&mut self.most[begin..]);
+        for (rate, (held, most)) in self.rates[begin..].iter().zip(held) {
             let before = *held + rate * seconds;
             *most = most.max(before);
             *held = (before - bytes_taken).max(0.0);
         }
+        self.idle = begin + self.held[begin..].partition_point(|&held| held == 0.0);
         self.last = self.last.max(now);
         self.taken_bytes += bytes;
     }

@@ -140,7 +140,11 @@ impl<'a, 't> Recorder<'a, 't> {
         let now = latest(queues);
         checkpoints.begin(queues, now)?;
         let began = latest(queues);
-        let tables = options.buffer_table || options.source_rate.is_some();
+        let buffer_table = match options.source_rate {
+            _ if options.buffer_table => Some(BufferTable::new(began)),
+            Some(rate) => Some(BufferTable::up_to(began, rate.rate_bytes_per_s as f64)),
+            None => None,
+        };
         Ok(Recorder {
             queues,
             range: *range,
@@ -157,7 +161,7 @@ impl<'a, 't> Recorder<'a, 't> {
             checkpoints,
             ended: Vec::new(),
             pacing: StallAccounting::new(options.source_rate, began, chunk_bytes),
-            buffer_table: tables.then(|| BufferTable::new(began)),
+            buffer_table,
             failure: None,
         })
     }

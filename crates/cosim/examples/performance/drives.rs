@@ -1,24 +1,25 @@
-//! The core with simulated drives: sweep of lengths, queue depth, planning of recorders.
+//! The core with simulated drives: sweep of lengths, queue depth.
 
 use assay_cosim::CYCLE_NS;
 use assay_io::clock::Clock;
 use assay_ssd::Profile;
 use assay_units::MIB;
 
-use crate::measure::plan::{self, CHUNK_BYTES, INPUT_BYTES, RING_BYTES};
 use crate::measure::{self, Surroundings, record, replay};
 use crate::{head, row};
 
 const PUBLISHED: &str = include_str!("../../../../reference/streamer_chunk_sweep.csv");
 const SWEPT: &str = "mle-brief-960gb";
+const CHUNK_BYTES: u64 = 128 << 10;
 /// Chunks per stream of the depth table.
-const DEPTH_CHUNKS: u64 = 64;
-const DEPTHS: [u32; 6] = [1, 2, 4, 8, 16, 32];
-/// Chunks per stream of the plan.
-const PLAN_CHUNKS: u64 = 192;
+const DEPTH_CHUNKS: u64 = 48;
+/// Commands in flight that are tried, ascending; the last is the core's ring.
+const DEPTHS: [u32; 10] = [1, 2, 3, 4, 6, 8, 12, 16, 24, 32];
+/// Share of the rate with a full ring that is enough.
+const ENOUGH: f64 = 0.98;
 
 fn mib_per_s(chunks: u64, cycles: u64) -> f64 {
-    let bytes = (chunks * u64::from(CHUNK_BYTES)) as f64;
+    let bytes = (chunks * CHUNK_BYTES) as f64;
     bytes / (cycles as f64 * CYCLE_NS as f64 / 1e9) / MIB as f64
 }
 
@@ -44,7 +45,7 @@ pub fn sweep(largest: u64) {
         "published",
         "cycles to write",
         "cycles to read",
-        "processor time, s",
+        "time to simulate, s",
     ]);
     let mut chunks = 1;
     while chunks <= largest {
@@ -71,139 +72,98 @@ pub fn sweep(largest: u64) {
     }
 }
 
-fn profiles(of: Option<&str>) -> Vec<String> {
-    match of {
+/// The drive of this name, or all that are NVMe drives.
+pub fn profiles(of: Option<&str>) -> Vec<(String, Profile)> {
+    let names = match of {
         Some(name) => vec![name.to_owned()],
-        None => Profile::names()
-            .iter()
-            .map(|name| (*name).to_owned())
-            .collect(),
-    }
-}
-
-/// Rate against commands in flight, per profile.
-pub fn depth(of: Option<&str>) {
-    let mut titles = vec!["drive".to_owned(), "direction".to_owned()];
-    titles.extend(DEPTHS.map(|depth| depth.to_string()));
-    titles.push("for 95 %".to_owned());
-    head(&titles.iter().map(String::as_str).collect::<Vec<_>>());
-    for name in profiles(of) {
-        let mut rates = [Vec::new(), Vec::new()];
-        let mut refused = None;
-        for depth in DEPTHS {
-            let mut surroundings = Surroundings::of_profile(&name);
-            surroundings.max_commands = depth;
-            match measure::core("w128", &surroundings) {
-                Ok(mut core) => {
-                    rates[0].push(mib_per_s(DEPTH_CHUNKS, record(&mut core, DEPTH_CHUNKS)));
-                    rates[1].push(mib_per_s(DEPTH_CHUNKS, replay(&mut core, DEPTH_CHUNKS)));
-                }
-                Err(reason) => refused = Some(reason),
-            }
-        }
-        if let Some(reason) = refused {
-            println!("{name}: {reason}");
-            continue;
-        }
-        for (direction, rates) in ["write", "read"].iter().zip(rates) {
-            let best = rates.iter().copied().fold(0.0, f64::max);
-            let enough = rates.iter().position(|&rate| rate >= 0.95 * best);
-            let mut cells = vec![name.clone(), (*direction).to_owned()];
-            cells.extend(rates.iter().map(|rate| format!("{rate:.0}")));
-            cells.push(DEPTHS[enough.expect("the best is one of them")].to_string());
-            row(&cells);
-        }
-    }
-}
-
-fn mb(bytes_per_s: f64) -> String {
-    format!("{:.0}", bytes_per_s / 1e6)
-}
-
-/// What the ring covers: by the streamer's model for a source of a fixed rate, tried on the core; and both drives' means.
-pub fn plan(of: Option<&str>) {
-    head(&[
-        "drive",
-        "mean MB/s, core",
-        "mean MB/s, model",
-        "ring covers MB/s, model",
-        "core at 97 % of it: bytes waiting",
-        "core at 103 %",
-        "processor time, s",
-    ]);
-    for name in profiles(of) {
-        let clock = Clock::monotonic();
-        let began = clock.now();
-        let surroundings = Surroundings::of_profile(&name);
-        let fresh = || measure::core("w128", &surroundings);
-        let mut core = match fresh() {
-            Ok(core) => core,
-            Err(reason) => {
-                println!("{name}: {reason}");
-                continue;
-            }
-        };
-        let ours = plan::core_table(&mut core, PLAN_CHUNKS);
-        let model = plan::model(&surroundings.profile, PLAN_CHUNKS, PLAN_CHUNKS);
-        let model = model.buffer_table.expect("it was asked for");
-        let rate = plan::model_rate(&surroundings.profile, PLAN_CHUNKS);
-        let tried = [97, 103].map(|percent| {
-            let mut core = fresh().expect("as before");
-            let waiting = plan::waiting_bytes(&mut core, PLAN_CHUNKS, rate * percent / 100);
-            let lost = if waiting > INPUT_BYTES {
-                "loses data"
-            } else {
-                "no loss"
-            };
-            format!("{waiting}, {lost}")
-        });
-        let [slower, faster] = tried;
-        row(&[
-            name,
-            mb(ours.mean_rate()),
-            mb(model.mean_rate()),
-            mb(rate as f64),
-            slower,
-            faster,
-            format!("{:.1}", (clock.now() - began).0 as f64 * 1e-9),
-        ]);
-    }
-}
-
-/// An hour of each drive, by the streamer's model.
-pub fn hour(of: Option<&str>) {
-    head(&[
-        "drive",
-        "mean MB/s of an hour",
-        "4 MiB ring covers",
-        "1 GiB",
-        "4 GiB",
-        "buffer for 90 % of the mean, MiB",
-        "for 99 %",
-        "hours",
-        "processor time, s",
-    ]);
-    for name in profiles(of) {
-        let clock = Clock::monotonic();
-        let began = clock.now();
+        None => Profile::names().iter().map(|&n| n.to_owned()).collect(),
+    };
+    let profiles = names.into_iter().map(|name| {
         let profile = Profile::builtin(&name).expect("a built-in profile");
-        let outcome = plan::model_hour(&profile);
-        let table = outcome.buffer_table.expect("it was asked for");
-        let mean = table.mean_rate();
-        let need = |share: f64| {
-            let bytes = table.buffer_for(mean * share);
-            bytes.map_or("-".to_owned(), |bytes| (bytes >> 20).to_string())
-        };
-        row(&[
-            name,
-            mb(mean),
-            mb(table.rate_for(RING_BYTES) as f64),
-            mb(table.rate_for(1 << 30) as f64),
-            mb(table.rate_for(4 << 30) as f64),
-            need(0.9),
-            need(0.99),
-            format!("{:.2}", outcome.status.elapsed_ns as f64 / 3.6e12),
-            format!("{:.1}", (clock.now() - began).0 as f64 * 1e-9),
-        ]);
+        (name, profile)
+    });
+    profiles
+        .filter(|(_, profile)| of.is_some() || profile.link.sata.is_none())
+        .collect()
+}
+
+/// Rates of recording and replay with so many commands in flight.
+fn rates(name: &str, depth: u32) -> Result<[f64; 2], String> {
+    let mut surroundings = Surroundings::of_profile(name);
+    surroundings.max_commands = depth;
+    let mut core = measure::core("w128", &surroundings)?;
+    let written = record(&mut core, DEPTH_CHUNKS);
+    core.world().run(PAUSE_CYCLES).expect("the simulation runs");
+    let read = replay(&mut core, DEPTH_CHUNKS);
+    Ok([written, read].map(|cycles| mib_per_s(DEPTH_CHUNKS, cycles)))
+}
+
+/// Commands in flight that hide a drive's latency, per profile.
+pub fn depth(of: Option<&str>) {
+    head(&[
+        "drive",
+        "direction",
+        "32 in flight, MiB/s",
+        "1 in flight, MiB/s",
+        "latency of one, us",
+        "by Little's law",
+        "least for 98 %",
+        "its rate, MiB/s",
+        "time to simulate, s",
+    ]);
+    for (name, _) in profiles(of) {
+        let clock = Clock::monotonic();
+        let began = clock.now();
+        match depths_of(&name) {
+            Ok(rows) => {
+                let seconds = (clock.now() - began).0 as f64 * 1e-9;
+                for mut cells in rows {
+                    cells.push(format!("{seconds:.1}"));
+                    row(&cells);
+                }
+            }
+            Err(reason) => println!("{name}: {reason}"),
+        }
     }
+}
+
+fn depths_of(name: &str) -> Result<Vec<Vec<String>>, String> {
+    let [least, .., most] = DEPTHS;
+    let (full, single) = (rates(name, most)?, rates(name, least)?);
+    let mut found = [(most, full[0]), (most, full[1])];
+    let is_enough = |direction: usize, rate: f64| rate >= ENOUGH * full[direction];
+    let mut open = [true; 2];
+    for depth in DEPTHS {
+        if open == [false; 2] || depth == most {
+            break;
+        }
+        let rates = if depth == least {
+            single
+        } else {
+            rates(name, depth)?
+        };
+        for direction in 0..2 {
+            if open[direction] && is_enough(direction, rates[direction]) {
+                open[direction] = false;
+                found[direction] = (depth, rates[direction]);
+            }
+        }
+    }
+    let rows = ["record", "replay"].iter().enumerate();
+    let rows = rows.map(|(at, direction)| {
+        // With one in flight, the time per chunk is its latency.
+        let latency_us = CHUNK_BYTES as f64 / (single[at] * MIB as f64) * 1e6;
+        let (depth, rate) = found[at];
+        vec![
+            name.to_owned(),
+            (*direction).to_owned(),
+            format!("{:.0}", full[at]),
+            format!("{:.0}", single[at]),
+            format!("{latency_us:.0}"),
+            format!("{:.1}", full[at] / single[at]),
+            depth.to_string(),
+            format!("{rate:.0}"),
+        ]
+    });
+    Ok(rows.collect())
 }

@@ -6,6 +6,7 @@
 mod drives;
 #[path = "../../tests/measure/mod.rs"]
 mod measure;
+mod plans;
 mod ports;
 
 use std::io::Write as _;
@@ -26,8 +27,8 @@ fn main() {
         ("scaling", &ports::scaling),
         ("latency", &ports::latency),
         ("depth", &|| drives::depth(drive)),
-        ("plan", &|| drives::plan(drive)),
-        ("hour", &|| drives::hour(drive)),
+        ("plan", &|| plans::plan(drive)),
+        ("hour", &|| plans::hour(drive)),
         ("sweep", &|| drives::sweep(largest)),
     ];
     let mut known = false;

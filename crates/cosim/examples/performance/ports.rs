@@ -58,8 +58,8 @@ pub fn chunks() {
 
 /// Cycles per chunk behind links.
 pub fn links() {
-    let with_tags = LinkOptions {
-        tags: 64,
+    let with_tags = |tags| LinkOptions {
+        tags,
         ..LinkOptions::new(5, 4)
     };
     table(&[
@@ -68,7 +68,8 @@ pub fn links() {
         ("w256", "4.0 x4", LinkOptions::new(4, 4)),
         ("w512", "4.0 x4", LinkOptions::new(4, 4)),
         ("w512", "5.0 x4", LinkOptions::new(5, 4)),
-        ("w512", "5.0 x4, 64 tags", with_tags),
+        ("w512", "5.0 x4, 16 tags", with_tags(16)),
+        ("w512", "5.0 x4, 64 tags", with_tags(64)),
     ]);
 }
 

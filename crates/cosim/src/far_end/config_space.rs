@@ -1,6 +1,6 @@
 //! Configuration space of root port and endpoint (PCI Express Base Specification 3.0, section 7.5).
 
-use super::link::LinkOptions;
+use super::link::{DEFAULT_TAGS, LinkOptions};
 
 const COMMAND: usize = 0x04;
 const BAR0: usize = 0x10;
@@ -25,6 +25,9 @@ const ENDPOINT_EXPRESS: usize = 0xa0;
 const DEVICE_CONTROL: usize = 0x08;
 /// Reset value of Device Control: Max_Read_Request_Size 512, Max_Payload_Size 128, relaxed ordering, no snoop.
 const DEVICE_CONTROL_RESET: u32 = 0x2810;
+/// Extended Tag Field, in Device Capabilities: supported; in Device Control: enabled.
+const EXTENDED_TAGS_SUPPORTED: u32 = 1 << 5;
+const EXTENDED_TAGS_ENABLED: u32 = 1 << 8;
 
 /// Size of BAR 0, bytes.
 pub(super) const BAR_BYTES: u64 = 16 << 10;
@@ -61,8 +64,13 @@ impl Function {
     ) {
         let speed_and_width = u32::from(link.generation) | u32::from(link.lanes) << 4;
         self.set(at, PCI_EXPRESS | (2 | port_type << 4) << 16, 0);
-        self.set(at + 0x04, max_payload_bytes.ilog2() - 7, 0);
-        self.set(at + DEVICE_CONTROL, DEVICE_CONTROL_RESET, 0x7fff);
+        let (supported, enabled) = match link.tags > DEFAULT_TAGS {
+            true => (EXTENDED_TAGS_SUPPORTED, EXTENDED_TAGS_ENABLED),
+            false => (0, 0),
+        };
+        self.set(at + 0x04, (max_payload_bytes.ilog2() - 7) | supported, 0);
+        let writable = 0x7fff & !EXTENDED_TAGS_ENABLED | enabled;
+        self.set(at + DEVICE_CONTROL, DEVICE_CONTROL_RESET, writable);
         self.set(at + 0x0c, speed_and_width, 0);
         self.set(at + 0x10, speed_and_width << 16, 0x0fff);
     }
@@ -220,6 +228,15 @@ impl ConfigSpace {
     /// Max_Payload_Size of the endpoint, bytes.
     pub(super) fn endpoint_payload_bytes(&self) -> u32 {
         self.endpoint.max_payload_bytes(ENDPOINT_EXPRESS)
+    }
+
+    /// Reads that the endpoint may have outstanding.
+    pub(super) fn read_tags(&self) -> u16 {
+        let control = self.endpoint.read(ENDPOINT_EXPRESS + DEVICE_CONTROL);
+        match control & EXTENDED_TAGS_ENABLED != 0 {
+            true => self.link.tags,
+            false => self.link.tags.min(DEFAULT_TAGS),
+        }
     }
 
     /// Max_Read_Request_Size of the endpoint, bytes.

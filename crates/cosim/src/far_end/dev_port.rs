@@ -74,7 +74,7 @@ pub(super) struct DevPort {
 impl DevPort {
     pub(super) fn new(
         beat_bytes: usize,
-        tags: u8,
+        tags: u16,
         outstanding_writes: u8,
         write_id: u8,
     ) -> DevPort {

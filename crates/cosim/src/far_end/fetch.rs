@@ -65,7 +65,7 @@ pub(super) struct Fetcher {
     /// Reads without a command: address, length.
     pub(super) extra: VecDeque<(u64, u32)>,
     tags: Vec<Option<Purpose>>,
-    free_tags: u32,
+    free_tags: u16,
     next_tag: usize,
     /// Bytes of commands whose data were requested and which have not ended, and the limit.
     staged_bytes: u64,
@@ -77,7 +77,7 @@ pub(super) struct Fetcher {
 }
 
 impl Fetcher {
-    pub(super) fn new(tags: u8, staging_bytes: u64, max_commands: u32) -> Fetcher {
+    pub(super) fn new(tags: u16, staging_bytes: u64, max_commands: u32) -> Fetcher {
         assert!(max_commands > 0, "a drive without commands");
         Fetcher {
             queues: Vec::new(),
@@ -87,7 +87,7 @@ impl Fetcher {
             data: VecDeque::new(),
             extra: VecDeque::new(),
             tags: vec![None; usize::from(tags)],
-            free_tags: u32::from(tags),
+            free_tags: tags,
             next_tag: 0,
             staged_bytes: 0,
             staging_bytes,
@@ -165,8 +165,9 @@ impl Fetcher {
         self.held_commands = self.held_commands.saturating_sub(1);
     }
 
-    pub(super) fn has_free_tag(&self) -> bool {
-        self.free_tags > 0
+    /// Whether one of the first `tags` tags is free.
+    pub(super) fn has_free_tag(&self, tags: u16) -> bool {
+        self.tags.len() as u16 - self.free_tags < tags
     }
 
     fn may_stage(&self) -> bool {
@@ -186,9 +187,14 @@ impl Fetcher {
         command.expect("a key belongs to a command")
     }
 
-    /// The next read of at most `limit_bytes`: entries, then lists, then data.
-    pub(super) fn next_read(&mut self, cycle: u64, limit_bytes: u32) -> Option<ReadRequest> {
-        if self.free_tags == 0 {
+    /// The next read of at most `limit_bytes` under one of the first `tags` tags: entries, then lists, then data.
+    pub(super) fn next_read(
+        &mut self,
+        cycle: u64,
+        limit_bytes: u32,
+        tags: u16,
+    ) -> Option<ReadRequest> {
+        if !self.has_free_tag(tags) {
             return None;
         }
         let (purpose, address, len_bytes) = match self.extra.pop_front() {
@@ -198,8 +204,8 @@ impl Fetcher {
                 .or_else(|| self.next_list(limit_bytes))
                 .or_else(|| self.next_data(limit_bytes))?,
         };
-        let count = self.tags.len();
-        let order = (self.next_tag..count).chain(0..self.next_tag);
+        let count = usize::from(tags);
+        let order = (self.next_tag..count).chain(0..self.next_tag.min(count));
         let mut free = order.filter(|&tag| self.tags[tag].is_none());
         let tag = free.next().expect("a free tag");
         self.tags[tag] = Some(purpose);
@@ -410,7 +416,7 @@ impl Fetcher {
     pub(super) fn disconnect(&mut self) {
         self.reset();
         self.tags.fill(None);
-        self.free_tags = self.tags.len() as u32;
+        self.free_tags = self.tags.len() as u16;
     }
 }
 

@@ -8,6 +8,10 @@ use crate::CYCLE_NS;
 /// Picoseconds of a clock cycle.
 const CYCLE_PS: u64 = CYCLE_NS * 1000;
 
+/// Outstanding reads of a function with tags of 5 bits, which every function may use; with Extended Tag Field Enable they are 8 bits
+/// (PCIe Base Specification 3.1, 2.2.6.2). Many drives have no more: `lspci` shows `ExtTag-`.
+pub const DEFAULT_TAGS: u16 = 32;
+
 /// PCIe link between core and drive, with its ends: root port and bridge on the core's side, endpoint on the drive's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LinkOptions {
@@ -27,8 +31,8 @@ pub struct LinkOptions {
     pub endpoint_max_payload_bytes: u32,
     /// Read completions are cut at multiples of this address, bytes; at least 64, and never above the root port's Max_Payload_Size.
     pub read_completion_bytes: u32,
-    /// Outstanding reads of the drive.
-    pub tags: u8,
+    /// Outstanding reads of the drive, 1 to 256. More than [`DEFAULT_TAGS`] only while Extended Tag Field Enable is set.
+    pub tags: u16,
     /// Posted writes that the bridge buffers (flow control credits), bytes.
     pub posted_buffer_bytes: u32,
     /// Writes that the bridge issues before the first of them is answered.
@@ -60,7 +64,7 @@ impl LinkOptions {
             root_max_payload_bytes: 512,
             endpoint_max_payload_bytes: 256,
             read_completion_bytes: 256,
-            tags: 16,
+            tags: DEFAULT_TAGS,
             posted_buffer_bytes: 16 << 10,
             outstanding_writes: 16,
             fetch_delay_cycles: 0,
@@ -131,7 +135,7 @@ impl LinkOptions {
             completion.is_power_of_two() && completion >= 64,
             "read completions of {completion} bytes"
         );
-        assert!((1..=64).contains(&self.tags), "{} tags", self.tags);
+        assert!((1..=256).contains(&self.tags), "{} tags", self.tags);
         assert!(self.outstanding_writes > 0 && self.posted_buffer_bytes >= 4096);
     }
 }

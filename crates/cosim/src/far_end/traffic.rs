@@ -165,7 +165,8 @@ impl FarEnd {
         let has_credits = self.has_credits(self.device.posted.next_len(payload));
         let posted = self.device.posted.next_cycle().filter(|_| has_credits);
         let reads = self.device.fetcher.next_cycle();
-        let reads = reads.filter(|_| self.device.fetcher.has_free_tag());
+        let tags = self.config.read_tags();
+        let reads = reads.filter(|_| self.device.fetcher.has_free_tag(tags));
         [posted, reads].into_iter().flatten().min()
     }
 
@@ -195,7 +196,8 @@ impl FarEnd {
 
     fn send_read(&mut self, cycle: u64) -> bool {
         let limit = self.config.read_request_bytes();
-        let Some(request) = self.device.fetcher.next_read(cycle, limit) else {
+        let tags = self.config.read_tags();
+        let Some(request) = self.device.fetcher.next_read(cycle, limit, tags) else {
             return false;
         };
         self.counters.reads += 1;

@@ -3,6 +3,7 @@
 #![allow(dead_code, reason = "no user uses all of it")]
 
 pub mod latency;
+pub mod model;
 pub mod plan;
 
 use assay_cosim::CYCLE_NS;
