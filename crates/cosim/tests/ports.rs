@@ -1,11 +1,14 @@
-//! Values that no stream brings: every bit of the writable registers, accesses of the drive anywhere, errors of the memory, the largest
-//! payloads, packets of any length.
+//! What no other stream brings: every bit of the writable registers, accesses of the drive anywhere, errors of the memory, the largest
+//! payloads, packets of any length, ranges that cannot be, failed flushes.
 
 mod common;
 
-use assay_cosim::far_end::{FarEnd, FarEndFault, LinkEvent, LinkOptions};
+use assay_cosim::far_end::{CommandHook, Disposition, FarEnd, FarEndFault, LinkEvent, LinkOptions};
 use assay_cosim::map::{READ_BANK, WRITE_BANK, drive_bank};
 use assay_cosim::world::World;
+use assay_nvme_spec::opcode::NvmOpcode;
+use assay_nvme_spec::{StatusCode, SubmissionEntry};
+use assay_ssd::Drive;
 use assay_stream::registers::map::{drive, stream};
 use assay_stream::registers::{Register, StatusBits};
 use assay_units::Rng;
@@ -13,6 +16,8 @@ use common::{Rough, rough_core};
 
 const CHUNK: u64 = 16 << 10;
 const START: u32 = 1;
+const STOP: u32 = 1 << 1;
+const FLUSH_AFTER_WRITE: u32 = 1 << 4;
 const PATTERN: u32 = 1 << 6;
 const LIMIT_CYCLES: u64 = 4_000_000;
 
@@ -248,5 +253,119 @@ fn packets_may_have_any_length() {
         assert_eq!(get(&mut world, WRITE_BANK, stream::BEATS), beats);
         // The next recording does not begin with the rest of a packet.
         assert_eq!(record(&mut world, &vec![7; CHUNK as usize]), complete());
+    }
+}
+
+/// STOP ends the generator's stream, too, wherever it is in a chunk.
+#[test]
+fn the_generator_is_stopped() {
+    let Some(mut world) = ready("w128c16", &Rough::default()) else {
+        return;
+    };
+    let control = WRITE_BANK + stream::CONTROL.offset();
+    for packet_beats in [0, 1 << 20] {
+        for cycles in [300, 1000, 3333] {
+            set(&mut world, WRITE_BANK, stream::PACKET_BEATS, packet_beats);
+            set(&mut world, WRITE_BANK, stream::FIRST_ADDRESS, 0);
+            set(&mut world, WRITE_BANK, stream::LAST_ADDRESS, 99 * CHUNK);
+            world.write32(control, START | PATTERN).expect("a register");
+            run(&mut world, cycles);
+            world.write32(control, STOP).expect("a register");
+            run(&mut world, 100_000);
+            let status = world.read32(WRITE_BANK + stream::STATUS.offset());
+            let status = StatusBits::from_raw(status.expect("a register"));
+            let bytes = get(&mut world, WRITE_BANK, stream::BYTES);
+            let valid = status.has(StatusBits::LAST_VALID);
+            assert_eq!(valid, bytes > 0, "{cycles}");
+            assert!(
+                bytes.is_multiple_of(CHUNK) && bytes <= cycles * 16,
+                "{bytes}"
+            );
+            let expected = StatusBits::STOPPED.with_if(valid, StatusBits::LAST_VALID);
+            assert_eq!(status, expected, "{cycles}");
+            assert_eq!(record(&mut world, &vec![7; CHUNK as usize]), complete());
+        }
+    }
+}
+
+/// A range that cannot be is refused for both directions, and the next one is not.
+#[test]
+fn ranges_are_refused() {
+    let Some(mut world) = ready("w128c16", &Rough::default()) else {
+        return;
+    };
+    let media = get(&mut world, drive_bank(0), drive::MEDIA_BYTES);
+    let end = media / CHUNK * CHUNK;
+    let first_after_last = StatusBits::FIRST_AFTER_LAST;
+    for _ in 0..2 {
+        for bank in [WRITE_BANK, READ_BANK] {
+            for (first, last, expected) in [
+                (CHUNK, 0, first_after_last),
+                (1 << 60, 0, first_after_last),
+                (512, CHUNK, StatusBits::UNALIGNED),
+                (0, CHUNK + 1, StatusBits::UNALIGNED),
+                (0, end, StatusBits::OUT_OF_RANGE),
+                (1 << 63, 1 << 63, StatusBits::OUT_OF_RANGE),
+            ] {
+                set(&mut world, bank, stream::FIRST_ADDRESS, first);
+                set(&mut world, bank, stream::LAST_ADDRESS, last);
+                let control = bank + stream::CONTROL.offset();
+                world.write32(control, START).expect("a register");
+                run(&mut world, 200);
+                let status = world.read32(bank + stream::STATUS.offset());
+                let status = StatusBits::from_raw(status.expect("a register"));
+                assert_eq!(status, expected, "{first:#x} to {last:#x}");
+            }
+            let sent = vec![bank as u8; CHUNK as usize];
+            assert_eq!(record(&mut world, &sent), complete());
+            assert_eq!(replay(&mut world, 1), complete());
+            assert!(world.sink.bytes() == sent);
+        }
+    }
+}
+
+/// Flushes fail.
+struct NoFlush;
+
+impl CommandHook for NoFlush {
+    fn submitted(
+        &mut self,
+        _: &mut Drive,
+        _: u16,
+        entry: &mut SubmissionEntry,
+        _: &mut [u8],
+    ) -> Disposition {
+        if entry.opcode() == NvmOpcode::FLUSH.0 {
+            Disposition::Answer(StatusCode::WRITE_FAULT)
+        } else {
+            Disposition::Execute
+        }
+    }
+}
+
+/// What a failed flush leaves is recorded, but not durable.
+#[test]
+fn failed_flushes_make_nothing_durable() {
+    for name in ["w128c16", "w128c16d2"] {
+        let Some(mut world) = ready(name, &Rough::default()) else {
+            continue;
+        };
+        let stream_bytes = vec![5; 8 * CHUNK as usize];
+        for failing in 0..world.drives.len() {
+            world.drives[failing].set_hook(Some(Box::new(NoFlush)));
+            world.source.push(&stream_bytes);
+            let status = session(&mut world, WRITE_BANK, 8, FLUSH_AFTER_WRITE);
+            assert!(status.has(StatusBits::DEVICE_ERROR), "{status:?}");
+            let bytes = get(&mut world, WRITE_BANK, stream::BYTES);
+            assert_eq!(bytes, 8 * CHUNK);
+            let durable = get(&mut world, WRITE_BANK, stream::DURABLE_BYTES);
+            assert_eq!(durable, 0);
+            world.drives[failing].set_hook(None);
+            world.source.push(&stream_bytes);
+            let status = session(&mut world, WRITE_BANK, 8, FLUSH_AFTER_WRITE);
+            assert_eq!(status, complete());
+            let durable = get(&mut world, WRITE_BANK, stream::DURABLE_BYTES);
+            assert_eq!(durable, 8 * CHUNK);
+        }
     }
 }
