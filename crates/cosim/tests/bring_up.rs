@@ -6,6 +6,7 @@ mod altered;
 mod common;
 
 use altered::{Altered, Changes, DOORBELLS};
+use assay_cosim::config::Configuration;
 use assay_cosim::far_end::LinkOptions;
 use assay_cosim::map::{WRITE_BANK, drive_bank};
 use assay_cosim::world::{World, WorldOptions};
@@ -24,16 +25,23 @@ const IDENTIFY: u64 = 0x80_0000_6000;
 /// Cycles within which a bring-up ends.
 const LIMIT_CYCLES: u64 = 4_000_000;
 
-fn world(link: LinkOptions) -> Option<World<Altered>> {
-    let configuration = assay_cosim::config::Configuration::named("w128c16").expect("one");
-    let drives = vec![Altered::new(link)];
+/// A core whose drives are ready.
+fn world(name: &str) -> Option<World<Altered>> {
+    let configuration = Configuration::named(name).expect("a configuration");
+    let drive = |_| Altered::new(LinkOptions::new(3, 4));
+    let drives = (0..configuration.drives).map(drive).collect();
     let mut world = common::built(World::new(configuration, drives, &WorldOptions::default()))?;
     assert_eq!(ended(&mut world), (40, 0), "without changes");
     Some(world)
 }
 
+/// The bank of the drive that is changed: the last one.
+fn bank(world: &World<Altered>) -> u32 {
+    drive_bank(world.drives.len() - 1)
+}
+
 fn read(world: &mut World<Altered>, register: Register) -> u64 {
-    let address = drive_bank(0) + register.offset();
+    let address = bank(world) + register.offset();
     let value = if register.bits() == 64 {
         world.read64(address)
     } else {
@@ -43,7 +51,7 @@ fn read(world: &mut World<Altered>, register: Register) -> u64 {
 }
 
 fn control(world: &mut World<Altered>, bit: RegisterField) {
-    let address = drive_bank(0) + drive::CONTROL.offset();
+    let address = bank(world) + drive::CONTROL.offset();
     world
         .write32(address, bit.mask() as u32)
         .expect("a register");
@@ -66,8 +74,12 @@ fn ended(world: &mut World<Altered>) -> (u64, u64) {
     }
 }
 
+fn change(world: &mut World<Altered>, changes: &Changes) {
+    world.drives.last_mut().expect("a drive").changes = changes.clone();
+}
+
 fn bring_up(world: &mut World<Altered>, changes: &Changes) -> (u64, u64) {
-    world.drives[0].changes = changes.clone();
+    change(world, changes);
     control(world, drive::CONTROL_RESTART);
     ended(world)
 }
@@ -111,7 +123,7 @@ fn completed(bytes: &[(u64, u8)]) -> Changes {
 
 #[test]
 fn drives_that_cannot_be_used_are_refused() {
-    let Some(mut world) = world(LinkOptions::new(3, 4)) else {
+    let Some(mut world) = world("w128c16") else {
         return;
     };
     // LBA format 0: metadata size, data size as a power of two.
@@ -206,7 +218,7 @@ fn drives_that_cannot_be_used_are_refused() {
     }
     assert_eq!(bring_up(&mut world, &Changes::default()), (40, 0));
     // A fatal status while it shuts down.
-    world.drives[0].changes = register(CONTROLLER_STATUS, 2, 2);
+    change(&mut world, &register(CONTROLLER_STATUS, 2, 2));
     control(&mut world, drive::CONTROL_SHUTDOWN);
     assert_eq!(ended(&mut world), (42, 13));
     assert_eq!(bring_up(&mut world, &Changes::default()), (40, 0));
@@ -217,11 +229,18 @@ fn drives_that_cannot_be_used_are_refused() {
 /// All doorbell strides, LBA formats and values without a meaning for the core.
 #[test]
 fn drives_are_described_by_their_registers() {
-    let Some(mut world) = world(LinkOptions::new(3, 4)) else {
-        return;
-    };
+    for name in ["w128c16", "w128c16d2"] {
+        if let Some(world) = world(name) {
+            check_descriptions(world);
+        }
+    }
+}
+
+fn check_descriptions(mut world: World<Altered>) {
     let mut random = Rng::stream(1, "descriptions");
-    for stride in (0..16).chain(0..4) {
+    // Of several drives, the last one is described in fewer ways.
+    let strides = 16 / (2 * world.drives.len() - 1);
+    for stride in (0..strides as u32).chain(0..2) {
         let mut draw = || random.next_u64();
         // At least 64 entries and 500 ms; 4 KiB pages, the NVM command set.
         let low = draw() as u32 | 1 << 24 | 1 << 6;
@@ -264,5 +283,49 @@ fn drives_are_described_by_their_registers() {
         let (speed, width) = link;
         let link = u64::from(width) << 8 | u64::from(speed) << 4 | 1;
         assert_eq!(read(&mut world, drive::LINK), link, "{what}");
+    }
+}
+
+/// A doorbell that the drive does not take ends the session, and the drive is brought up again.
+#[test]
+fn a_doorbell_with_an_error_ends_the_session() {
+    let Some(mut world) = world("w128c16") else {
+        return;
+    };
+    let control = WRITE_BANK + stream::CONTROL.offset();
+    let last = WRITE_BANK + stream::LAST_ADDRESS.offset();
+    world.write64(last, 3 << 14).expect("a register");
+    for round in 0..2 {
+        for changes in [error(DOORBELLS + 8), Changes::default()] {
+            let is_failing = !changes.errors.is_empty();
+            change(&mut world, &changes);
+            world.source.clear();
+            world.source.push(&vec![round; 4 << 14]);
+            world.write32(control, 1).expect("a register");
+            let end = world.cycle() + LIMIT_CYCLES;
+            let status = loop {
+                world.run(500).expect("no rule is broken");
+                let status = world.read32(WRITE_BANK + stream::STATUS.offset());
+                let status = StatusBits::from_raw(status.expect("a register"));
+                if !status.has(StatusBits::RUNNING) {
+                    break status;
+                }
+                assert!(world.cycle() < end, "{status:?}");
+            };
+            let expected = match is_failing {
+                true => StatusBits::DEVICE_ERROR,
+                false => StatusBits::FINISHED.with(StatusBits::LAST_VALID),
+            };
+            assert_eq!(status, expected, "round {round}");
+            change(&mut world, &Changes::default());
+            assert_eq!(ended(&mut world), (40, 0), "round {round}");
+            // What was left of the stream.
+            world.source.clear();
+            let flush = WRITE_BANK + stream::FLUSH_CONTROL.offset();
+            for bit in [1, 2] {
+                world.write32(flush, bit).expect("a register");
+                world.run(100).expect("no rule is broken");
+            }
+        }
     }
 }

@@ -43,11 +43,15 @@ fn run(world: &mut World<FarEnd>, cycles: u64) {
 
 /// A session on the first chunks of all drives, to its end.
 fn session(world: &mut World<FarEnd>, bank: u32, chunks: u64, bits: u32) -> StatusBits {
-    set(world, bank, stream::FIRST_ADDRESS, 0);
     let drives = world.drives.len() as u64;
     assert!(chunks.is_multiple_of(drives), "as many of each drive");
-    let last = (chunks / drives - 1) * CHUNK;
-    set(world, bank, stream::LAST_ADDRESS, last);
+    session_at(world, bank, [0, (chunks / drives - 1) * CHUNK], bits)
+}
+
+/// A session on a range, to its end.
+fn session_at(world: &mut World<FarEnd>, bank: u32, range: [u64; 2], bits: u32) -> StatusBits {
+    set(world, bank, stream::FIRST_ADDRESS, range[0]);
+    set(world, bank, stream::LAST_ADDRESS, range[1]);
     let control = bank + stream::CONTROL.offset();
     world.write32(control, START | bits).expect("a register");
     let end = world.cycle() + LIMIT_CYCLES;
@@ -142,9 +146,14 @@ fn accesses_anywhere_are_answered() {
         link,
         ..Rough::default()
     };
-    let Some(mut world) = ready("w128c16d2", &rough).or_else(|| ready("w128c16", &rough)) else {
-        return;
-    };
+    for name in ["w128c16", "w128c16d2"] {
+        if let Some(world) = ready(name, &rough) {
+            check_accesses(world);
+        }
+    }
+}
+
+fn check_accesses(mut world: World<FarEnd>) {
     let stream: Vec<u8> = (0..6 * CHUNK).map(|at| (at / 7) as u8).collect();
     assert_eq!(record(&mut world, &stream), complete());
     let mut random = Rng::stream(3, "addresses");
@@ -366,6 +375,67 @@ fn failed_flushes_make_nothing_durable() {
             assert_eq!(status, complete());
             let durable = get(&mut world, WRITE_BANK, stream::DURABLE_BYTES);
             assert_eq!(durable, 8 * CHUNK);
+        }
+    }
+}
+
+/// Commands of one kind fail with a status.
+struct Failing(u8, StatusCode);
+
+impl CommandHook for Failing {
+    fn submitted(
+        &mut self,
+        _: &mut Drive,
+        _: u16,
+        entry: &mut SubmissionEntry,
+        _: &mut [u8],
+    ) -> Disposition {
+        if entry.opcode() == self.0 {
+            Disposition::Answer(self.1)
+        } else {
+            Disposition::Execute
+        }
+    }
+}
+
+/// DEVICE_STATUS is the status field and the block of the failed command, anywhere on the media.
+#[test]
+fn failed_commands_are_named() {
+    let Some(mut world) = ready("w128c16", &Rough::default()) else {
+        return;
+    };
+    let media = get(&mut world, drive_bank(0), drive::MEDIA_BYTES);
+    let mut random = Rng::stream(5, "failures");
+    for round in 0..16 {
+        // Status code types 0 to 3 and 7, no success.
+        let [kind, code] = [random.below(5), 1 + random.below(255)];
+        let code = StatusCode::new([0, 1, 2, 3, 7][kind as usize], code as u8);
+        let address = random.below(media / CHUNK - 2) * CHUNK;
+        for (bank, opcode) in [(WRITE_BANK, NvmOpcode::WRITE), (READ_BANK, NvmOpcode::READ)] {
+            let hook = Box::new(Failing(opcode.0, code));
+            world.drives[0].set_hook(Some(hook));
+            world.source.clear();
+            world.source.push(&vec![1; 2 * CHUNK as usize]);
+            let status = session_at(&mut world, bank, [address, address + CHUNK], 0);
+            let what = format!("round {round}, {code:?} at {address:#x}: {status:?}");
+            assert_eq!(status, StatusBits::DEVICE_ERROR, "{what}");
+            let device = get(&mut world, bank, stream::DEVICE_STATUS);
+            assert_eq!(
+                stream::DEVICE_STATUS_LBA.of(device),
+                address / 512,
+                "{what}"
+            );
+            assert_eq!(stream::DEVICE_STATUS_VALID.of(device), 1, "{what}");
+            let field = stream::DEVICE_STATUS_STATUS_FIELD.of(device);
+            let expected = u64::from(code.sct()) << 8 | u64::from(code.sc());
+            assert_eq!(field & 0x7ff, expected, "{what}");
+        }
+        world.drives[0].set_hook(None);
+        let flush = WRITE_BANK + stream::FLUSH_CONTROL.offset();
+        world.source.clear();
+        for bit in [1, 2] {
+            world.write32(flush, bit).expect("a register");
+            run(&mut world, 100);
         }
     }
 }
