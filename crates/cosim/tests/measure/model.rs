@@ -230,14 +230,15 @@ pub fn run(profile: &Profile, ring: Ring, rate: Option<u64>, span: Span) -> Mode
     }
 }
 
-/// The greatest rate that fits, within `step`; `good` fits and `bad` does not.
+/// The greatest rate that fits, within `step`, from `good`, which is taken to fit, to `bad`, which is not.
+/// Neither is tried.
 pub fn greatest_rate(
     mut good: u64,
     mut bad: u64,
     step: u64,
     mut fits: impl FnMut(u64) -> bool,
 ) -> u64 {
-    while bad - good > step {
+    while bad > good && bad - good > step {
         let middle = good.midpoint(bad);
         if fits(middle) {
             good = middle;
@@ -295,17 +296,10 @@ pub fn hour(profile: &Profile, ring: Ring, shares: &[f64]) -> HourPlan {
         }
         fits
     };
-    // What a drive without pauses needs is a bound only while the drive does not use pauses otherwise.
-    let mut good = saturated.table.rate_for(ring.bytes()).max(1);
-    if !fits(good) {
-        good = 1;
-    }
-    let mut bad = mean as u64 + step;
-    while fits(bad) {
-        good = bad;
-        bad += step;
-    }
-    let mut rate = greatest_rate(good, bad, step, &mut fits);
+    // Between what the ring covers while the drive has no pauses, which is tried for an hour below, and a little above the mean: a drive
+    // with pauses may do more.
+    let covered = saturated.table.rate_for(ring.bytes());
+    let mut rate = greatest_rate(covered, mean as u64 + step, step, &mut fits);
     let is_whole = |tried: &ModelRun| tried.elapsed >= Span::hour().time;
     let tried = best.filter(|(at, tried)| *at == rate && is_whole(tried));
     let sustained = match tried {
