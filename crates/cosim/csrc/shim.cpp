@@ -113,10 +113,7 @@ struct Instance {
 
 void* create(uint32_t seed) { return new Instance(seed); }
 
-int reset(void* pointer, uint32_t cycles, Outputs* outputs) {
-  auto* instance = static_cast<Instance*>(pointer);
-  const Inputs inputs{};
-  instance->write(&inputs);
+void hold_in_reset(Instance* instance, uint32_t cycles) {
   instance->core.rst_ni = 0;
   instance->half(0);
   for (uint32_t i = 0; i < cycles; ++i) {
@@ -125,6 +122,32 @@ int reset(void* pointer, uint32_t cycles, Outputs* outputs) {
   }
   instance->core.rst_ni = 1;
   instance->half(0);
+}
+
+#if VM_COVERAGE
+// Counts of this instance, for each instance of a module; merged by rtl/formal/coverage.py.
+void write_coverage(Instance* instance, const char* kind) {
+  static std::atomic<int> number{0};
+  if (const char* folder = std::getenv("ASSAY_COSIM_COVERAGE")) {
+    const std::string name = std::string(kind) + "-" + STRING(SHIM) + "-" + std::to_string(getpid()) + "-" + std::to_string(number++);
+    instance->context.coveragep()->forcePerInstance(true);
+    instance->context.coveragep()->write((std::string(folder) + "/" + name + ".dat").c_str());
+  }
+}
+#endif
+
+int reset(void* pointer, uint32_t cycles, Outputs* outputs) {
+  auto* instance = static_cast<Instance*>(pointer);
+  const Inputs inputs{};
+  instance->write(&inputs);
+  hold_in_reset(instance, cycles);
+#if VM_COVERAGE
+  // A change from a random initial value is no toggle: of what was counted so far, only lines count. The second reset changes no register.
+  static std::atomic<bool> is_first{true};
+  if (is_first.exchange(false)) write_coverage(instance, "reset");
+  instance->context.coveragep()->zero();
+  hold_in_reset(instance, cycles);
+#endif
   instance->read(outputs);
   return assay_cosim_failure[0] != 0;
 }
@@ -173,12 +196,7 @@ void destroy(void* pointer) {
   trace_stop(pointer);
   instance->core.final();
 #if VM_COVERAGE
-  // One file per instance, merged by rtl/check coverage.
-  static std::atomic<int> number{0};
-  if (const char* folder = std::getenv("ASSAY_COSIM_COVERAGE")) {
-    const std::string name = std::to_string(getpid()) + "-" + std::to_string(number++) + ".dat";
-    instance->context.coveragep()->write((std::string(folder) + "/" + name).c_str());
-  }
+  write_coverage(instance, "run");
 #endif
   delete instance;
 }
