@@ -120,6 +120,7 @@ fn core_and_model_need_the_same_buffer() {
         "intel-optane-p4800x",
         "intel-p3700",
         "mle-brief-960gb",
+        "samsung-983-dct",
     ] {
         let surroundings = Surroundings::of_profile(name);
         let Some(mut slower) = core("w128c16", &surroundings) else {

@@ -175,7 +175,11 @@ pub struct ModelRun {
 pub fn run(profile: &Profile, ring: Ring, rate: Option<u64>, span: Span) -> ModelRun {
     let name = "planned";
     let slots = ring.chunks - 1;
-    let drive = SimTarget::new(name, profile.clone(), DriveOptions::default());
+    let mut profile = profile.clone();
+    // The core is no processor: it takes no time to submit a command.
+    profile.bench.host_overhead_ns.value = 0;
+    let round_bytes = profile.identity.capacity_bytes.value;
+    let drive = SimTarget::new(name, profile, DriveOptions::default());
     let mut drive = drive.expect("a drive");
     let begun = drive.begin_job(1, slots, ring.chunk_bytes);
     begun.expect("no buffers are needed");
@@ -186,7 +190,7 @@ pub fn run(profile: &Profile, ring: Ring, rate: Option<u64>, span: Span) -> Mode
     };
     let queue = StreamQueue::new(name, target, slots, ring.chunk_bytes);
     let chunk = u64::from(ring.chunk_bytes);
-    let round_chunks = profile.identity.capacity_bytes.value / chunk;
+    let round_chunks = round_bytes / chunk;
     let range = StreamRange {
         first: 0,
         last: (round_chunks - 1) * chunk,
