@@ -31,17 +31,16 @@ module nvs_address_mux #(
   output logic [Width-1:0]         data_o
 );
 
-  // One address per master waits here.
-  logic [Masters-1:0]       valid_q;
-  logic [Width*Masters-1:0] data_q;
+  // Two addresses per master wait here.
+  logic [Masters-1:0]       waiting;
+  logic [Width*Masters-1:0] data;
 
   // The last master that was served, and those after it: their mask. Lowest master of the mask first, else lowest of all.
   logic [Masters-1:0] after_q, pending, choice;
   logic               queue_ready;
-  assign pending = |(valid_q & after_q) ? valid_q & after_q : valid_q;
+  assign pending = |(waiting & after_q) ? waiting & after_q : waiting;
   assign choice  = pending & (~pending + 1'b1);
   assign grant_o = queue_ready && grant_ready_i ? choice : '0;
-  assign ready_o = ~valid_q | (queue_ready && grant_ready_i ? choice : '0);
 
   logic [Width-1:0] chosen;
   logic [2:0]       id;
@@ -50,26 +49,35 @@ module nvs_address_mux #(
     id     = '0;
     for (int unsigned m = 0; m < Masters; m++) begin
       if (choice[m]) begin
-        chosen = chosen | data_q[Width*m +: Width];
+        chosen = chosen | data[Width*m +: Width];
         id     = id | 3'(m);
       end
     end
   end
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
-    if (!rst_ni) begin
-      valid_q <= '0;
-      after_q <= '0;
-    end else begin
-      valid_q <= (valid_q & ~grant_o) | valid_i;
-      if (|grant_o) after_q <= ~(grant_o | (grant_o - 1'b1));
-    end
+    if (!rst_ni) after_q <= '0;
+    else if (|grant_o) after_q <= ~(grant_o | (grant_o - 1'b1));
   end
 
-  for (genvar m = 0; m < Masters; m++) begin : gen_data
-    always_ff @(posedge clk_i) begin
-      if (ready_o[m]) data_q[Width*m +: Width] <= data_i[Width*m +: Width];
-    end
+  for (genvar m = 0; m < Masters; m++) begin : gen_waiting
+    logic [1:0] waiting_count;
+    nvs_fifo #(
+      .Width(Width),
+      .Depth(2)
+    ) u_waiting (
+      .clk_i,
+      .rst_ni,
+      .valid_i(valid_i[m]),
+      .ready_o(ready_o[m]),
+      .data_i (data_i[Width*m +: Width]),
+      .valid_o(waiting[m]),
+      .ready_i(grant_o[m]),
+      .data_o (data[Width*m +: Width]),
+      .count_o(waiting_count)
+    );
+    logic unused_count;
+    assign unused_count = ^waiting_count;
   end
 
   logic [2:0] queue_count;

@@ -19,7 +19,7 @@
 //   m_*            AXI4 master to the ring memory; answers in request order. `m_r_last_i` is not used: the length is known
 //   record_*       submission records (nvs_queues), direction 0 record and 1 replay; data one cycle after the index
 //   admin_*        the admin submission entry, the same in every entry of its queue; `admin_prp1_i` without `BusBase`, 0: none
-//   cqe_*, admin_cqe_*  completion entries as the drive wrote them, in order; nothing waits for their taker
+//   cqe_*, admin_cqe_*  completion entries as the drive wrote them, in order, from flip-flops; nothing waits for their taker
 //   identify_*     Identify data as the drive writes them
 //   protocol_error_o  pulse: an access outside, at most one per burst and channel; both channels at once are one pulse
 //
@@ -124,6 +124,12 @@ module nvs_completer #(
   output logic                    protocol_error_o
 );
 
+  logic [1:0]            cqe_valid;
+  logic [IndexWidth-1:0] cqe_index;
+  logic                  cqe_phase, admin_cqe_valid, admin_cqe_phase, admin_cqe_index;
+  logic [15:0]           cqe_cid, admin_cqe_cid;
+  logic [14:0]           cqe_status, admin_cqe_status;
+  logic [31:0]           admin_cqe_dw0;
   logic read_error, write_error, unused_last;
   assign protocol_error_o = read_error || write_error;
   assign unused_last      = m_r_last_i;
@@ -205,23 +211,46 @@ module nvs_completer #(
     .m_w_strb_o,
     .m_w_last_o,
     .m_b_valid_i,
-    .cqe_valid_o,
-    .cqe_index_o,
-    .cqe_phase_o,
-    .cqe_cid_o,
-    .cqe_status_o,
-    .admin_cqe_valid_o,
-    .admin_cqe_phase_o,
-    .admin_cqe_index_o,
-    .admin_cqe_cid_o,
-    .admin_cqe_status_o,
-    .admin_cqe_dw0_o,
+    .cqe_valid_o       (cqe_valid),
+    .cqe_index_o       (cqe_index),
+    .cqe_phase_o       (cqe_phase),
+    .cqe_cid_o         (cqe_cid),
+    .cqe_status_o      (cqe_status),
+    .admin_cqe_valid_o (admin_cqe_valid),
+    .admin_cqe_phase_o (admin_cqe_phase),
+    .admin_cqe_index_o (admin_cqe_index),
+    .admin_cqe_cid_o   (admin_cqe_cid),
+    .admin_cqe_status_o(admin_cqe_status),
+    .admin_cqe_dw0_o   (admin_cqe_dw0),
     .identify_valid_o,
     .identify_addr_o,
     .identify_data_o,
     .identify_strb_o,
     .error_o(write_error)
   );
+
+  // Completion entries leave through flip-flops: nvs_queues and nvs_init look up what they belong to. An entry that is here when clear_i
+  // comes is ignored by both.
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      cqe_valid_o       <= '0;
+      admin_cqe_valid_o <= 1'b0;
+    end else begin
+      cqe_valid_o       <= cqe_valid;
+      admin_cqe_valid_o <= admin_cqe_valid;
+    end
+  end
+  always_ff @(posedge clk_i) begin
+    cqe_index_o        <= cqe_index;
+    cqe_phase_o        <= cqe_phase;
+    cqe_cid_o          <= cqe_cid;
+    cqe_status_o       <= cqe_status;
+    admin_cqe_phase_o  <= admin_cqe_phase;
+    admin_cqe_index_o  <= admin_cqe_index;
+    admin_cqe_cid_o    <= admin_cqe_cid;
+    admin_cqe_status_o <= admin_cqe_status;
+    admin_cqe_dw0_o    <= admin_cqe_dw0;
+  end
 
 `ifdef FORMAL
   `include "formal/nvs_completer.svh"

@@ -13,7 +13,8 @@
 //   - submission entry words are those of the record that was looked up for them; PRP list entry i is the address of page i + 1;
 //   - a word outside is zero, and the end of its request is a pulse of `error_o`.
 //
-// Ring words follow each other in every cycle, across requests. A made word takes two: one to look up the record, one to make the word.
+// Ring words follow each other in every cycle, across requests. A made word takes three: one to look up the record in memory, one for the
+// flip-flops behind it, one to make the word.
 
 module nvs_completer_answer #(
   parameter  int unsigned DataWidth   = 128,
@@ -99,13 +100,26 @@ module nvs_completer_answer #(
   assign record_index_o = {2{IndexWidth'(page_word >> EntryShift)}};
 
   // Selects for the cycle in which the record is there.
-  logic                  made_q;    // looked up
+  logic                  looked_q;  // looked up: the record is at the inputs
+  logic                  made_q;    // the record is in the flip-flops
   logic                  admin_q, queue_q, lists_q, replay_q;
   logic [ListWords-1:0]  list_word_q;
   logic [EntryWords-1:0] part_q;    // word of the entry, one-hot
   logic [EntryWords-1:0] part;
   always_comb begin
     for (int unsigned p = 0; p < EntryWords; p++) part[p] = (32'(page_word) & (EntryWords - 1)) == p;
+  end
+
+  // The record of the direction.
+  logic                 flush_q;
+  logic [SlotWidth-1:0] slot_q;
+  logic [63:0]          lba_q;
+  logic [15:0]          blocks_q;
+  always_ff @(posedge clk_i) begin
+    flush_q  <= record_flush_i[replay_q];
+    slot_q   <= replay_q ? record_slot_i[SlotWidth +: SlotWidth] : record_slot_i[0 +: SlotWidth];
+    lba_q    <= replay_q ? record_lba_i[127:64] : record_lba_i[63:0];
+    blocks_q <= replay_q ? record_blocks_i[31:16] : record_blocks_i[15:0];
   end
 
   // The made word.
@@ -118,10 +132,10 @@ module nvs_completer_answer #(
     .BusBase   (BusBase)
   ) u_entry (
     .replay_i     (replay_q),
-    .flush_i      (record_flush_i[replay_q]),
-    .slot_i       (replay_q ? record_slot_i[SlotWidth +: SlotWidth] : record_slot_i[0 +: SlotWidth]),
-    .lba_i        (replay_q ? record_lba_i[127:64] : record_lba_i[63:0]),
-    .blocks_i     (replay_q ? record_blocks_i[31:16] : record_blocks_i[15:0]),
+    .flush_i      (flush_q),
+    .slot_i       (slot_q),
+    .lba_i        (lba_q),
+    .blocks_i     (blocks_q),
     .block_shift_i,
     .entry_o      (entry)
   );
@@ -161,12 +175,14 @@ module nvs_completer_answer #(
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
       beat_q      <= '0;
+      looked_q    <= 1'b0;
       made_q      <= 1'b0;
       error_o     <= 1'b0;
       s_r_valid_o <= 1'b0;
     end else begin
-      made_q  <= head_valid_i && !ring && !move;
-      error_o <= head_pop_o && outside;
+      looked_q <= head_valid_i && !ring && !move;
+      made_q   <= looked_q && !move;
+      error_o  <= head_pop_o && outside;
       if (advance) s_r_valid_o <= move;
       if (move) beat_q <= last ? '0 : beat_q + 1'b1;
     end

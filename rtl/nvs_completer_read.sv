@@ -145,11 +145,12 @@ module nvs_completer_read #(
   assign m_ar_len_o   = request_len;
   assign request_take = order_ready && (!request_ring || m_ar_ready_i);
 
-  logic                 head_valid, head_pop;
+  logic                 order_valid, order_pop, head_valid, head_pop;
   logic [2:0]           head_kind;
   logic [IdWidth-1:0]   head_id;
   logic [7:0]           head_len;
   logic [WordWidth-1:0] head_word;
+  logic [3+IdWidth+8+WordWidth-1:0] order;
   /* verilator lint_off PINCONNECTEMPTY */
   nvs_fifo #(
     .Width(3 + IdWidth + 8 + WordWidth),
@@ -160,12 +161,24 @@ module nvs_completer_read #(
     .valid_i(request_valid && request_take),
     .ready_o(order_ready),
     .data_i ({request_kind, request_id, request_len, request_offset[MadeWidth-1:BeatShift]}),
-    .valid_o(head_valid),
-    .ready_i(head_pop),
-    .data_o ({head_kind, head_id, head_len, head_word}),
+    .valid_o(order_valid),
+    .ready_i(order_pop),
+    .data_o (order),
     .count_o()
   );
   /* verilator lint_on PINCONNECTEMPTY */
+  nvs_skid #(
+    .Width(3 + IdWidth + 8 + WordWidth)
+  ) u_head (
+    .clk_i,
+    .rst_ni,
+    .valid_i(order_valid),
+    .ready_o(order_pop),
+    .data_i (order),
+    .valid_o(head_valid),
+    .ready_i(head_pop),
+    .data_o ({head_kind, head_id, head_len, head_word})
+  );
 
   nvs_completer_answer #(
     .DataWidth (DataWidth),

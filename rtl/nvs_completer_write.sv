@@ -150,10 +150,8 @@ module nvs_completer_write #(
   logic [2:0]           burst_kind;
   logic [IdWidth-1:0]   burst_id;
   logic [WordWidth-1:0] burst_word;
-  /* verilator lint_off PINCONNECTEMPTY */
-  nvs_fifo #(
-    .Width(3 + IdWidth + WordWidth),
-    .Depth(4)
+  nvs_skid #(
+    .Width(3 + IdWidth + WordWidth)
   ) u_burst (
     .clk_i,
     .rst_ni,
@@ -162,10 +160,8 @@ module nvs_completer_write #(
     .data_i ({request_kind, request_id, request_offset[11:BeatShift]}),
     .valid_o(burst_valid),
     .ready_i(burst_pop),
-    .data_o ({burst_kind, burst_id, burst_word}),
-    .count_o()
+    .data_o ({burst_kind, burst_id, burst_word})
   );
-  /* verilator lint_on PINCONNECTEMPTY */
   assign burst_ring = burst_kind == KindRing;
 
   // Words: to memory, or into a register to be taken apart. Both need room in the order of the answers, and the register to be empty.
@@ -253,6 +249,7 @@ module nvs_completer_write #(
 
   // Acknowledgements of memory that no ring write in the order has used yet.
   logic [CountWidth-1:0] acknowledged_q, dropped_q;
+  logic                  cleared_q, dropped_any_q;  // clear_i in the cycle before; dropped_q is not 0
   assign head_pop = head_valid && (!head_ring || acknowledged_q != '0) && (!head_answer || answer_ready);
 
   /* verilator lint_off PINCONNECTEMPTY */
@@ -274,7 +271,7 @@ module nvs_completer_write #(
 
   // Completion entries. Those that were in the order when `clear_i` came are dropped.
   logic give;
-  assign give               = head_pop && head_entry && dropped_q == '0 && !clear_i;
+  assign give               = head_pop && head_entry && !dropped_any_q && !clear_i && !cleared_q;
   assign cqe_valid_o        = {2{give}} & head_queue;
   assign cqe_index_o        = head_index;
   assign cqe_phase_o        = head_dw3[16];
@@ -304,6 +301,8 @@ module nvs_completer_write #(
       error_o        <= 1'b0;
       acknowledged_q <= '0;
       dropped_q      <= '0;
+      dropped_any_q  <= 1'b0;
+      cleared_q      <= 1'b0;
     end else begin
       if (take) beat_q <= s_w_last_i ? '0 : beat_q + 1'b1;
 
@@ -320,8 +319,15 @@ module nvs_completer_write #(
       error_o <= take_word && s_w_last_i && (outside_q || outside);
 
       acknowledged_q <= acknowledged_q + CountWidth'(m_b_valid_i) - CountWidth'(head_pop && head_ring);
-      if (clear_i) dropped_q <= order_count + CountWidth'(token_push && order_ready) - CountWidth'(head_pop);
-      else if (head_pop && dropped_q != '0) dropped_q <= dropped_q - 1'b1;
+      // What the order has in the cycle after clear_i came before it, or is the end of a write without an entry.
+      cleared_q <= clear_i;
+      if (cleared_q) begin
+        dropped_q     <= order_count - CountWidth'(head_pop);
+        dropped_any_q <= order_count != CountWidth'(head_pop);
+      end else if (head_pop && dropped_any_q) begin
+        dropped_q     <= dropped_q - 1'b1;
+        dropped_any_q <= dropped_q != CountWidth'(1);
+      end
     end
   end
 

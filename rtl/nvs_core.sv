@@ -240,9 +240,11 @@ module nvs_core #(
   // Bits of CONTROL.
   logic [2*32-1:0] control;
   logic [1:0]  control_valid;
-  assign control[32*0 +: 32]    = control_write;
-  assign control[32*1 +: 32]    = control_read;
-  assign control_valid = {control_read_valid, control_write_valid};
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) control_valid <= '0;
+    else         control_valid <= {control_read_valid, control_write_valid};
+  end
+  always_ff @(posedge clk_i) control <= {control_read, control_write};
 
   logic        unused;
 
@@ -262,6 +264,7 @@ module nvs_core #(
   logic [2*16-1:0] cmd_blocks;
   logic [2*SlotWidth*Drives-1:0] retire_slot;
   logic [2*15*Drives-1:0] retire_status;
+  logic [2*Drives-1:0] retire_failed;
 
   logic                 ingress_valid, ingress_ready, ingress_ended, ingress_done, ingress_full, ingress_error;
   logic [SizeWidth-1:0] ingress_bytes;
@@ -331,6 +334,7 @@ module nvs_core #(
       .queue_retire_flush_i (retire_flush[Drives*i +: Drives]),
       .queue_retire_slot_i  (retire_slot[SlotWidth*Drives*i +: SlotWidth*Drives]),
       .queue_retire_status_i(retire_status[15*Drives*i +: 15*Drives]),
+      .queue_retire_failed_i(retire_failed[Drives*i +: Drives]),
       .queue_idle_i         (queue_idle[Drives*i +: Drives]),
       .chunk_valid_o(chunk_valid[i]),
       .chunk_ready_i(chunk_ready),
@@ -545,7 +549,10 @@ module nvs_core #(
     .idle_o     (egress_idle)
   );
   assign out_ready  = check_q ? check_ready : slice_ready;
-  assign read_error = mem_r_valid != '0 && mem_r_error;
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) read_error <= 1'b0;
+    else         read_error <= mem_r_valid != '0 && mem_r_error;
+  end
 
   nvs_checker #(
     .DataWidth(DataWidth)
@@ -600,7 +607,7 @@ module nvs_core #(
     logic [15:0] max_transfer_pages;
     logic [63:0] cap;
     logic        shutdown_q;
-    logic [1:0]  cmd_ready_d, retire_valid_d, retire_flush_d, idle_d;
+    logic [1:0]  cmd_ready_d, retire_valid_d, retire_flush_d, retire_failed_d, idle_d;
     logic [2*SlotWidth-1:0] retire_slot_d;
     logic [29:0] retire_status_d;
 
@@ -640,6 +647,7 @@ module nvs_core #(
       .retire_flush_o (retire_flush_d),
       .retire_slot_o  (retire_slot_d),
       .retire_status_o(retire_status_d),
+      .retire_failed_o(retire_failed_d),
       .release_i      ({replay_release[d], record_release_q[d]}),
       .idle_o         (idle_d),
       .dev_aw_valid_i(dev_aw_valid_i[d]),
@@ -705,6 +713,7 @@ module nvs_core #(
       assign cmd_ready[Drives*i+d]     = cmd_ready_d[i];
       assign retire_valid[Drives*i+d]  = retire_valid_d[i];
       assign retire_flush[Drives*i+d]  = retire_flush_d[i];
+      assign retire_failed[Drives*i+d] = retire_failed_d[i];
       assign queue_idle[Drives*i+d]    = idle_d[i];
       assign retire_slot[SlotWidth*Drives*i+SlotWidth*d +: SlotWidth] = retire_slot_d[SlotWidth*i +: SlotWidth];
       assign retire_status[15*Drives*i+15*d +: 15]             = retire_status_d[15*i +: 15];

@@ -49,6 +49,7 @@ module nvs_drive #(
   output logic [1:0]             retire_flush_o,
   output logic [2*SlotWidth-1:0] retire_slot_o,
   output logic [29:0]            retire_status_o,
+  output logic [1:0]             retire_failed_o,
   input  logic [1:0]             release_i,
   output logic [1:0]             idle_o,
 
@@ -318,6 +319,8 @@ module nvs_drive #(
 
   // The queue pairs.
   logic [1:0] queue_error, cmd_ready;
+  logic [1:0] accepted_q;
+  logic       access_error_q, queue_error_q;
   assign cmd_ready_o = cmd_ready & {2{ready_o}};
   for (genvar i = 0; i < 2; i++) begin : gen_queues
     nvs_queues #(
@@ -348,6 +351,7 @@ module nvs_drive #(
       .retire_flush_o (retire_flush_o[i]),
       .retire_slot_o  (retire_slot_o[SlotWidth*i +: SlotWidth]),
       .retire_status_o(retire_status_o[15*i +: 15]),
+      .retire_failed_o(retire_failed_o[i]),
       .release_i(release_i[i]),
       .sq_db_valid_o(sq_db_valid[i]),
       .sq_db_ready_i(sq_db_ready[i]),
@@ -361,16 +365,21 @@ module nvs_drive #(
   end
 
   // A drive that is being brought up may still complete commands of before: no error. An access outside is one at any time.
-  logic completion_error;
-  assign completion_error = ready_o && queue_error != 2'b00;
-  assign protocol_error_o = access_error || completion_error;
+  assign protocol_error_o = access_error_q || queue_error_q;
+
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
+      accepted_q        <= '0;
       commands_o        <= '0;
       protocol_errors_o <= '0;
+      access_error_q    <= 1'b0;
+      queue_error_q     <= 1'b0;
     end else begin
-      commands_o        <= commands_o + 32'((cmd_valid_i[0] && cmd_ready_o[0])) + 32'((cmd_valid_i[1] && cmd_ready_o[1]));
-      protocol_errors_o <= protocol_errors_o + 32'(access_error) + 32'(completion_error);
+      access_error_q    <= access_error;
+      queue_error_q     <= ready_o && queue_error != 2'b00;
+      accepted_q        <= cmd_valid_i & cmd_ready_o;
+      commands_o        <= commands_o + 32'(accepted_q[0]) + 32'(accepted_q[1]);
+      protocol_errors_o <= protocol_errors_o + 32'(access_error_q) + 32'(queue_error_q);
     end
   end
 

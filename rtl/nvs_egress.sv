@@ -81,20 +81,21 @@ module nvs_egress #(
   logic [PageWidth-1:0]   page_q;   // next page
   logic                   ar_valid_q;
   logic [CountWidth-1:0]  credit_q; // beats of the queue that were not asked for
+  logic                   asking_q; // the burst was asked for in the cycle before: its beats are not taken off yet
 
   // An abort lasts until nothing is left.
   logic abort_q, dropping_q;
 
   // A burst is offered when a whole page has room. Its descriptor is waiting when its first beat comes.
   logic burst_ready, at_last_page, ask, asked, give_up, take_chunk;
-  logic [BeatWidth-1:0] len;
+  logic [BeatWidth-1:0] len, len_q;  // beats less one of the next burst, of the one that is offered
   assign at_last_page = page_q == end_q[PageShift +: PageWidth];
   assign len          = at_last_page ? end_q[BeatShift +: BeatWidth] : '1;
   assign ask          = active_q && !ar_valid_q && !dropping_q && burst_ready && credit_q >= CountWidth'(PageBeats);
   assign asked        = ar_valid_q && ar_ready_i;
   assign ar_valid_o   = ar_valid_q;
   assign ar_addr_o    = {1'b1, 2'(drive_q), slot_q, page_q, {PageShift{1'b0}}};
-  assign ar_len_o     = 8'(len);
+  assign ar_len_o     = 8'(len_q);
 
   // Descriptors: beats less one; the chunk's last burst, the stream's last burst, bytes of its last beat less one.
   logic                    burst_valid, burst_end, burst_last, beat_end;
@@ -160,6 +161,7 @@ module nvs_egress #(
       active_q   <= 1'b0;
       page_q     <= '0;
       ar_valid_q <= 1'b0;
+      asking_q   <= 1'b0;
       credit_q   <= CountWidth'(FifoBeats);
       beat_q     <= '0;
       offered_q  <= 1'b0;
@@ -171,7 +173,8 @@ module nvs_egress #(
       dropping_q <= abort_i || (dropping_q && !idle_o);
       offered_q  <= m_valid_o && !m_ready_i;
       release_q  <= chunk_beat_end || give_up;
-      credit_q   <= credit_q + CountWidth'(pop) - (ask ? CountWidth'(len) + 1'b1 : '0);
+      asking_q   <= ask;
+      credit_q   <= credit_q + CountWidth'(pop) - (asking_q ? CountWidth'(len_q) + 1'b1 : '0);
 
       if (take_chunk) begin
         active_q <= 1'b1;
@@ -190,6 +193,7 @@ module nvs_egress #(
   end
 
   always_ff @(posedge clk_i) begin
+    if (ask) len_q <= len;
     if (take_chunk) begin
       end_q   <= OffsetWidth'(chunk_bytes_i - 1'b1);
       last_q  <= chunk_last_i;

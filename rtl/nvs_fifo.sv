@@ -28,11 +28,12 @@ module nvs_fifo #(
 
   // The pointers have one bit more than an address: equal means empty, different in that bit only means full.
   logic [PtrWidth:0] head_q, tail_q;
+  logic              valid_q, ready_q;  // not empty, not full: flip-flops, as every handshake begins with them
   logic [Width-1:0]  entries_q [Depth];
 
   assign count_o = tail_q - head_q;
-  assign valid_o = head_q != tail_q;
-  assign ready_o = !count_o[PtrWidth];
+  assign valid_o = valid_q;
+  assign ready_o = ready_q;
   assign data_o  = entries_q[head_q[PtrWidth-1:0]];
 
   logic push, pop;
@@ -41,11 +42,17 @@ module nvs_fifo #(
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
-      head_q <= '0;
-      tail_q <= '0;
+      head_q  <= '0;
+      tail_q  <= '0;
+      valid_q <= 1'b0;
+      ready_q <= 1'b1;
     end else begin
       if (push) tail_q <= tail_q + 1'b1;
       if (pop)  head_q <= head_q + 1'b1;
+      if (push != pop) begin
+        valid_q <= push || count_o != (PtrWidth + 1)'(1);
+        ready_q <= pop || count_o != (PtrWidth + 1)'(Depth - 1);
+      end
     end
   end
 

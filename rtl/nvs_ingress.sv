@@ -84,20 +84,24 @@ module nvs_ingress #(
   logic                  last_q;           // the stream has ended
   logic                  give_up_q;        // the open chunk will not become a command
   logic [31:0]           left_q;           // chunks that may still begin
+  logic                  more_q;           // above 0
   logic [BeatWidth-1:0]  beat_q;
   logic [PageWidth-1:0]  page_q;
-  logic [SizeWidth-1:0]  size_q;           // bytes of the stream in the open chunk
+  logic [SizeWidth-1:0]  size_q;           // bytes of the stream in the open chunk, but for those of the beat before
+  logic [BeatShift:0]    kept_q;           // bytes of the beat before
+  logic                  ended_q, push_q;  // the beat before ended its chunk; which becomes a command
   logic [1:0]            drive_q;          // of the open chunk
   logic [SlotWidth-1:0]  slot_q;
   logic [UsedWidth-1:0]  used_q;           // slots of complete chunks
   logic [CountWidth-1:0] written_q, acknowledged_q;
 
-  // A beat moves when memory takes it. The first of a page needs its address taken, too; the first of a chunk a slot and a descriptor.
+  // A beat moves when memory takes it. The first of a page needs its address taken, too; the first of a chunk a slot and a descriptor, for
+  // which it waits one cycle: the chunk before is entered in the cycle after its last beat.
   logic pending_ready, slot_free, at_page, at_chunk, may_move, take, pad, move;
   assign slot_free = used_q != UsedWidth'(Slots * Drives);
   assign at_page   = beat_q == '0;
   assign at_chunk  = at_page && page_q == '0;
-  assign may_move  = w_ready_i && (!at_page || aw_ready_i) && (!at_chunk || (slot_free && pending_ready && left_q != '0));
+  assign may_move  = w_ready_i && (!at_page || aw_ready_i) && (!at_chunk || (slot_free && pending_ready && more_q && !ended_q));
   assign s_ready_o = active_q && !stop_i && may_move;
   assign take      = s_valid_i && s_ready_o;
   assign pad       = padding_q && may_move;
@@ -105,9 +109,8 @@ module nvs_ingress #(
 
   logic [BeatShift:0] kept;
   always_comb begin
-    kept = '0;
-    for (int unsigned b = 0; b < BeatBytes; b++) kept = kept + (BeatShift + 1)'(s_keep_i[b]);
-    if (!s_last_i) kept = (BeatShift + 1)'(BeatBytes);
+    kept = s_keep_i[BeatBytes-1] || !s_last_i ? (BeatShift + 1)'(BeatBytes) : '0;
+    for (int unsigned b = 0; b + 1 < BeatBytes; b++) if (s_last_i && s_keep_i[b] && !s_keep_i[b+1]) kept = kept | (BeatShift + 1)'(b + 1);
     for (int unsigned b = 0; b < BeatBytes; b++) begin
       w_data_o[8*b +: 8] = take && (!s_last_i || s_keep_i[b]) ? s_data_i[8*b +: 8] : 8'h00;
     end
@@ -123,26 +126,27 @@ module nvs_ingress #(
   assign chunk_end  = page_end && (&page_q || last_q || (take && s_last_i) || give_up_q);
 
   // A chunk that is complete in the ring waits for its acknowledgements.
-  logic                  push, pending_valid, pop;
+  logic                  pending_valid, pop;
   logic [SizeWidth-1:0]  size;
   logic [CountWidth-1:0] pending_end, pending_distance;
   logic [$clog2(Pending):0] pending_count;
-  assign size = size_q + (take ? SizeWidth'(kept) : '0);
-  assign push = chunk_end && !give_up_q;
+  assign size = size_q + SizeWidth'(kept_q);
   nvs_fifo #(
     .Width(CountWidth + SizeWidth),
     .Depth(Pending)
   ) u_pending (
     .clk_i,
     .rst_ni,
-    .valid_i(push),
+    .valid_i(push_q),
     .ready_o(pending_ready),
-    .data_i ({written_q + 1'b1, size}),
+    .data_i ({written_q, size}),
     .valid_o(pending_valid),
     .ready_i(pop),
     .data_o ({pending_end, cmd_bytes_o}),
     .count_o(pending_count)
   );
+  logic unused;
+  assign unused = ^pending_count;
   assign pending_distance = acknowledged_q - pending_end;
   assign cmd_valid_o      = pending_valid && !pending_distance[CountWidth-1];
   assign pop              = cmd_valid_o && cmd_ready_i;
@@ -150,7 +154,7 @@ module nvs_ingress #(
   assign error_o = b_valid_i && b_error_i;
   assign ended_o = last_q;
   assign full_o  = active_q && s_valid_i && at_chunk && !slot_free;
-  assign done_o  = !active_q && !padding_q && pending_count == '0 && written_q == acknowledged_q;
+  assign done_o  = !active_q && !padding_q && !ended_q && !pending_valid && written_q == acknowledged_q;
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
@@ -159,6 +163,10 @@ module nvs_ingress #(
       last_q         <= 1'b0;
       give_up_q      <= 1'b0;
       left_q         <= '0;
+      more_q         <= 1'b0;
+      kept_q         <= '0;
+      ended_q        <= 1'b0;
+      push_q         <= 1'b0;
       beat_q         <= '0;
       page_q         <= '0;
       size_q         <= '0;
@@ -170,12 +178,24 @@ module nvs_ingress #(
       dropped_o      <= '0;
     end else begin
       if (b_valid_i) acknowledged_q <= acknowledged_q + 1'b1;
-      if (push != release_i) used_q <= push ? used_q + 1'b1 : used_q - 1'b1;
+      if (push_q != release_i) used_q <= push_q ? used_q + 1'b1 : used_q - 1'b1;
+
+      kept_q  <= take ? kept : '0;
+      ended_q <= chunk_end;
+      push_q  <= chunk_end && !give_up_q;
+      size_q  <= ended_q ? '0 : size;
+      if (push_q) begin
+        drive_q <= drive_q == 2'(Drives - 1) ? '0 : drive_q + 1'b1;
+        if (drive_q == 2'(Drives - 1)) slot_q <= slot_q + 1'b1;
+      end
+      if (ended_q && !push_q) dropped_o <= size;
 
       if (move) begin
         beat_q <= beat_q + 1'b1;
-        size_q <= size;
-        if (at_chunk) left_q <= left_q - 1'b1;
+        if (at_chunk) begin
+          left_q <= left_q - 1'b1;
+          more_q <= left_q != 32'd1;
+        end
         if (take && s_last_i) begin
           last_q    <= 1'b1;
           active_q  <= 1'b0;
@@ -187,15 +207,8 @@ module nvs_ingress #(
           page_q    <= chunk_end ? '0 : page_q + 1'b1;
         end
         if (chunk_end) begin
-          size_q    <= '0;
           give_up_q <= 1'b0;
-          if (push) begin
-            drive_q <= drive_q == 2'(Drives - 1) ? '0 : drive_q + 1'b1;
-            if (drive_q == 2'(Drives - 1)) slot_q <= slot_q + 1'b1;
-          end else begin
-            dropped_o <= size_q;
-          end
-          if (left_q == '0) active_q <= 1'b0;  // counted down by the chunk's first beat, which is not its last
+          if (!more_q) active_q <= 1'b0;  // counted down by the chunk's first beat, which is not its last
         end
       end
 
@@ -205,9 +218,9 @@ module nvs_ingress #(
         padding_q <= !at_page;
         give_up_q <= !at_page;
         if (at_page) begin
-          dropped_o <= size_q;
-          size_q    <= '0;
-          page_q    <= '0;
+          if (!ended_q) dropped_o <= size;
+          size_q <= '0;
+          page_q <= '0;
         end
       end
 
@@ -218,6 +231,7 @@ module nvs_ingress #(
         slot_q     <= '0;
         used_q     <= '0;
         left_q     <= chunks_i;
+        more_q     <= chunks_i != '0;
         dropped_o  <= '0;
       end
     end

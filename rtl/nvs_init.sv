@@ -199,6 +199,8 @@ module nvs_init #(
   // ---- Table ----
 
   logic        is_write, is_read, is_admin;
+  logic        write_q, read_q, admin_q;  // the same for the step, from the second cycle on
+  logic        stepped_q;                 // the first cycle of the step
   logic [23:0] space;        // of the register: bits 31:8 of its address
   logic [5:0]  dword;        // of the register
   logic [31:0] value;        // to be written
@@ -259,8 +261,8 @@ module nvs_init #(
   assign doorbell = {head_bit[15:12], head_bit[11] || head_bit[10], !head_bit[10], head_bit[9:0], 2'b00};
 
   assign req_valid_o = req_q;
-  assign req_write_o = !is_read;
-  assign req_addr_o  = is_admin ? {BarBase[31:18], doorbell} : {space, dword, 2'b00};
+  assign req_write_o = !read_q;
+  assign req_addr_o  = admin_q ? {BarBase[31:18], doorbell} : {space, dword, 2'b00};
   assign req_data_o  = value;
 
   // Admin commands. The identifier is the step. The first one has a number that 4 divides, so bit 0 of the step is the place of the
@@ -336,7 +338,7 @@ module nvs_init #(
       endcase
     end
     if (step_q != StepPresent) begin
-      if (is_read && rsp_data_i == '1) verdict = ReasonGone;
+      if (read_q && rsp_data_i == '1) verdict = ReasonGone;
       if (rsp_error_i) verdict = ReasonAccess;
     end
   end
@@ -354,30 +356,36 @@ module nvs_init #(
   always_comb begin
     limit        = 8'd2;
     limit_reason = ReasonTimeout;
-    timed        = is_write || is_read || is_admin;
+    timed        = write_q || read_q || admin_q;
     case (step_q)
       StepPresent:  limit_reason = ReasonEndpoint;
       StepDisabled: begin limit = cap_q[31:24]; limit_reason = ReasonDisable; end
       StepEnabled:  begin limit = cap_q[31:24]; limit_reason = ReasonEnable; end
       StepWaitShut: begin limit = 8'd59; limit_reason = ReasonShutdown; end
-      default: if (is_admin) begin limit = 8'd19; limit_reason = ReasonCommand; end
+      default: if (admin_q) begin limit = 8'd19; limit_reason = ReasonCommand; end
     endcase
   end
   assign expired = timed && timer_q[UnitShift +: 9] > {1'b0, limit};
+  logic expired_q;  // the step was late in the cycle before, and is still the same
 
   // ---- Sequence ----
 
+  // A response is judged in the cycle in which it comes, and takes effect in the next one.
+  logic       arrived, answer_q, again_q;
+  logic [4:0] verdict_q;
+  assign arrived = access_q && rsp_valid_i && !answer_q;
+
   logic live, answer, good, start, step_done, leave_link, settled, cqe_event, cqe_good, cqe_bad, restart;
   assign live       = !failed_q && !begin_q;
-  assign answer     = access_q && rsp_valid_i;
-  assign good       = answer && live && !again && verdict == ReasonNone && !cqe_bad;
+  assign answer     = answer_q;
+  assign good       = answer && live && !again_q && verdict_q == ReasonNone;
   assign settled    = |(timer_q >> SettleShift);
   assign leave_link = step_q == StepLink && live && link_up_i && settled;
-  assign start      = live && !access_q && !pause_q && (is_write || is_read || (is_admin && part_q != Wait));
+  assign start      = live && !access_q && !pause_q && !stepped_q && (write_q || read_q || (admin_q && part_q != Wait));
   assign cqe_event  = admin_cqe_valid_i && is_admin && live;
   assign cqe_good   = cqe_event && cqe_expected && !cqe_failed;
   assign cqe_bad    = cqe_event && !cqe_good;
-  assign step_done  = (good && (!is_admin || part_q == Head)) || leave_link || (step_q == StepReady && live && shutdown_i);
+  assign step_done  = (good && (!admin_q || part_q == Head)) || leave_link || (step_q == StepReady && live && shutdown_i);
   assign restart    = begin_q && !access_q;
 
   logic       fail;
@@ -385,10 +393,10 @@ module nvs_init #(
   always_comb begin
     fail        = 1'b0;
     fail_reason = limit_reason;
-    if (expired && !answer) fail = 1'b1;
-    if (answer && verdict != ReasonNone) begin
+    if (expired_q && !answer) fail = 1'b1;
+    if (answer && verdict_q != ReasonNone) begin
       fail        = 1'b1;
-      fail_reason = verdict;
+      fail_reason = verdict_q;
     end
     if (cqe_bad) begin
       fail        = 1'b1;
@@ -411,24 +419,40 @@ module nvs_init #(
       ready_q    <= 1'b0;
       clear_q    <= 1'b0;
       timer_q    <= '0;
+      expired_q  <= 1'b0;
+      answer_q   <= 1'b0;
+      write_q    <= 1'b0;
+      read_q     <= 1'b0;
+      admin_q    <= 1'b0;
+      stepped_q  <= 1'b1;
+      again_q    <= 1'b0;
+      verdict_q  <= ReasonNone;
     end else begin
+      write_q   <= is_write;
+      read_q    <= is_read;
+      admin_q   <= is_admin;
+      stepped_q <= step_done || restart;
+      answer_q  <= arrived;
+      again_q   <= again;
+      verdict_q <= verdict;
+      expired_q <= expired && !arrived && !step_done && !restart;
       if (start) begin
         access_q <= 1'b1;
         req_q    <= 1'b1;
       end else begin
         if (req_ready_i) req_q <= 1'b0;
-        if (rsp_valid_i) access_q <= 1'b0;
+        if (answer) access_q <= 1'b0;
       end
 
       if (tick_i) begin
         timer_q <= timer_q + 1'b1;
         pause_q <= 1'b0;
       end
-      if (answer && again) pause_q <= 1'b1;
+      if (answer && again_q) pause_q <= 1'b1;
       if (step_done || (step_q == StepLink && !link_up_i)) timer_q <= '0;
 
       if (cqe_good) cqe_q <= 1'b1;
-      if (is_admin && part_q == Tail && good) part_q <= Wait;
+      if (admin_q && part_q == Tail && good) part_q <= Wait;
       if (part_q == Wait && cqe_q) begin
         part_q <= Head;
         cqe_q  <= 1'b0;
@@ -511,7 +535,7 @@ module nvs_init #(
       metadata_q   <= 1'b0;
       queues_q     <= 1'b0;
     end else begin
-      if (answer) begin
+      if (arrived) begin
         if (step_q == StepRootList || (step_q == StepRootWalk && again)) root_list_q <= next_list;
         if (step_q == StepEndList || (step_q == StepEndWalk && again)) end_list_q <= next_list;
         if (step_q == StepRootCap || (step_q == StepEndCap && rsp_data_i[2:0] < payload_q)) payload_q <= rsp_data_i[2:0];

@@ -140,36 +140,42 @@ module nvs_memory #(
     .count_o(order_count)
   );
 
-  // Data: one beat per master waits here; the master whose burst is open (one-hot) gives its beats to the output queue.
-  logic [Masters-1:0]            open_q, beat_valid_q, beat_go;
-  logic [WriteWidth*Masters-1:0] beat_q;
+  // Data: two beats per master wait here; the master whose burst is open (one-hot) gives its beats to the output queue.
+  logic [Masters-1:0]            open_q, beat_valid, beat_go;
+  logic [WriteWidth*Masters-1:0] beat;
   logic                          queue_ready;
   logic [WriteWidth-1:0]         chosen;
   always_comb begin
     chosen = '0;
     for (int unsigned m = 0; m < Masters; m++) begin
-      if (open_q[m]) chosen = chosen | beat_q[WriteWidth*m +: WriteWidth];
+      if (open_q[m]) chosen = chosen | beat[WriteWidth*m +: WriteWidth];
     end
   end
-  assign beat_go    = queue_ready ? open_q & beat_valid_q : '0;
-  assign w_ready_o  = ~beat_valid_q | (queue_ready ? open_q : '0);
+  assign beat_go    = queue_ready ? open_q & beat_valid : '0;
   assign order_next = open_q == '0 || (|beat_go && chosen[0]);
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
-    if (!rst_ni) begin
-      open_q       <= '0;
-      beat_valid_q <= '0;
-    end else begin
-      if (order_next) open_q <= order_valid ? order : '0;
-      beat_valid_q <= (beat_valid_q & ~beat_go) | w_valid_i;
-    end
+    if (!rst_ni) open_q <= '0;
+    else if (order_next) open_q <= order_valid ? order : '0;
   end
   for (genvar m = 0; m < Masters; m++) begin : gen_beats
-    always_ff @(posedge clk_i) begin
-      if (w_ready_o[m]) begin
-        beat_q[WriteWidth*m +: WriteWidth] <= {w_data_i[DataWidth*m +: DataWidth], w_strb_i[BeatBytes*m +: BeatBytes], w_last_i[m]};
-      end
-    end
+    logic [1:0] beat_count;
+    nvs_fifo #(
+      .Width(WriteWidth),
+      .Depth(2)
+    ) u_beats (
+      .clk_i,
+      .rst_ni,
+      .valid_i(w_valid_i[m]),
+      .ready_o(w_ready_o[m]),
+      .data_i ({w_data_i[DataWidth*m +: DataWidth], w_strb_i[BeatBytes*m +: BeatBytes], w_last_i[m]}),
+      .valid_o(beat_valid[m]),
+      .ready_i(queue_ready && open_q[m]),
+      .data_o (beat[WriteWidth*m +: WriteWidth]),
+      .count_o(beat_count)
+    );
+    logic unused_count;
+    assign unused_count = ^beat_count;
   end
 
   logic [2:0] write_count;

@@ -40,6 +40,7 @@ module nvs_page_buffer #(
   // Bursts of one beat may be as many as the buffer has beats.
   localparam int unsigned CountWidth = $clog2(2 * PageBeats) + 1;
   logic [CountWidth-1:0] complete_q, open_q;
+  logic                  any_complete_q, any_open_q;  // above 0
 
   logic       address_valid, address_pop;
   logic [2:0] unused_count;
@@ -78,10 +79,10 @@ module nvs_page_buffer #(
   logic unused;
   assign unused = ^{unused_count, unused_space};
 
-  assign m_aw_valid_o = address_valid && complete_q != '0;
-  assign address_pop  = m_aw_ready_i && complete_q != '0;
-  assign m_w_valid_o  = beat_valid && open_q != '0;
-  assign beat_pop     = m_w_ready_i && open_q != '0;
+  assign m_aw_valid_o = address_valid && any_complete_q;
+  assign address_pop  = m_aw_ready_i && any_complete_q;
+  assign m_w_valid_o  = beat_valid && any_open_q;
+  assign beat_pop     = m_w_ready_i && any_open_q;
 
   logic ends_in, begins_out, ends_out;
   assign ends_in    = w_valid_i && w_ready_o && w_last_i;
@@ -90,11 +91,19 @@ module nvs_page_buffer #(
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
-      complete_q <= '0;
-      open_q     <= '0;
+      complete_q     <= '0;
+      open_q         <= '0;
+      any_complete_q <= 1'b0;
+      any_open_q     <= 1'b0;
     end else begin
-      if (ends_in != begins_out) complete_q <= ends_in ? complete_q + 1'b1 : complete_q - 1'b1;
-      if (begins_out != ends_out) open_q <= begins_out ? open_q + 1'b1 : open_q - 1'b1;
+      if (ends_in != begins_out) begin
+        complete_q     <= ends_in ? complete_q + 1'b1 : complete_q - 1'b1;
+        any_complete_q <= ends_in || complete_q != CountWidth'(1);
+      end
+      if (begins_out != ends_out) begin
+        open_q     <= begins_out ? open_q + 1'b1 : open_q - 1'b1;
+        any_open_q <= begins_out || open_q != CountWidth'(1);
+      end
     end
   end
 

@@ -61,6 +61,7 @@ module nvs_queues #(
   output logic                  retire_flush_o,
   output logic [SlotWidth-1:0]  retire_slot_o,
   output logic [14:0]           retire_status_o,
+  output logic                  retire_failed_o,  // the status is not 0
 
   input  logic                  release_i,
 
@@ -77,7 +78,7 @@ module nvs_queues #(
 
   // Slot counters run modulo 2 * Slots, so that full and empty differ.
   logic [SlotWidth:0]  accepted_q, retired_q, released_q;
-  logic [Slots-1:0]    complete_q;
+  logic [Slots-1:0]    outstanding_q;  // accepted and not completed, one bit per slot
   logic [14:0]         status_q [Slots];
   logic                flush_busy_q, flush_complete_q;
   logic [14:0]         flush_status_q;
@@ -85,14 +86,13 @@ module nvs_queues #(
   logic [IndexWidth-1:0] sq_tail_q, sq_reported_q, cq_head_q, cq_reported_q;
   logic                  cq_phase_q;  // phase of the next entry
 
-  logic [SlotWidth:0] in_use, unretired;
-  assign in_use    = accepted_q - released_q;
-  assign unretired = accepted_q - retired_q;
+  logic none_unretired;
+  assign none_unretired = accepted_q == retired_q;
 
   // Commands. The flush waits for the data commands before it; data commands wait for the flush.
   logic slot_free, accept, accept_data, accept_flush;
-  assign slot_free    = !in_use[SlotWidth];
-  assign cmd_ready_o  = !flush_busy_q && (cmd_flush_i ? unretired == '0 : slot_free);
+  assign slot_free    = accepted_q != {!released_q[SlotWidth], released_q[SlotWidth-1:0]};
+  assign cmd_ready_o  = !flush_busy_q && (cmd_flush_i ? none_unretired : slot_free);
   assign accept       = cmd_valid_i && cmd_ready_o;
   assign accept_data  = accept && !cmd_flush_i;
   assign accept_flush = accept && cmd_flush_i;
@@ -109,45 +109,49 @@ module nvs_queues #(
 
   // Completions. A slot is outstanding between acceptance and completion.
   logic [SlotWidth-1:0] cqe_slot;
-  logic [SlotWidth:0]   cqe_age;
   logic cqe_in_place, cqe_of_flush, cqe_of_data, cqe_good;
   assign cqe_slot     = cqe_cid_i[SlotWidth-1:0];
-  assign cqe_age      = {1'b0, cqe_slot - retired_q[SlotWidth-1:0]};
   assign cqe_in_place = cqe_index_i == cq_head_q && cqe_phase_i == cq_phase_q;
   assign cqe_of_flush = cqe_cid_i == 16'(Slots) && flush_busy_q && !flush_complete_q;
-  assign cqe_of_data  = cqe_cid_i < 16'(Slots) && cqe_age < unretired && !complete_q[cqe_slot];
+  assign cqe_of_data  = cqe_cid_i < 16'(Slots) && outstanding_q[cqe_slot];
   assign cqe_good     = cqe_valid_i && cqe_in_place && (cqe_of_flush || cqe_of_data);
   assign error_o      = cqe_valid_i && !cqe_good;
 
-  // Retirement in stream order. A flush is alone, so it retires when it is complete.
-  logic retire;
-  assign retire_flush_o  = flush_busy_q;
-  assign retire_slot_o   = retired_q[SlotWidth-1:0];
-  assign retire_valid_o  = flush_busy_q ? flush_complete_q : unretired != '0 && complete_q[retire_slot_o];
-  assign retire_status_o = flush_busy_q ? flush_status_q : status_q[retire_slot_o];
-  assign retire          = retire_valid_o && retire_ready_i;
+  // Retirement in stream order. A flush is alone, so it retires when it is complete. The outputs are flip-flops: the next command is
+  // looked up in the cycle after a retirement, so commands retire in every other cycle at most.
+  logic        retire;
+  logic [14:0] head_status;
+  assign head_status    = flush_busy_q ? flush_status_q : status_q[retire_slot_o];
+  assign retire_flush_o = flush_busy_q;
+  assign retire_slot_o  = retired_q[SlotWidth-1:0];
+  assign retire         = retire_valid_o && retire_ready_i;
 
   always_ff @(posedge clk_i) begin
     if (cqe_good && cqe_of_data)  status_q[cqe_slot] <= cqe_status_i;
     if (cqe_good && cqe_of_flush) flush_status_q <= cqe_status_i;
+    if (!retire_valid_o) begin
+      retire_status_o <= head_status;
+      retire_failed_o <= head_status != '0;
+    end
   end
 
   // Doorbells. The head doorbell frees completion entries; the drive needs it only when the queue could fill up, and at the end.
   logic [IndexWidth-1:0] cq_unreported;
+  logic                  cq_due_q;
   assign cq_unreported     = cq_head_q - cq_reported_q;
   assign sq_db_valid_o = sq_tail_q != sq_reported_q;
   assign sq_db_value_o = sq_tail_q;
-  assign cq_db_valid_o = cq_unreported >= IndexWidth'(HeadBatch) || (cq_unreported != '0 && unretired == '0 && !flush_busy_q);
+  assign cq_db_valid_o = cq_due_q;
   assign cq_db_value_o = cq_head_q;
 
-  assign idle_o = unretired == '0 && !flush_busy_q && !sq_db_valid_o && cq_unreported == '0;
+  assign idle_o = none_unretired && !flush_busy_q && !sq_db_valid_o && cq_unreported == '0;
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
       accepted_q       <= '0;
       retired_q        <= '0;
       released_q       <= '0;
-      complete_q       <= '0;
+      outstanding_q    <= '0;
       flush_busy_q     <= 1'b0;
       flush_complete_q <= 1'b0;
       sq_tail_q        <= '0;
@@ -155,11 +159,15 @@ module nvs_queues #(
       cq_head_q        <= '0;
       cq_reported_q    <= '0;
       cq_phase_q       <= 1'b1;
+      cq_due_q         <= 1'b0;
+      retire_valid_o   <= 1'b0;
     end else if (clear_i) begin
+      cq_due_q         <= 1'b0;
+      retire_valid_o   <= 1'b0;
       accepted_q       <= '0;
       retired_q        <= '0;
       released_q       <= '0;
-      complete_q       <= '0;
+      outstanding_q    <= '0;
       flush_busy_q     <= 1'b0;
       flush_complete_q <= 1'b0;
       sq_tail_q        <= '0;
@@ -170,26 +178,30 @@ module nvs_queues #(
     end else begin
       if (accept)       sq_tail_q <= sq_tail_q + 1'b1;
       if (accept_data)  accepted_q <= accepted_q + 1'b1;
+      for (int unsigned s = 0; s < Slots; s++) begin
+        if (accept_data && accepted_q[SlotWidth-1:0] == SlotWidth'(s)) outstanding_q[s] <= 1'b1;
+        if (cqe_good && cqe_of_data && cqe_slot == SlotWidth'(s)) outstanding_q[s] <= 1'b0;
+      end
       if (accept_flush) flush_busy_q <= 1'b1;
 
       if (cqe_good) begin
         cq_head_q <= cq_head_q + 1'b1;
         if (&cq_head_q) cq_phase_q <= !cq_phase_q;
         if (cqe_of_flush) flush_complete_q <= 1'b1;
-        else complete_q[cqe_slot] <= 1'b1;
       end
 
+      retire_valid_o <= retire_valid_o ? !retire_ready_i : flush_busy_q ? flush_complete_q
+                                                         : !none_unretired && !outstanding_q[retire_slot_o];
       if (retire) begin
         if (flush_busy_q) begin
           flush_busy_q     <= 1'b0;
           flush_complete_q <= 1'b0;
         end else begin
-          complete_q[retire_slot_o] <= 1'b0;
           retired_q <= retired_q + 1'b1;
         end
       end
       if (release_i && released_q != retired_q) released_q <= released_q + 1'b1;
-      if (rewind_i && unretired == '0 && !flush_busy_q && !accept) begin
+      if (rewind_i && none_unretired && !flush_busy_q && !accept) begin
         accepted_q <= '0;
         retired_q  <= '0;
         released_q <= '0;
@@ -197,6 +209,8 @@ module nvs_queues #(
 
       if (sq_db_valid_o && sq_db_ready_i) sq_reported_q <= sq_tail_q;
       if (cq_db_valid_o && cq_db_ready_i) cq_reported_q <= cq_head_q;
+      cq_due_q <= (cq_unreported >= IndexWidth'(HeadBatch) || (cq_unreported != '0 && none_unretired && !flush_busy_q))
+               && !(cq_db_valid_o && cq_db_ready_i);
     end
   end
 

@@ -33,12 +33,13 @@ module nvs_ram_fifo #(
   logic [PtrWidth:0] read_q;  // next entry to read from memory
   logic [PtrWidth:0] head_q;  // oldest entry that has not left
 
+  logic              ready_q, unread_q;  // not full; entries in memory that are not read: tail_q != read_q
   // One read under way or arrived in `read_data_q`, and the output register.
   logic              read_valid_q, out_valid_q;
   logic [Width-1:0]  read_data_q, out_q;
 
   logic push, pop, read, advance;
-  assign ready_o = (tail_q - head_q) != (PtrWidth + 1)'(Depth);
+  assign ready_o = ready_q;
   assign space_o = (PtrWidth + 1)'(Depth) - (tail_q - head_q);
   assign valid_o = out_valid_q;
   assign data_o  = out_q;
@@ -46,19 +47,23 @@ module nvs_ram_fifo #(
   assign push    = valid_i && ready_o;
   assign pop     = valid_o && ready_i;
   assign advance = read_valid_q && (!out_valid_q || pop);
-  assign read    = read_q != tail_q && (!read_valid_q || advance);
+  assign read    = unread_q && (!read_valid_q || advance);
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
       tail_q       <= '0;
       read_q       <= '0;
       head_q       <= '0;
+      ready_q      <= 1'b1;
+      unread_q     <= 1'b0;
       read_valid_q <= 1'b0;
       out_valid_q  <= 1'b0;
     end else begin
       if (push) tail_q <= tail_q + 1'b1;
       if (read) read_q <= read_q + 1'b1;
       if (pop)  head_q <= head_q + 1'b1;
+      if (push != pop)  ready_q <= pop || space_o != (PtrWidth + 1)'(1);
+      if (push != read) unread_q <= push || (tail_q - read_q) != (PtrWidth + 1)'(1);
       read_valid_q <= read || (read_valid_q && !advance);
       out_valid_q  <= advance || (out_valid_q && !pop);
     end

@@ -147,11 +147,12 @@ module nvs_registers #(
     end
   end
 
-  // Reads: the row is read in the cycle after its address was taken, unless the high half is there from the read before.
-  logic        ar_full_q, r_valid_q, keep_q, keep;
+  // Reads: each bank's row is looked up in the cycle after the address was taken, and the bank chosen in the next one, unless the high half
+  // is there from the read before.
+  logic        ar_full_q, looked_q, r_valid_q, keep_q, keep;
   logic [9:0]  ar_word_q;
   logic [63:0] row_q, row;
-  assign s_reg_ar_ready_o = !ar_full_q && !r_valid_q;
+  assign s_reg_ar_ready_o = !ar_full_q && !looked_q && !r_valid_q;
   assign s_reg_r_valid_o  = r_valid_q;
   assign s_reg_r_data_o   = ar_word_q[0] ? row_q[63:32] : row_q[31:0];
   assign s_reg_r_resp_o   = 2'b00;
@@ -159,12 +160,14 @@ module nvs_registers #(
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
       ar_full_q <= 1'b0;
+      looked_q  <= 1'b0;
       r_valid_q <= 1'b0;
       keep_q    <= 1'b0;
       ar_word_q <= '0;
     end else begin
       ar_full_q <= s_reg_ar_valid_i && s_reg_ar_ready_o;
-      if (ar_full_q) r_valid_q <= 1'b1;
+      looked_q  <= ar_full_q;
+      if (looked_q) r_valid_q <= 1'b1;
       else if (s_reg_r_ready_i) r_valid_q <= 1'b0;
       if (s_reg_ar_valid_i && s_reg_ar_ready_o) begin
         keep_q    <= keep && s_reg_ar_addr_i[11:2] == (ar_word_q | 10'h001);
@@ -174,7 +177,7 @@ module nvs_registers #(
   end
 
   always_ff @(posedge clk_i) begin
-    if (ar_full_q && !keep_q) row_q <= row;
+    if (looked_q && !keep_q) row_q <= row;
   end
 
   // Registers that act.
@@ -256,72 +259,72 @@ module nvs_registers #(
   end
 
   // Rows by bank.
-  logic [63:0] write_row;
-  always_comb case (ar_word_q[5:1])
-    5'h00: write_row = {32'h2, 32'h59415341};
-    5'h01: write_row = {write_status_i, 32'h0};
-    5'h02: write_row = write_first_address_o;
-    5'h03: write_row = write_last_address_o;
-    5'h04: write_row = {32'h0, write_chunk_bytes_i};
-    5'h05: write_row = write_last_address_written_i;
-    5'h06: write_row = write_bytes_i;
-    5'h07: write_row = write_beats_i;
-    5'h08: write_row = write_stalls_i;
-    5'h09: write_row = write_stall_time_i;
-    5'h0a: write_row = write_pattern_seed_o;
-    5'h0b: write_row = write_packet_beats_o;
-    5'h0c: write_row = write_durable_bytes_i;
-    5'h0d: write_row = write_error_beat_i;
-    5'h0e: write_row = write_device_status_i;
-    5'h0f: write_row = {write_flush_status_i, 32'h0};
-    5'h10: write_row = write_dropped_beats_i;
-    5'h11: write_row = write_cycles_i;
-    5'h12: write_row = write_pattern_seed_high_o;
-    default: write_row = '0;
+  logic [63:0] write_row_q;
+  always_ff @(posedge clk_i) case (ar_word_q[5:1])
+    5'h00: write_row_q <= {32'h2, 32'h59415341};
+    5'h01: write_row_q <= {write_status_i, 32'h0};
+    5'h02: write_row_q <= write_first_address_o;
+    5'h03: write_row_q <= write_last_address_o;
+    5'h04: write_row_q <= {32'h0, write_chunk_bytes_i};
+    5'h05: write_row_q <= write_last_address_written_i;
+    5'h06: write_row_q <= write_bytes_i;
+    5'h07: write_row_q <= write_beats_i;
+    5'h08: write_row_q <= write_stalls_i;
+    5'h09: write_row_q <= write_stall_time_i;
+    5'h0a: write_row_q <= write_pattern_seed_o;
+    5'h0b: write_row_q <= write_packet_beats_o;
+    5'h0c: write_row_q <= write_durable_bytes_i;
+    5'h0d: write_row_q <= write_error_beat_i;
+    5'h0e: write_row_q <= write_device_status_i;
+    5'h0f: write_row_q <= {write_flush_status_i, 32'h0};
+    5'h10: write_row_q <= write_dropped_beats_i;
+    5'h11: write_row_q <= write_cycles_i;
+    5'h12: write_row_q <= write_pattern_seed_high_o;
+    default: write_row_q <= '0;
   endcase
-  logic [63:0] read_row;
-  always_comb case (ar_word_q[5:1])
-    5'h00: read_row = {32'h2, 32'h59415341};
-    5'h01: read_row = {read_status_i, 32'h0};
-    5'h02: read_row = read_first_address_o;
-    5'h03: read_row = read_last_address_o;
-    5'h04: read_row = {32'h0, read_chunk_bytes_i};
-    5'h05: read_row = read_last_address_written_i;
-    5'h06: read_row = read_bytes_i;
-    5'h07: read_row = read_beats_i;
-    5'h08: read_row = read_stalls_i;
-    5'h09: read_row = read_stall_time_i;
-    5'h0a: read_row = read_pattern_seed_o;
-    5'h0b: read_row = read_packet_beats_o;
-    5'h0c: read_row = read_durable_bytes_i;
-    5'h0d: read_row = read_error_beat_i;
-    5'h0e: read_row = read_device_status_i;
-    5'h0f: read_row = {read_flush_status_i, 32'h0};
-    5'h10: read_row = read_dropped_beats_i;
-    5'h11: read_row = read_cycles_i;
-    5'h12: read_row = read_pattern_seed_high_o;
-    5'h13: read_row = read_length_o;
-    default: read_row = '0;
+  logic [63:0] read_row_q;
+  always_ff @(posedge clk_i) case (ar_word_q[5:1])
+    5'h00: read_row_q <= {32'h2, 32'h59415341};
+    5'h01: read_row_q <= {read_status_i, 32'h0};
+    5'h02: read_row_q <= read_first_address_o;
+    5'h03: read_row_q <= read_last_address_o;
+    5'h04: read_row_q <= {32'h0, read_chunk_bytes_i};
+    5'h05: read_row_q <= read_last_address_written_i;
+    5'h06: read_row_q <= read_bytes_i;
+    5'h07: read_row_q <= read_beats_i;
+    5'h08: read_row_q <= read_stalls_i;
+    5'h09: read_row_q <= read_stall_time_i;
+    5'h0a: read_row_q <= read_pattern_seed_o;
+    5'h0b: read_row_q <= read_packet_beats_o;
+    5'h0c: read_row_q <= read_durable_bytes_i;
+    5'h0d: read_row_q <= read_error_beat_i;
+    5'h0e: read_row_q <= read_device_status_i;
+    5'h0f: read_row_q <= {read_flush_status_i, 32'h0};
+    5'h10: read_row_q <= read_dropped_beats_i;
+    5'h11: read_row_q <= read_cycles_i;
+    5'h12: read_row_q <= read_pattern_seed_high_o;
+    5'h13: read_row_q <= read_length_o;
+    default: read_row_q <= '0;
   endcase
-  logic [64*Drives-1:0] drive_row;
+  logic [64*Drives-1:0] drive_row_q;
   for (genvar d = 0; d < Drives; d++) begin : gen_drive_read
-    always_comb case (ar_word_q[5:1])
-      5'h00: drive_row[64*d +: 64] = {drive_sequencer_i[32*d +: 32], drive_link_i[32*d +: 32]};
-      5'h01: drive_row[64*d +: 64] = drive_media_bytes_i[64*d +: 64];
-      5'h02: drive_row[64*d +: 64] = {drive_max_transfer_i[32*d +: 32], drive_block_bytes_i[32*d +: 32]};
-      5'h03: drive_row[64*d +: 64] = drive_cap_i[64*d +: 64];
-      5'h04: drive_row[64*d +: 64] = {drive_oldest_command_i[32*d +: 32], drive_command_timeout_o[32*d +: 32]};
-      5'h05: drive_row[64*d +: 64] = {drive_doorbells_i[32*d +: 32], drive_commands_i[32*d +: 32]};
-      5'h06: drive_row[64*d +: 64] = {32'h0, drive_protocol_errors_i[32*d +: 32]};
-      default: drive_row[64*d +: 64] = '0;
+    always_ff @(posedge clk_i) case (ar_word_q[5:1])
+      5'h00: drive_row_q[64*d +: 64] <= {drive_sequencer_i[32*d +: 32], drive_link_i[32*d +: 32]};
+      5'h01: drive_row_q[64*d +: 64] <= drive_media_bytes_i[64*d +: 64];
+      5'h02: drive_row_q[64*d +: 64] <= {drive_max_transfer_i[32*d +: 32], drive_block_bytes_i[32*d +: 32]};
+      5'h03: drive_row_q[64*d +: 64] <= drive_cap_i[64*d +: 64];
+      5'h04: drive_row_q[64*d +: 64] <= {drive_oldest_command_i[32*d +: 32], drive_command_timeout_o[32*d +: 32]};
+      5'h05: drive_row_q[64*d +: 64] <= {drive_doorbells_i[32*d +: 32], drive_commands_i[32*d +: 32]};
+      5'h06: drive_row_q[64*d +: 64] <= {32'h0, drive_protocol_errors_i[32*d +: 32]};
+      default: drive_row_q[64*d +: 64] <= '0;
     endcase
   end
 
   always_comb begin
     row = '0;
-    if (ar_word_q[9:6] == 4'd0) row = write_row;
-    if (ar_word_q[9:6] == 4'd1) row = read_row;
-    for (int unsigned d = 0; d < Drives; d++) if (ar_word_q[9:6] == 4'(2 + d)) row = drive_row[64*d +: 64];
+    if (ar_word_q[9:6] == 4'd0) row = write_row_q;
+    if (ar_word_q[9:6] == 4'd1) row = read_row_q;
+    for (int unsigned d = 0; d < Drives; d++) if (ar_word_q[9:6] == 4'(2 + d)) row = drive_row_q[64*d +: 64];
   end
 
   // The last read was of the low half of a 64-bit read-only register.

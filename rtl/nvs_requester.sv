@@ -80,22 +80,20 @@ module nvs_requester #(
   logic idle;
   assign idle = !write_q && !read_q;
 
-  // Choice. `pending` and `grant` in round-robin order; `last_q` is the doorbell granted last.
-  logic [3:0] pending, later, choice, grant;
-  logic [1:0] last_q, number;
+  // Choice, one cycle before the acceptance, as one-hot and as number; round robin from `last_q`, the doorbell granted last.
+  logic [3:0] pending, later, choice, grant_q;
+  logic [1:0] last_q, number_q;
   assign pending = {cq_db_valid_i[1], sq_db_valid_i[1], cq_db_valid_i[0], sq_db_valid_i[0]};
   assign later   = pending & (4'b1110 << last_q);
   assign choice  = later != '0 ? later : pending;
-  assign grant   = choice & (~choice + 4'd1);
-  assign number  = {grant[3] || grant[2], grant[3] || grant[1]};
 
   logic accept, accept_db, idle_db;
   assign req_ready_o   = idle;
   assign accept        = req_valid_i && idle;
   assign idle_db       = !req_valid_i && idle;
-  assign accept_db     = idle_db && doorbells_enable_i && pending != '0;
-  assign sq_db_ready_o = {grant[2], grant[0]} & {2{accept_db}};
-  assign cq_db_ready_o = {grant[3], grant[1]} & {2{accept_db}};
+  assign accept_db     = idle_db && doorbells_enable_i && (pending & grant_q) != '0;
+  assign sq_db_ready_o = {grant_q[2], grant_q[0]} & {2{accept_db}};
+  assign cq_db_ready_o = {grant_q[3], grant_q[1]} & {2{accept_db}};
 
   // Doorbell register: 1000h + (2 to 5) * (4 << stride). Only the bits from 12 on need an adder.
   logic [19:0]           offset;
@@ -104,12 +102,12 @@ module nvs_requester #(
   always_comb begin
     offset = '0;
     for (int unsigned s = 0; s < 16; s++) begin
-      if (doorbell_stride_i == 4'(s)) offset[2+s +: 3] = {number[1], !number[1], number[0]};
+      if (doorbell_stride_i == 4'(s)) offset[2+s +: 3] = {number_q[1], !number_q[1], number_q[0]};
     end
   end
   assign db_addr  = {offset[19:12] + 8'd1, offset[11:0]};
-  assign db_value = number[0] ? (number[1] ? cq_db_value_i[IndexWidth +: IndexWidth] : cq_db_value_i[0 +: IndexWidth])
-                              : (number[1] ? sq_db_value_i[IndexWidth +: IndexWidth] : sq_db_value_i[0 +: IndexWidth]);
+  assign db_value = number_q[0] ? (number_q[1] ? cq_db_value_i[IndexWidth +: IndexWidth] : cq_db_value_i[0 +: IndexWidth])
+                                : (number_q[1] ? sq_db_value_i[IndexWidth +: IndexWidth] : sq_db_value_i[0 +: IndexWidth]);
 
   // Bus. A response can come only after its request was taken.
   assign bar_aw_valid_o = aw_valid_q;
@@ -137,6 +135,8 @@ module nvs_requester #(
       owned_q          <= 1'b0;
       doorbell_q       <= 1'b0;
       last_q           <= '0;
+      grant_q          <= '0;
+      number_q         <= '0;
       timer_q          <= '0;
       rsp_valid_o      <= 1'b0;
       rsp_error_o      <= 1'b0;
@@ -168,9 +168,12 @@ module nvs_requester #(
         timer_q    <= '0;
       end
       if (accept_db) begin
-        last_q      <= number;
+        last_q      <= number_q;
         doorbells_o <= doorbells_o + 1'b1;
       end
+      // The doorbell that is accepted in this cycle may be no longer wanted in the next; then none is granted in that.
+      grant_q  <= choice & (~choice + 4'd1);
+      number_q <= choice[0] ? 2'd0 : choice[1] ? 2'd1 : choice[2] ? 2'd2 : 2'd3;
     end
   end
 

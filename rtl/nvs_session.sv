@@ -87,6 +87,7 @@ module nvs_session #(
   input  logic [Drives-1:0]       queue_retire_flush_i,
   input  logic [SlotWidth*Drives-1:0] queue_retire_slot_i,
   input  logic [15*Drives-1:0]    queue_retire_status_i,
+  input  logic [Drives-1:0]       queue_retire_failed_i,   // the status is not 0
   input  logic [Drives-1:0]       queue_idle_i,
 
   output logic                    chunk_valid_o,
@@ -104,12 +105,15 @@ module nvs_session #(
 
   typedef enum logic [2:0] {Idle, Order, Media, Count, Total, Run, Drain, Flush} state_e;
   state_e state_q;
+  logic   running_q, started_q;  // state_q is not Idle; is Total
 
   // Registers of the range, sampled by the start.
   logic [NoWidth-1:0]    first_q, last_q;
   logic [31:0]           per_drive_q;
   logic [31:0]           total_q;      // chunks of the session
-  logic [SizeWidth-1:0]  short_q;      // bytes of the last chunk if it is short, else 0
+  logic [SizeWidth-1:0]  short_q;      // bytes of the last chunk if it is short
+  logic                  any_short_q;  // it is
+  logic [31:0]           newest_q;     // number of the last chunk: of the range for a replay, that was made until now for a recording
   logic                  flush_after_q, stopped_q, aborted_q, failed_q, lost_q, protocol_q, early_q, ended_q;
   logic [3:0]            refusal_q;    // bits 8:5 of STATUS
 
@@ -124,7 +128,7 @@ module nvs_session #(
   endfunction
 
   // One drive's part of the vectors.
-  logic                 made_ready, retire_valid, retire_flush;
+  logic                 made_ready, retire_valid, retire_flush, retire_failed;
   logic [3:0]           made_shift, retired_shift;
   logic [SlotWidth-1:0] retire_slot;
   logic [14:0]          retire_status;
@@ -133,6 +137,7 @@ module nvs_session #(
     made_shift    = '0;
     retire_valid  = 1'b0;
     retire_flush  = 1'b0;
+    retire_failed = 1'b0;
     retire_slot   = '0;
     retire_status = '0;
     retired_shift = '0;
@@ -144,6 +149,7 @@ module nvs_session #(
       if (retired_drive_q == 2'(d)) begin
         retire_valid  = queue_retire_valid_i[d];
         retire_flush  = queue_retire_flush_i[d];
+        retire_failed = queue_retire_failed_i[d];
         retire_slot   = queue_retire_slot_i[SlotWidth*d +: SlotWidth];
         retire_status = queue_retire_status_i[15*d +: 15];
         retired_shift = block_shift_i[4*d +: 4];
@@ -171,45 +177,46 @@ module nvs_session #(
   assign flushing = state_q == Flush || (state_q == Run && flush_wanted_q);
 
   // Chunks to commands.
-  logic                 source_valid, source_take, source_drop, made;
-  logic [SizeWidth-1:0] source_bytes;
+  // The next chunk waits in flip-flops for its command.
+  logic                 source_valid, next_valid_q, next_empty_q, next_drop, made;
+  logic [SizeWidth-1:0] source_bytes, next_bytes_q;
   if (Replay != 0) begin : gen_source_of_range
     assign source_valid   = state_q == Run && made_q != total_q;
-    assign source_bytes   = made_q + 32'd1 == total_q && short_q != '0 ? short_q : ChunkBytes;
+    assign source_bytes   = made_q == newest_q && any_short_q ? short_q : ChunkBytes;
     assign source_ready_o = 1'b0;
     logic unused;
-    assign unused = ^{source_valid_i, source_bytes_i, source_ended_i, source_done_i, source_full_i, source_take};
+    assign unused = ^{source_valid_i, source_bytes_i, source_ended_i, source_done_i, source_full_i};
   end else begin : gen_source_of_stream
     assign source_valid   = source_valid_i;
     assign source_bytes   = source_bytes_i;
-    assign source_ready_o = source_take;
+    assign source_ready_o = !next_valid_q;
   end
   // A stream's last beat may be empty: then its chunk is, too, and needs no command.
-  assign source_drop = failed_q || lost_q || source_bytes == '0 || (Replay != 0 && stopping_o);
-  assign made        = source_valid && state_q == Run && !flushing && !source_drop && made_ready;
-  assign source_take = made || (source_valid && source_drop);
-
+  assign next_drop = failed_q || lost_q || next_empty_q || (Replay != 0 && stopping_o);
+  assign made      = next_valid_q && state_q == Run && !flushing && !next_drop && made_ready;
   always_comb begin
     queue_cmd_valid_o = '0;
     for (int unsigned d = 0; d < Drives; d++) begin
       queue_cmd_valid_o[d] = flushing ? !flush_sent_q[d] && !failed_q && !lost_q
-                                      : source_valid && state_q == Run && !source_drop && made_drive_q == 2'(d);
+                                      : next_valid_q && state_q == Run && !next_drop && made_drive_q == 2'(d);
     end
   end
   assign queue_cmd_flush_o  = flushing;
   assign queue_cmd_lba_o    = made_shift == 4'd12 ? 64'(made_no_q) << (ChunkShift - 12) : 64'(made_no_q) << (ChunkShift - 9);
-  assign queue_cmd_blocks_o = made_shift == 4'd12 ? 16'((SizeWidth + 1)'(source_bytes + SizeWidth'(4095)) >> 12)
-                                                  : 16'((SizeWidth + 1)'(source_bytes + SizeWidth'(511)) >> 9);
+  assign queue_cmd_blocks_o = made_shift == 4'd12 ? 16'((SizeWidth + 1)'(next_bytes_q + SizeWidth'(4095)) >> 12)
+                                                  : 16'((SizeWidth + 1)'(next_bytes_q + SizeWidth'(511)) >> 9);
 
-  // Retirement. A chunk counts when it succeeded and none before it failed; a replay hands it to the stream.
+  // Retirement. A chunk counts when it succeeded and none before it failed; a replay hands it to the stream. Chunks retire in every other
+  // cycle at most, so that what is known of the next one comes from flip-flops.
   logic retire_data, retire_good, retire_bad, retire_discard, retire_take, in_run;
-  assign retire_data    = retire_valid && !retire_flush && state_q != Idle;
+  logic retire_gap_q, retire_final_q;  // a chunk retired in the cycle before; the next one is the last of the range
+  assign retire_data    = retire_valid && !retire_flush && running_q && !retire_gap_q;
   assign retire_discard = failed_q || lost_q || (Replay != 0 && stopping_o);
-  assign retire_good    = retire_data && !retire_discard && retire_status == '0;
-  assign retire_bad     = retire_data && !retire_discard && retire_status != '0;
+  assign retire_good    = retire_data && !retire_discard && !retire_failed;
+  assign retire_bad     = retire_data && !retire_discard && retire_failed;
   assign chunk_valid_o  = Replay != 0 && retire_good;
-  assign chunk_bytes_o  = retired_q + 32'd1 == total_q && short_q != '0 ? short_q : ChunkBytes;
-  assign chunk_last_o   = retired_q + 32'd1 == total_q;
+  assign chunk_bytes_o  = retire_final_q && any_short_q ? short_q : ChunkBytes;
+  assign chunk_last_o   = retire_final_q;
   assign chunk_drive_o  = retired_drive_q;
   assign chunk_slot_o   = retire_slot;
   assign retire_take    = retire_data && (Replay != 0 ? !retire_good || chunk_ready_i : 1'b1);
@@ -222,13 +229,13 @@ module nvs_session #(
     for (int unsigned d = 0; d < Drives; d++) begin
       if (queue_retire_flush_i[d] || lost_q) queue_retire_ready_o[d] = 1'b1;
       else queue_retire_ready_o[d] = retire_take && retired_drive_q == 2'(d);
-      if (queue_retire_valid_i[d] && queue_retire_flush_i[d] && queue_retire_status_i[15*d +: 15] != '0) flush_failed = 1'b1;
+      if (queue_retire_valid_i[d] && queue_retire_flush_i[d] && queue_retire_failed_i[d]) flush_failed = 1'b1;
     end
   end
 
-  // Bytes of the chunk that joins the run: all but the last one of a stream are whole.
-  logic [SizeWidth-1:0] run_bytes;
-  assign run_bytes = (Replay != 0 ? run_q + 32'd1 == total_q : run_q + 32'd1 == made_q) && short_q != '0 ? short_q : ChunkBytes;
+  // Bytes of the chunk that joined the run in the cycle before: all but the last one of a stream are whole.
+  logic                 run_add_q;
+  logic [SizeWidth-1:0] run_bytes_q;
 
   // Ends.
   logic [Drives-1:0] awaited, late_q;  // a drive's command is the oldest one; for longer than its timeout
@@ -236,7 +243,7 @@ module nvs_session #(
     assign awaited[d] = (made_q != retired_q && retired_drive_q == 2'(d)) || (flush_sent_q[d] && !flush_done_q[d]);
   end
   logic drained, timed_out, fails, stop_now;
-  assign drained   = &(queue_idle_i | ~ready_i) && (Replay != 0 ? egress_idle_i : source_done_i && !source_valid_i);
+  assign drained   = &(queue_idle_i | ~ready_i) && (Replay != 0 ? egress_idle_i : source_done_i && !source_valid_i && !next_valid_q);
   assign timed_out = late_q != '0 && !lost_q;
   assign fails     = retire_bad || timed_out || protocol_error_i || flush_failed || !(&ready_i);
   // After its last beat a stream has ended; a replay can be stopped until its last chunk was delivered.
@@ -245,9 +252,9 @@ module nvs_session #(
   assign stopping_o = stopped_q || failed_q || lost_q;
   assign stopped_o  = stopped_q;
   assign aborted_o  = aborted_q;
-  assign running_o  = state_q != Idle;
+  assign running_o  = running_q;
   assign ended_o    = ended_q;
-  assign started_o  = state_q == Total;
+  assign started_o  = started_q;
   assign source_chunks_o = total_q;
 
   assign restart_o = lost_q ? '0 : late_q;
@@ -263,25 +270,41 @@ module nvs_session #(
   end else begin : gen_total
     assign total = per_drive_q << $clog2(Drives);
   end
-  logic [NoWidth:0] length_chunks;
-  assign length_chunks = {1'b0, length_i[63:ChunkShift]} + (NoWidth + 1)'(length_i[ChunkShift-1:0] != '0);
+  // LENGTH in chunks, constant from the start on.
+  logic [NoWidth:0] length_chunks_q;
+  logic             length_part_q;
+  always_ff @(posedge clk_i) begin
+    length_part_q   <= length_i[ChunkShift-1:0] != '0;
+    length_chunks_q <= {1'b0, length_i[63:ChunkShift]} + (NoWidth + 1)'(length_part_q);
+  end
   logic length_short;
-  assign length_short = Replay != 0 && length_i != '0 && length_chunks <= (NoWidth + 1)'(total);
+  assign length_short = Replay != 0 && length_chunks_q != '0 && length_chunks_q <= (NoWidth + 1)'(total);
 
   assign status_o = {19'b0, protocol_q, 2'b00, run_q != '0, refusal_q[3] || failed_q || lost_q, refusal_q[2:0],
                      aborted_q && stopped_q, !aborted_q && stopped_q, early_q,
-                     ended_q && refusal_q == '0 && !stopped_q && !failed_q && !lost_q, state_q != Idle};
+                     ended_q && refusal_q == '0 && !stopped_q && !failed_q && !lost_q, running_q};
   assign last_address_written_o = {last_run_no_q, {ChunkShift{1'b0}}};
   assign oldest_drive_o = retired_drive_q;
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
       state_q         <= Idle;
+      running_q       <= 1'b0;
+      started_q       <= 1'b0;
       first_q         <= '0;
       last_q          <= '0;
       per_drive_q     <= '0;
       total_q         <= '0;
       short_q         <= '0;
+      any_short_q     <= 1'b0;
+      newest_q        <= '0;
+      next_valid_q    <= 1'b0;
+      next_empty_q    <= 1'b0;
+      next_bytes_q    <= '0;
+      retire_gap_q    <= 1'b0;
+      retire_final_q  <= 1'b0;
+      run_add_q       <= 1'b0;
+      run_bytes_q     <= '0;
       flush_after_q   <= 1'b0;
       flush_wanted_q  <= 1'b0;
       flush_sent_q    <= '0;
@@ -314,38 +337,55 @@ module nvs_session #(
       oldest_us_o     <= '0;
       late_q          <= '0;
     end else begin
-      if (state_q != Idle) cycles_o <= cycles_o + 64'd1;
+      if (running_q) cycles_o <= cycles_o + 64'd1;
       stall_q <= stall;
       if (stall && !stall_q) stalls_o <= stalls_o + 64'd1;
       if (stall && tick_i) stall_time_ns_o <= stall_time_ns_o + 64'd1000;
-      if (awaited == '0 || retire_take || state_q == Idle) oldest_us_o <= '0;
+      if (awaited == '0 || retire_take || !running_q) oldest_us_o <= '0;
       else if (tick_i) oldest_us_o <= oldest_us_o + 32'd1;
       for (int unsigned d = 0; d < Drives; d++) begin
-        late_q[d] <= awaited[d] && !retire_take && !(queue_retire_valid_i[d] && queue_retire_flush_i[d]) && state_q != Idle
+        late_q[d] <= awaited[d] && !retire_take && !(queue_retire_valid_i[d] && queue_retire_flush_i[d]) && running_q
                   && oldest_us_o >= timeout_us_i[32*d +: 32];
       end
 
+      if (next_valid_q) begin
+        if (made || next_drop) next_valid_q <= 1'b0;
+      end else begin
+        next_valid_q <= source_valid;
+        next_bytes_q <= source_bytes;
+        next_empty_q <= source_bytes == '0;
+      end
       if (made) begin
         made_q       <= made_q + 32'd1;
         made_drive_q <= next_drive(made_drive_q);
         if (made_drive_q == 2'(Drives - 1)) made_no_q <= made_no_q + 1'b1;
-        if (Replay == 0 && source_bytes != ChunkBytes) begin
-          short_q <= source_bytes;
-          early_q <= 1'b1;
+        if (Replay == 0) begin
+          newest_q <= made_q;
+          if (next_bytes_q != ChunkBytes) begin
+            short_q     <= next_bytes_q;
+            any_short_q <= 1'b1;
+            early_q     <= 1'b1;
+          end
         end
       end
+      retire_gap_q   <= retire_take;
+      retire_final_q <= retired_q == newest_q;
       if (retire_take) begin
         retired_q       <= retired_q + 32'd1;
         retired_drive_q <= next_drive(retired_drive_q);
         if (retired_drive_q == 2'(Drives - 1)) retired_no_q <= retired_no_q + 1'b1;
       end
-      if (in_run && state_q != Idle) begin
+      run_add_q   <= in_run && running_q;
+      run_bytes_q <= run_q == newest_q && any_short_q ? short_q : ChunkBytes;
+      if (run_add_q) begin
+        bytes_o <= bytes_o + 64'(run_bytes_q);
+        if (Replay != 0 && run_bytes_q != ChunkBytes) early_q <= 1'b1;
+      end
+      if (in_run && running_q) begin
         run_q         <= run_q + 32'd1;
         run_drive_q   <= next_drive(run_drive_q);
         last_run_no_q <= run_no_q;
         if (run_drive_q == 2'(Drives - 1)) run_no_q <= run_no_q + 1'b1;
-        bytes_o       <= bytes_o + 64'(run_bytes);
-        if (Replay != 0 && run_bytes != ChunkBytes) early_q <= 1'b1;
       end
 
       if (state_q == Run || state_q == Drain || state_q == Flush) begin
@@ -398,7 +438,7 @@ module nvs_session #(
             made_drive_q    <= '0;
             retired_drive_q <= '0;
             run_drive_q     <= '0;
-            short_q         <= '0;
+            any_short_q     <= 1'b0;
             bytes_o         <= '0;
             durable_bytes_o <= '0;
             device_status_o <= '0;
@@ -407,6 +447,7 @@ module nvs_session #(
             cycles_o        <= '0;
             refusal_q       <= {2'b00, unaligned, 1'b0};
             state_q         <= Order;
+            running_q       <= 1'b1;
           end
         end
         Order: begin
@@ -423,15 +464,27 @@ module nvs_session #(
           state_q      <= Count;
         end
         Count: begin
-          total_q <= length_short ? length_chunks[31:0] : total;
-          if (length_short) short_q <= {1'b0, length_i[ChunkShift-1:0]};
-          ended_q <= refusal_q != '0;
-          state_q <= refusal_q != '0 ? Idle : Total;
+          total_q <= length_short ? length_chunks_q[31:0] : total;
+          if (length_short) begin
+            short_q     <= {1'b0, length_i[ChunkShift-1:0]};
+            any_short_q <= length_part_q;
+          end
+          ended_q   <= refusal_q != '0;
+          running_q <= refusal_q == '0;
+          started_q <= refusal_q == '0;
+          state_q   <= refusal_q != '0 ? Idle : Total;
         end
-        Total: state_q <= Run;
+        Total: begin
+          started_q <= 1'b0;
+          if (Replay != 0) newest_q <= total_q - 32'd1;
+          state_q <= Run;
+        end
         Run: begin
           if (flush_now_i && Replay == 0) flush_wanted_q <= 1'b1;
-          if (Replay != 0 ? made_q == total_q || stopping_o : source_done_i && !source_valid_i && !flush_wanted_q) state_q <= Drain;
+          if (Replay != 0 ? made_q == total_q || stopping_o : source_done_i && !source_valid_i && !next_valid_q && !flush_wanted_q) begin
+            state_q <= Drain;
+          end
+
         end
         Drain: begin
           // An ABORT of this cycle still counts.
@@ -439,8 +492,9 @@ module nvs_session #(
             if (Replay == 0 && flush_after_q && (!stopped_q || aborted_q) && !failed_q && !lost_q) begin
               state_q <= Flush;
             end else begin
-              state_q <= Idle;
-              ended_q <= 1'b1;
+              state_q   <= Idle;
+              running_q <= 1'b0;
+              ended_q   <= 1'b1;
             end
           end
         end

@@ -14,7 +14,7 @@ always_ff @(posedge clk_i) begin
   for (integer m = 0; m < Masters; m++) begin
     if (rst_ni && valid_i[m] && ready_o[m]) f_sent_q[FSeq*m +: FSeq] <= f_sent_q[FSeq*m +: FSeq] + 1'b1;
     if (rst_ni && valid_o && ready_i && 32'(id_o) == m) f_left_q[FSeq*m +: FSeq] <= f_left_q[FSeq*m +: FSeq] + 1'b1;
-    if (!valid_q[m] || grant_o[m]) f_passed_q[2*m +: 2] <= '0;
+    if (!waiting[m] || grant_o[m]) f_passed_q[2*m +: 2] <= '0;
     else if (|grant_o) f_passed_q[2*m +: 2] <= f_passed_q[2*m +: 2] + 1'b1;
     f_inside_q[4*m +: 4] <= f_inside_q[4*m +: 4] + 4'(rst_ni && valid_i[m] && ready_o[m])
       - 4'(rst_ni && valid_o && ready_i && 32'(id_o) == m);
@@ -43,9 +43,9 @@ always_comb if (rst_ni) begin
   for (integer m = 0; m < Masters; m++) begin
     assume (data_i[Width*m +: Width] == {3'(m), f_sent_q[FSeq*m +: FSeq]});
     assert (32'(f_passed_q[2*m +: 2]) < Masters);
-    assert (f_inside_q[4*m +: 4] <= 5);
+    assert (f_inside_q[4*m +: 4] <= 6);
   end
-  assert ((grant_o & ~valid_q) == '0 && (grant_o & (grant_o - 1'b1)) == '0);
+  assert ((grant_o & ~waiting) == '0 && (grant_o & (grant_o - 1'b1)) == '0);
   assert (grant_ready_i || grant_o == '0);
   // Whatever leaves is the next address of its master.
   if (valid_o) begin
@@ -67,12 +67,16 @@ end
 always_comb if (rst_ni && f_waiting_q) assert (valid_o && {id_o, data_o} == f_out_q);
 
 // Full rate: with addresses, grants and a ready sink in two cycles, there is an address at the output in the third; a master that is
-// alone is never refused.
+// alone is not refused from its second cycle on.
 logic [1:0] f_flow_q = '0;
 logic       f_alone;
-assign f_alone = (valid_i & (valid_i - 1'b1)) == '0 && (valid_q & ~valid_i) == '0;
+assign f_alone = (valid_i & (valid_i - 1'b1)) == '0 && (waiting & ~valid_i) == '0;
 always_ff @(posedge clk_i) f_flow_q <= {f_flow_q[0], rst_ni && |valid_i && grant_ready_i && ready_i};
 always_comb if (rst_ni && &f_flow_q) assert (valid_o);
 logic [4:0] f_free_q = '0;
-always_ff @(posedge clk_i) f_free_q <= {f_free_q[3:0], rst_ni && ready_i && grant_ready_i};
-always_comb if (rst_ni && &f_free_q && f_alone && grant_ready_i) assert ((valid_i & ~ready_o) == '0);
+logic       f_alone_q = 1'b0;
+always_ff @(posedge clk_i) begin
+  f_free_q  <= {f_free_q[3:0], rst_ni && ready_i && grant_ready_i};
+  f_alone_q <= rst_ni && f_alone;
+end
+always_comb if (rst_ni && &f_free_q && f_alone && f_alone_q && grant_ready_i) assert ((valid_i & ~ready_o) == '0);

@@ -59,11 +59,11 @@ logic [2:0]              f_head_kind_q;
 logic [IdWidth-1:0]      f_head_id_q;
 logic [MadeWidth-1:0]    f_at_q;
 logic [DataWidth-1:0]    f_memory_q;
-logic [2*IndexWidth-1:0] f_index_q, f_made_index_q;
-logic [1:0]              f_flush_q;
-logic [2*SlotWidth-1:0]  f_slots_q;
-logic [127:0]            f_lbas_q;
-logic [31:0]             f_blocks_q, f_nsid_q, f_cdw10_q, f_cdw11_q;
+logic [2*IndexWidth-1:0] f_index_q, f_index_before_q, f_made_index_q;
+logic [1:0]              f_flush_q, f_flush_before_q;        // `before`: one cycle earlier, at the inputs
+logic [2*SlotWidth-1:0]  f_slots_q, f_slots_before_q;
+logic [127:0]            f_lbas_q, f_lbas_before_q;
+logic [31:0]             f_blocks_q, f_blocks_before_q, f_nsid_q, f_cdw10_q, f_cdw11_q;
 logic [39:0]             f_prp1_q;
 logic [7:0]              f_opcode_q;
 logic [15:0]             f_cid_q;
@@ -77,11 +77,16 @@ always_ff @(posedge clk_i) begin
   f_at_q         <= f_at;
   f_memory_q     <= m_r_data_i;
   f_index_q      <= record_index_o;
-  f_made_index_q <= f_index_q;
-  f_flush_q      <= record_flush_i;
-  f_slots_q      <= record_slot_i;
-  f_lbas_q       <= record_lba_i;
-  f_blocks_q     <= record_blocks_i;
+  f_index_before_q  <= f_index_q;
+  f_made_index_q    <= f_index_before_q;
+  f_flush_before_q  <= record_flush_i;
+  f_flush_q         <= f_flush_before_q;
+  f_slots_before_q  <= record_slot_i;
+  f_slots_q         <= f_slots_before_q;
+  f_lbas_before_q   <= record_lba_i;
+  f_lbas_q          <= f_lbas_before_q;
+  f_blocks_before_q <= record_blocks_i;
+  f_blocks_q        <= f_blocks_before_q;
   f_nsid_q       <= admin_nsid_i;
   f_cdw10_q      <= admin_cdw10_i;
   f_cdw11_q      <= admin_cdw11_i;
@@ -163,6 +168,13 @@ always_comb if (rst_ni) begin
   if (head_valid_i) assert (beat_q <= head_len_i);
   if (!f_head_waiting_q) assert (beat_q == '0 && !f_bad_q);
   if (made_q) begin
+    assert (looked_q && f_index_before_q == record_index_o);
+    assert (flush_q == (replay_q ? f_flush_before_q[1] : f_flush_before_q[0]));
+    assert (slot_q == (replay_q ? f_slots_before_q[SlotWidth +: SlotWidth] : f_slots_before_q[0 +: SlotWidth]));
+    assert (lba_q == (replay_q ? f_lbas_before_q[127:64] : f_lbas_before_q[63:0]));
+    assert (blocks_q == (replay_q ? f_blocks_before_q[31:16] : f_blocks_before_q[15:0]));
+  end
+  if (looked_q) begin
     assert (f_head_waiting_q && head_kind_i != KindRing);
     assert (admin_q == in_admin && queue_q == in_queue && lists_q == in_lists);
     assert (replay_q == (head_kind_i == KindReplay) && list_word_q == word[ListWords-1:0] && part_q == part);
@@ -170,13 +182,14 @@ always_comb if (rst_ni) begin
   end
 end
 
-// Progress: with a ready drive, a word is made in the second cycle.
+// Progress: with a ready drive, a word is made in the third cycle.
 logic [1:0] f_idle_q = '0;
 always_ff @(posedge clk_i) begin
   if (!rst_ni || move || !head_valid_i || (head_kind_i == KindRing && !m_r_valid_i) || !s_r_ready_i) f_idle_q <= '0;
   else f_idle_q <= f_idle_q + 1'b1;
 end
 always_comb if (rst_ni) begin
-  assert (f_idle_q < 2'd2);
-  if (f_idle_q != '0) assert (head_kind_i != KindRing && made_q);
+  assert (f_idle_q < 2'd3);
+  if (f_idle_q != '0) assert (head_kind_i != KindRing && looked_q);
+  if (f_idle_q == 2'd2) assert (made_q);
 end

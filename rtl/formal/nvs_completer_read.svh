@@ -106,4 +106,4 @@ always_ff @(posedge clk_i) begin
   if (!rst_ni || s_r_valid_o || f_requests_q == '0 || !m_ar_ready_i || !m_r_valid_i || !s_r_ready_i) f_idle_q <= '0;
   else f_idle_q <= f_idle_q + 1'b1;
 end
-always_comb if (rst_ni) assert (f_idle_q < 3'd4);
+always_comb if (rst_ni) assert (f_idle_q < 3'd6);

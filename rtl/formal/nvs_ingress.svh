@@ -12,7 +12,14 @@ always_ff @(posedge clk_i) f_taken_q <= !rst_ni || f_begins ? '0 : f_taken_q + U
 always_comb begin
   if (written_q == acknowledged_q) assume (!b_valid_i);
   if (f_taken_q == '0 || f_begins) assume (!release_i);
-  if (s_valid_i) assume (s_keep_i[0] && (s_last_i || &s_keep_i));
+  if (s_valid_i) assume (s_keep_i[0] && (s_last_i || &s_keep_i) && (s_keep_i & (s_keep_i + 1'b1)) == '0);
+end
+
+// Bytes of the beat, counted one by one.
+logic [SizeWidth-1:0] f_kept;
+always_comb begin
+  f_kept = '0;
+  for (integer b = 0; b < BeatBytes; b++) f_kept = f_kept + SizeWidth'(s_keep_i[b]);
 end
 
 // Position in the open chunk, counted in beats, independent of the module's counters.
@@ -32,9 +39,9 @@ always_ff @(posedge clk_i) begin
     if (chunk_end || (active_q && stop_i && !f_burst_q)) f_position_q <= '0;
     else if (w_valid_o) f_position_q <= f_position_q + 1'b1;
     if (f_begins) f_chunk_q <= '0;
-    else if (push) f_chunk_q <= f_chunk_q == (SlotWidth + 2)'(Slots * Drives - 1) ? '0 : f_chunk_q + 1'b1;
+    else if (push_q) f_chunk_q <= f_chunk_q == (SlotWidth + 2)'(Slots * Drives - 1) ? '0 : f_chunk_q + 1'b1;
     if (chunk_end || (active_q && stop_i && !f_burst_q)) f_size_q <= '0;
-    else if (take) f_size_q <= f_size_q + SizeWidth'(kept);
+    else if (take) f_size_q <= f_size_q + f_kept;
     if (w_valid_o) begin
       f_burst_q    <= !w_last_o;
       f_in_burst_q <= w_last_o ? '0 : f_in_burst_q + 1'b1;
@@ -47,7 +54,8 @@ always_comb if (rst_ni) begin
   assert (beat_q == f_in_burst_q && f_burst_q == (f_in_burst_q != '0));
   assert (f_chunk_q == (SlotWidth + 2)'(slot_q) * (SlotWidth + 2)'(Drives) + (SlotWidth + 2)'(drive_q));
   assert (drive_q < 3'(Drives));
-  assert (size_q == f_size_q);
+  if (!ended_q) assert (size == f_size_q);
+  assert (more_q == (left_q != '0));
   // Every beat that is taken goes to memory in the same cycle, unchanged; nothing else does but zeroes.
   assert (!(s_valid_i && s_ready_o) || (w_valid_o && w_ready_i));
   if (take) begin
@@ -61,7 +69,7 @@ always_comb if (rst_ni) begin
                                         f_position_q, {BeatShift{1'b0}}});
   // The slot is free: every other use of it has been released.
   assert (used_q <= Slots * Drives);
-  if (w_valid_o) assert (used_q < Slots * Drives);
+  if (w_valid_o) assert (used_q < Slots * Drives && !ended_q);
   assert (f_taken_q <= used_q);
   assert (used_q - f_taken_q == UsedWidth'(pending_count));
   // Page counters never lap each other.
@@ -70,11 +78,22 @@ always_comb if (rst_ni) begin
   assert (!(give_up_q && !padding_q));
   if (!active_q && !padding_q) assert (f_position_q == '0);
   // An open burst is completed although the stream has ended, and a ready stream is taken.
+  assert (!(f_burst_q && ended_q));
   if (f_burst_q && w_ready_i) assert (padding_q ? w_valid_o : !active_q || stop_i || s_ready_o);
   assert (!f_burst_q || active_q || padding_q);
   // A stream that ended or was given up is not continued.
   if (last_q || give_up_q) assert (!active_q);
 end
+
+// Bytes of the chunk that ended in the cycle before; of one that was given up, in DROPPED_BEATS from the next cycle on.
+logic [SizeWidth-1:0] f_ended_size_q, f_dropped_q;
+logic                 f_given_up_q = 1'b0;
+always_ff @(posedge clk_i) begin
+  f_ended_size_q <= f_size_q + (take ? f_kept : '0);
+  f_dropped_q    <= ended_q ? f_ended_size_q : f_size_q;
+  f_given_up_q   <= rst_ni && !(start_i && done_o) && ((ended_q && !push_q) || (active_q && stop_i && at_page && !ended_q));
+end
+always_comb if (rst_ni && f_given_up_q) assert (dropped_o == f_dropped_q);
 
 // A chosen chunk: its command comes after all its pages were acknowledged, with its size.
 logic                             f_pick;  // free
@@ -90,11 +109,11 @@ always_ff @(posedge clk_i) begin
       if (f_ahead_q == '0) f_inside_q <= 1'b0;
       else f_ahead_q <= f_ahead_q - 1'b1;
     end
-  end else if (push && f_pick) begin
+  end else if (push_q && f_pick) begin
     f_inside_q <= 1'b1;
-    f_pages_q  <= written_q - acknowledged_q + 1'b1 - CountWidth'(b_valid_i);
+    f_pages_q  <= written_q - acknowledged_q - CountWidth'(b_valid_i);
     f_ahead_q  <= pending_count - ($clog2(Pending) + 1)'(pop);
-    f_bytes_q  <= f_size_q + (take ? SizeWidth'(kept) : '0);
+    f_bytes_q  <= f_ended_size_q;
   end
 end
 always_comb if (rst_ni && f_inside_q && f_ahead_q == '0 && pop) assert (f_pages_q == '0 && cmd_bytes_o == f_bytes_q);
@@ -105,4 +124,9 @@ always_ff @(posedge clk_i) begin
   if (!rst_ni || chunk_end) f_stopped_q <= 1'b0;
   else if (active_q && stop_i && f_burst_q) f_stopped_q <= 1'b1;
 end
-always_comb if (rst_ni && f_stopped_q) assert (!push && !active_q);
+logic f_was_stopped_q = 1'b0;  // in the cycle before
+always_ff @(posedge clk_i) f_was_stopped_q <= rst_ni && f_stopped_q;
+always_comb if (rst_ni) begin
+  if (f_stopped_q) assert (!active_q);
+  if (f_was_stopped_q) assert (!push_q);
+end

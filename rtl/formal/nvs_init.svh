@@ -14,9 +14,13 @@ always_ff @(posedge clk_i) begin
 end
 always_comb if (rsp_valid_i) assume (f_taken_q);
 
+// Under way: taken and not answered, or the answer takes effect now.
+logic f_open;
+assign f_open = access_q && !req_q;
+
 // The cycle before.
 logic        f_past_q = 1'b0, f_before_q = 1'b0;  // there was one without reset; two
-logic        f_waiting_q, f_write_q, f_ready_q = 1'b0, f_end_q, f_req_q, f_failed_q, f_link_q, f_link2_q, f_begun_q, f_late_q;
+logic        f_waiting_q, f_write_q, f_ready_q = 1'b0, f_end_q, f_req_q, f_failed_q, f_link_q, f_link2_q, f_begun_q, f_late_q, f_expired_q = 1'b0;
 logic [31:0] f_addr_q, f_data_q;
 logic [5:0]  f_step_q;
 always_ff @(posedge clk_i) begin
@@ -34,13 +38,17 @@ always_ff @(posedge clk_i) begin
   f_link_q    <= link_up_i;
   f_link2_q   <= f_link_q;
   f_begun_q   <= begin_q;
-  f_late_q    <= live && expired && !answer;
+  f_expired_q <= rst_ni && live && expired && !f_taken_q;
+  f_late_q    <= live && expired_q && !answer;
 end
 
 always_comb if (rst_ni) begin
   // One request at a time, only of a step that has one.
   if (req_valid_o) assert (access_q && !f_taken_q);
-  assert (f_taken_q == (access_q && !req_q));
+  assert (f_taken_q == (f_open && !answer_q));
+  if (answer_q) assert (f_open);
+  if (!stepped_q) assert (write_q == is_write && read_q == is_read && admin_q == is_admin);
+  else assert (!access_q);
   if (access_q) assert (is_write || is_read || (is_admin && part_q != Wait));
   assert (part_q != 2'd3);
   if (!is_admin) assert (part_q == Tail);
@@ -59,8 +67,9 @@ always_comb if (rst_ni && f_past_q) begin
   // A failure has a reason and stays in its step.
   if (failed_q && f_failed_q) assert (step_q == f_step_q);
   assert (failed_q == (reason_q != ReasonNone));
-  // A step that took too long has failed.
+  // A step that took too long has failed, unless its answer came at last.
   if (f_late_q) assert (!live);
+  if (f_expired_q && !f_end_q && step_q == f_step_q) assert (expired_q);
   // Not ready after any reason to end.
   if (f_end_q) assert (!ready_o);
 end
@@ -95,10 +104,10 @@ logic       f_running;  // a bring-up goes on
 assign f_command = step_q < StepController ? 4'd0 : step_q > StepSq2 ? 4'd8 : {1'b0, step_q[2:0]};
 assign f_running = rst_ni && live && step_q != StepLink;
 always_comb if (f_running) begin
-  assert (f_rung_q == f_command + 4'(is_admin && (part_q != Tail || f_taken_q)));
+  assert (f_rung_q == f_command + 4'(is_admin && (part_q != Tail || f_open)));
   assert (f_done_q == f_command + 4'(is_admin && (cqe_q || part_q == Head)));
-  assert (f_acknowledged_q == f_command + 4'(is_admin && part_q == Head && f_taken_q));
-  if (cqe_q) assert (part_q == Wait || f_taken_q);
+  assert (f_acknowledged_q == f_command + 4'(is_admin && part_q == Head && f_open));
+  if (cqe_q) assert (part_q == Wait || f_open);
 end
 
 // What the drive fetches after the n-th tail doorbell, and the values of the doorbells.
@@ -165,7 +174,7 @@ always_ff @(posedge clk_i) begin
 end
 always_comb if (f_running) begin
   if (step_q > StepRootCap && step_q <= StepEndControl) assert (payload_q <= f_root_payload_q);
-  if (step_q > StepRootCap && step_q <= StepEndCap) assert (payload_q == f_root_payload_q);
+  if (step_q > StepRootCap && step_q <= StepEndCap && !answer_q) assert (payload_q == f_root_payload_q);
   if (step_q > StepEndCap && step_q <= StepEndControl) assert (payload_q <= f_end_payload_q);
   if (req_valid_o && (step_q == StepRootControl || step_q == StepEndControl))
     assert (req_data_o[7:5] == payload_q && req_data_o[14:12] == 3'd2);

@@ -8,6 +8,9 @@ always_comb assume (rst_ni == f_started);
 
 logic [SlotWidth-1:0] f_cmd_slot;  // of a data command that is accepted
 assign f_cmd_slot = accepted_q[SlotWidth-1:0];
+logic [SlotWidth:0] in_use, unretired;
+assign in_use    = accepted_q - released_q;
+assign unretired = accepted_q - retired_q;
 
 // Model of the slots: what each one was last seen to do.
 logic [Slots-1:0] f_busy_q = '0;       // accepted, not retired
@@ -60,7 +63,7 @@ always_comb if (rst_ni) begin
   // Exactly the slots between the counters are in the state that the counters say.
   for (integer s = 0; s < Slots; s++) begin
     assert (f_busy_q[s] == ({1'b0, f_from_retired[s]} < unretired));
-    assert (complete_q[s] == f_answered_q[s]);
+    assert (outstanding_q[s] == (f_busy_q[s] && !f_answered_q[s]));
     assert (!f_answered_q[s] || f_busy_q[s]);
     assert (f_kept_q[s] == ({1'b0, f_from_released[s]} < in_use - unretired));
     assert (!(f_busy_q[s] && f_kept_q[s]));
@@ -70,6 +73,7 @@ always_comb if (rst_ni) begin
   // A command gets a free slot, retires in order and only when it was answered.
   if (accept_data) assert (!f_busy_q[f_cmd_slot] && !f_kept_q[f_cmd_slot]);
   if (retire && !retire_flush_o) assert (f_answered_q[retire_slot_o] && retire_slot_o == f_next_retire_q);
+  if (retire_valid_o) assert (retire_flush_o ? flush_complete_q : f_answered_q[retire_slot_o]);
   // The flush is alone.
   if (flush_busy_q) assert (unretired == '0 && !(cmd_valid_i && cmd_ready_o));
   assert (!flush_complete_q || flush_busy_q);
@@ -98,7 +102,7 @@ always_ff @(posedge clk_i) begin
 end
 always_comb if (rst_ni && f_picked_q) begin
   assert (f_answered_q[f_slot_q] && status_q[f_slot_q] == f_status_q);
-  if (retire_valid_o && retire_slot_o == f_slot_q) assert (retire_status_o == f_status_q);
+  if (retire_valid_o && !retire_flush_o && retire_slot_o == f_slot_q) assert (retire_status_o == f_status_q && retire_failed_o == (f_status_q != '0));
 end
 
 // A retirement is stable until it is taken.
@@ -109,6 +113,11 @@ always_ff @(posedge clk_i) begin
   f_retire_slot_q    <= retire_slot_o;
 end
 always_comb if (rst_ni && f_retire_waiting_q) assert (retire_valid_o && retire_slot_o == f_retire_slot_q);
+
+// A command that has completed is offered for retirement in the next cycle, unless one retires in this one.
+logic f_due_q = 1'b0;
+always_ff @(posedge clk_i) f_due_q <= rst_ni && !clear_i && !retire && (flush_busy_q ? flush_complete_q : f_answered_q[retire_slot_o]);
+always_comb if (rst_ni && f_due_q) assert (retire_valid_o);
 
 // Doorbells report every command and every completion, and nothing else: distance between reported and own pointer.
 logic [IndexWidth-1:0] f_new_q = '0, f_taken_q = '0;  // since the last doorbell
@@ -125,3 +134,11 @@ always_comb if (rst_ni) begin
   assert (IndexWidth'(sq_tail_q - sq_reported_q) == f_new_q);
   assert (cq_unreported == f_taken_q);
 end
+
+// Head doorbells are due when a batch is complete, or nothing is outstanding.
+logic f_due_cq_q = 1'b0;
+always_ff @(posedge clk_i) begin
+  f_due_cq_q <= rst_ni && !clear_i && !(cq_db_valid_o && cq_db_ready_i)
+             && (f_taken_q >= HeadBatch || (f_taken_q != '0 && f_outstanding == '0 && f_busy_q == '0 && !flush_busy_q));
+end
+always_comb if (rst_ni) assert (cq_db_valid_o == f_due_cq_q);

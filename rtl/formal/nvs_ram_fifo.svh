@@ -31,6 +31,7 @@ always_comb if (rst_ni) begin
   assert (f_used <= Depth);
   assert (space_o == Depth - f_used);
   assert (ready_o == (space_o != 0));
+  assert (unread_q == (read_q != tail_q));
   assert (read_q - head_q == f_read);
   assert (f_read <= f_used);
   if (f_inside_q) begin

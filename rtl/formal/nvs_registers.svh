@@ -19,23 +19,25 @@ assign ar_take = s_reg_ar_valid_i && s_reg_ar_ready_o;
 assign r_take  = s_reg_r_valid_o && s_reg_r_ready_i;
 logic [1:0] f_addresses_q = '0, f_data_q = '0;
 logic       f_reads_q = 1'b0;
-logic       f_both_q = 1'b0, f_asked_q = 1'b0;  // a cycle before, a response was due
+logic       f_both_q = 1'b0, f_asked_q = 1'b0, f_asked2_q = 1'b0;  // a cycle before, a response was due; two cycles
 always_ff @(posedge clk_i) if (rst_ni) begin
   f_addresses_q <= f_addresses_q + 2'(aw_take) - 2'(b_take);
   f_data_q      <= f_data_q + 2'(w_take) - 2'(b_take);
   f_reads_q     <= (f_reads_q || ar_take) && !r_take;
   f_both_q      <= f_addresses_q != 0 && f_data_q != 0 && !b_take;
   f_asked_q     <= f_reads_q && !r_take;
+  f_asked2_q    <= f_asked_q && f_reads_q && !r_take;
 end
 always_comb if (rst_ni) begin
   assert (f_addresses_q == 2'(aw_full_q) + 2'(b_valid_q));
   assert (f_data_q == 2'(w_full_q) + 2'(b_valid_q));
-  assert (f_reads_q == (ar_full_q || r_valid_q));
-  assert (!(ar_full_q && r_valid_q));
+  assert (f_reads_q == (ar_full_q || looked_q || r_valid_q));
+  assert (!(ar_full_q && looked_q) && !(ar_full_q && r_valid_q) && !(looked_q && r_valid_q));
   if (s_reg_b_valid_o) assert (f_addresses_q != 0 && f_data_q != 0);
   if (s_reg_r_valid_o) assert (f_reads_q && !ar_take);
   if (f_both_q) assert (s_reg_b_valid_o);
-  if (f_asked_q) assert (s_reg_r_valid_o);
+  if (f_asked2_q) assert (s_reg_r_valid_o);
+  if (f_asked_q) assert (looked_q || r_valid_q);
   assert (s_reg_b_resp_o == 0 && s_reg_r_resp_o == 0);
 end
 
@@ -89,29 +91,36 @@ always_comb if (rst_ni) begin
   if (f_w1p && f_pulse_q) assert (f_command_q == f_masked);
 end
 
-// A read gives the value of the cycle before its response, or what was kept with the low half.
+logic [63:0] f_row;
+assign f_row = row;
+
+// A read gives the value of two cycles before its response, or what was kept with the low half.
 logic        f_any_q = 1'b0;      // there was a read
 logic [9:0]  f_ar_q;              // word of the last read
 logic        f_kept_high_q;       // it is the chosen word, a high half, and the read before it was of its low half
-logic [31:0] f_value_q, f_high_q; // the chosen word in the cycle before, and when its low half was read
+logic [31:0] f_value_q, f_value2_q, f_high_q; // the chosen word in the cycle before, in that before it, and when its low half was read
 logic        f_answer, f_low;     // a response appears; the last read was of the chosen word's low half
 assign f_answer = s_reg_r_valid_o && !f_r_waiting_q;
 assign f_low    = f_any_q && f_held && f_word[0] && f_ar_q == {f_word[9:1], 1'b0};
 always_ff @(posedge clk_i) begin
-  f_value_q <= f_value;
+  f_value_q  <= f_value;
+  f_value2_q <= f_value_q;
   if (ar_take && rst_ni) begin
     f_any_q       <= 1'b1;
     f_ar_q        <= s_reg_ar_addr_i[11:2];
     f_kept_high_q <= f_low && s_reg_ar_addr_i[11:2] == f_word;
   end
-  if (f_answer && f_low) f_high_q <= f_value_q;
+  if (f_answer && f_low) f_high_q <= f_value2_q;
 end
 always_comb if (rst_ni) begin
-  if (f_answer && f_ar_q == f_word) assert (s_reg_r_data_o == (f_kept_high_q ? f_high_q : f_value_q));
+  if (f_answer && f_ar_q == f_word) assert (s_reg_r_data_o == (f_kept_high_q ? f_high_q : f_value2_q));
   // What the induction needs.
+  if (f_kept_high_q && f_any_q) assert (f_held && f_word[0]);
   assert (ar_word_q == (f_any_q ? f_ar_q : 10'h000));
   assert (!f_reads_q || f_any_q);
-  if (ar_full_q && f_ar_q == f_word) assert (keep_q == f_kept_high_q);
-  if (f_low && !ar_full_q) assert (row_q[63:32] == (f_answer ? f_value_q : f_high_q));
-  if (ar_full_q && keep_q && f_ar_q == f_word) assert (row_q[63:32] == f_high_q);
+  if ((ar_full_q || looked_q) && f_ar_q == f_word) assert (keep_q == f_kept_high_q);
+  if (f_low && looked_q) assert (f_row[63:32] == f_value_q);
+  if (looked_q && f_ar_q == f_word) assert ((f_word[0] ? f_row[63:32] : f_row[31:0]) == f_value_q);
+  if (f_low && !ar_full_q && !looked_q) assert (row_q[63:32] == (f_answer ? f_value2_q : f_high_q));
+  if ((ar_full_q || looked_q) && keep_q && f_ar_q == f_word) assert (row_q[63:32] == f_high_q);
 end

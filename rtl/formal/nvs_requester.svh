@@ -18,13 +18,18 @@ assign f_db_valid = {cq_db_valid_i[1], sq_db_valid_i[1], cq_db_valid_i[0], sq_db
 assign f_db_ready = {cq_db_ready_o[1], sq_db_ready_o[1], cq_db_ready_o[0], sq_db_ready_o[0]};
 assign f_doorbell = f_db_ready != '0;
 
+logic [3:0] f_db_before_q = '0;
+always_ff @(posedge clk_i) f_db_before_q <= rst_ni ? f_db_valid : '0;
+
 // Doorbells: one at a time, only offered ones, after the sequencer, only when enabled.
 always_comb if (rst_ni) begin
   assert ((f_db_ready & (f_db_ready - 4'd1)) == '0);
   assert ((f_db_ready & ~f_db_valid) == '0);
   if (f_doorbell) assert (!req_valid_i && doorbells_enable_i);
-  // None waits while nothing else is to be done.
-  if (req_ready_o && !req_valid_i && doorbells_enable_i && f_db_valid != '0) assert (f_doorbell);
+  // None waits for more than a cycle while nothing else is to be done.
+  if (req_ready_o && !req_valid_i && doorbells_enable_i && f_db_valid != '0 && f_db_valid == f_db_before_q) assert (f_doorbell);
+  assert (grant_q == (grant_q & (~grant_q + 4'd1)));
+  if (grant_q != '0) assert (grant_q == 4'd1 << number_q);
 end
 
 // The access as it has to appear on the bus, from what its user gave. Register k + 2 of the doorbells.

@@ -28,6 +28,7 @@ for (genvar d = 0; d < Drives; d++) begin : gen_f_queue
     if (f_flush_q[d] || f_count_q >= FWidth'(Slots) || (queue_cmd_flush_o && f_count_q != '0)) assume (!queue_cmd_ready_i[d]);
     assume (queue_retire_flush_i[d] == f_flush_q[d]);
     if (!f_flush_q[d] && f_count_q == '0) assume (!queue_retire_valid_i[d]);
+    assume (queue_retire_failed_i[d] == (queue_retire_status_i[15*d +: 15] != '0));
     assume (queue_idle_i[d] == (!f_flush_q[d] && f_count_q == '0));
     assume (block_shift_i[4*d +: 4] == 4'd9 || block_shift_i[4*d +: 4] == 4'd12);
     assert (!(f_flush_q[d] && f_count_q != '0));
@@ -46,7 +47,8 @@ always_comb begin
   if (f_started) assume (media_blocks_i == f_media_q && block_shift_i == f_shift_q);
   assume (source_bytes_i <= ChunkBytes);
   // nvs_ingress offers no more chunks than it was asked for, only the last one of them short, and none when it is done.
-  if (short_q != '0 || source_done_i || (made_q == total_q && state_q == Run)) assume (!source_valid_i);
+  if (any_short_q || (next_valid_q && next_bytes_q != ChunkBytes) || source_done_i || (made_q + 32'(next_valid_q) == total_q && state_q == Run))
+    assume (!source_valid_i);
 end
 
 // Counters of what happened, independent of the module's.
@@ -75,7 +77,7 @@ always_ff @(posedge clk_i) begin
     f_bytes_q    <= '0;
   end else begin
     if (f_accepted != '0) begin
-      f_size_q[f_size_in_q] <= source_bytes;
+      f_size_q[f_size_in_q] <= next_bytes_q;
       f_size_in_q <= f_size_in_q + 1'b1;
     end
     if (Replay == 0 && retire_take) f_size_out_q <= f_size_out_q + 1'b1;
@@ -95,7 +97,8 @@ always_comb if (rst_ni) begin
     assert (made_no_q >= first_q && made_no_q <= last_q);
   end
   // The run: whole chunks, but for the last one of a stream.
-  assert (bytes_o == f_bytes_q);
+  assert (bytes_o + (run_add_q ? 64'(run_bytes_q) : 64'd0) == f_bytes_q);
+  if (ended_q) assert (!run_add_q);
   // What is reported was completed, and what was completed was made.
   assert (run_q <= retired_q || Replay != 0);
   assert (retired_q <= made_q);
@@ -104,6 +107,7 @@ always_comb if (rst_ni) begin
     if (state_q == Idle || state_q == Order || state_q == Media || state_q == Count || state_q == Total)
       assert (f_data_q[d] == '0 && !f_flush_q[d]);
   end
+  assert (running_q == (state_q != Idle) && started_q == (state_q == Total));
   // Status: refused, or ended in exactly one way.
   if (status_o[0]) assert (!ended_q);
   if (ended_q) assert (status_o[1] + status_o[3] + status_o[4] <= 1);

@@ -191,11 +191,12 @@ const BUS: &str = "  // Registers are addressed by word: bits 9:6 are the bank. 
     end
   end
 
-  // Reads: the row is read in the cycle after its address was taken, unless the high half is there from the read before.
-  logic        ar_full_q, r_valid_q, keep_q, keep;
+  // Reads: each bank's row is looked up in the cycle after the address was taken, and the bank chosen in the next one, unless the high half
+  // is there from the read before.
+  logic        ar_full_q, looked_q, r_valid_q, keep_q, keep;
   logic [9:0]  ar_word_q;
   logic [63:0] row_q, row;
-  assign s_reg_ar_ready_o = !ar_full_q && !r_valid_q;
+  assign s_reg_ar_ready_o = !ar_full_q && !looked_q && !r_valid_q;
   assign s_reg_r_valid_o  = r_valid_q;
   assign s_reg_r_data_o   = ar_word_q[0] ? row_q[63:32] : row_q[31:0];
   assign s_reg_r_resp_o   = 2'b00;
@@ -203,12 +204,14 @@ const BUS: &str = "  // Registers are addressed by word: bits 9:6 are the bank. 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
       ar_full_q <= 1'b0;
+      looked_q  <= 1'b0;
       r_valid_q <= 1'b0;
       keep_q    <= 1'b0;
       ar_word_q <= '0;
     end else begin
       ar_full_q <= s_reg_ar_valid_i && s_reg_ar_ready_o;
-      if (ar_full_q) r_valid_q <= 1'b1;
+      looked_q  <= ar_full_q;
+      if (looked_q) r_valid_q <= 1'b1;
       else if (s_reg_r_ready_i) r_valid_q <= 1'b0;
       if (s_reg_ar_valid_i && s_reg_ar_ready_o) begin
         keep_q    <= keep && s_reg_ar_addr_i[11:2] == (ar_word_q | 10'h001);
@@ -218,7 +221,7 @@ const BUS: &str = "  // Registers are addressed by word: bits 9:6 are the bank. 
   end
 
   always_ff @(posedge clk_i) begin
-    if (ar_full_q && !keep_q) row_q <= row;
+    if (looked_q && !keep_q) row_q <= row;
   end
 ";
 
@@ -371,15 +374,15 @@ fn reads(out: &mut String, description: &Description) {
         let registers = description.of_bank(bank);
         let (name, number) = (&bank.name, bank.offset / BANK_BYTES);
         let (target, width) = match bank.is_per_drive() {
-            true => (format!("{name}_row[64*d +: 64]"), "64*Drives-1:0"),
-            false => (format!("{name}_row"), "63:0"),
+            true => (format!("{name}_row_q[64*d +: 64]"), "64*Drives-1:0"),
+            false => (format!("{name}_row_q"), "63:0"),
         };
-        let mut body = "always_comb case (ar_word_q[5:1])\n".to_owned();
+        let mut body = "always_ff @(posedge clk_i) case (ar_word_q[5:1])\n".to_owned();
         for (row, value) in rows(bank, &registers) {
-            let _ = writeln!(body, "  5'h{row:02x}: {target} = {value};");
+            let _ = writeln!(body, "  5'h{row:02x}: {target} <= {value};");
         }
-        let _ = writeln!(body, "  default: {target} = '0;\nendcase");
-        let _ = writeln!(out, "  logic [{width}] {name}_row;");
+        let _ = writeln!(body, "  default: {target} <= '0;\nendcase");
+        let _ = writeln!(out, "  logic [{width}] {name}_row_q;");
         *out += &per_drive(bank, "read", &body);
         let (scope, hit) = match bank.is_per_drive() {
             true => (
