@@ -4,8 +4,8 @@
 //
 // Interface:
 //   start_i         pulse: begins with `beat0_i`; what is offered is withdrawn. The first word comes DataWidth / 128 cycles later
-//   packet_beats_i  16-byte beats of a packet, 0: 2^64, so no end. Constant while running. A packet that ends inside a word leaves
-//                   out the rest of the word: the next packet begins with the next word
+//   packet_beats_i  16-byte beats of a packet, 0: 2^64, so no end. Constant from the cycle before start_i on. A packet that ends inside a
+//                   word leaves out the rest of the word: the next packet begins with the next word
 //   stop_i          level: nothing more is offered; a word that was offered stays until it is taken
 //   m_*             AXI4-Stream
 // No output depends on an input of the same cycle.
@@ -38,9 +38,9 @@ module nvs_generator #(
   localparam int unsigned Shift = $clog2(Beats);
 
   // Words of a packet less one, and beats of its last word (as keep).
-  logic [63:0]          words;
+  logic [63:0]          words_q;
   logic [BeatBytes-1:0] last_keep;
-  assign words = (packet_beats_i - 1'b1) >> Shift;
+  always_ff @(posedge clk_i) words_q <= (packet_beats_i - 1'b1) >> Shift;
   if (Beats == 1) begin : gen_whole
     assign last_keep = '1;
   end else begin : gen_part
@@ -76,8 +76,8 @@ module nvs_generator #(
       last_q    <= 1'b0;
       left_q    <= '0;
     end else if (start_i || (move && last_q)) begin
-      last_q <= words == '0;
-      left_q <= words;
+      last_q <= words_q == '0;
+      left_q <= words_q;
       if (start_i) running_q <= 1'b1;
       else if (stop_i) running_q <= 1'b0;
     end else begin

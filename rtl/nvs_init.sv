@@ -350,7 +350,7 @@ module nvs_init #(
   assign cqe_failed   = admin_cqe_status_i[10:0] != '0;  // status code and its type
 
   // Of the time.
-  logic [7:0] limit;
+  logic [7:0] limit, limit_q;  // in units; the second for the step, from its second cycle on, before which its time is 0
   logic [4:0] limit_reason;
   logic       timed, expired;
   always_comb begin
@@ -365,7 +365,7 @@ module nvs_init #(
       default: if (admin_q) begin limit = 8'd19; limit_reason = ReasonCommand; end
     endcase
   end
-  assign expired = timed && timer_q[UnitShift +: 9] > {1'b0, limit};
+  assign expired = timed && timer_q[UnitShift +: 9] > {1'b0, limit_q};
   logic expired_q;  // the step was late in the cycle before, and is still the same
 
   // ---- Sequence ----
@@ -421,6 +421,7 @@ module nvs_init #(
       timer_q    <= '0;
       expired_q  <= 1'b0;
       answer_q   <= 1'b0;
+      limit_q    <= '0;
       write_q    <= 1'b0;
       read_q     <= 1'b0;
       admin_q    <= 1'b0;
@@ -432,6 +433,7 @@ module nvs_init #(
       read_q    <= is_read;
       admin_q   <= is_admin;
       stepped_q <= step_done || restart;
+      limit_q   <= limit;
       answer_q  <= arrived;
       again_q   <= again;
       verdict_q <= verdict;

@@ -203,23 +203,24 @@ module nvs_memory #(
   always_ff @(posedge clk_i) b_error_o <= mem_b_resp_i[1];
 
   // Read data.
-  logic       read_valid;
-  logic [2:0] read_id, read_count;
+  logic               read_valid;
+  logic [Masters-1:0] read_master;  // one-hot
+  logic [2:0]         read_count;
   nvs_fifo #(
-    .Width(3 + DataWidth + 2),
+    .Width(Masters + DataWidth + 2),
     .Depth(4)
   ) u_r (
     .clk_i,
     .rst_ni,
     .valid_i(mem_r_valid_i),
     .ready_o(mem_r_ready_o),
-    .data_i ({mem_r_id_i, mem_r_data_i, mem_r_last_i, mem_r_resp_i[1]}),
+    .data_i ({Masters'(8'd1 << mem_r_id_i), mem_r_data_i, mem_r_last_i, mem_r_resp_i[1]}),
     .valid_o(read_valid),
     .ready_i(|(r_valid_o & r_ready_i)),
-    .data_o ({read_id, r_data_o, r_last_o, r_error_o}),
+    .data_o ({read_master, r_data_o, r_last_o, r_error_o}),
     .count_o(read_count)
   );
-  assign r_valid_o = read_valid ? Masters'(8'd1 << read_id) : '0;
+  assign r_valid_o = read_valid ? read_master : '0;
 
   logic unused;
   assign unused = &{1'b0, read_grant, order_count, write_count, read_count, mem_b_resp_i[0], mem_r_resp_i[0]};

@@ -57,7 +57,7 @@ module nvs_session #(
   output logic [1:0]              oldest_drive_o,
   output logic                    running_o,
   output logic                    started_o,          // pulse: the range was accepted
-  output logic                    stopping_o,         // level: no more of the stream is taken
+  output logic                    stopping_o,         // level: no more of the stream is taken; one cycle late
   output logic                    stopped_o,          // level: STOP or ABORT has ended the session; until the next start
   output logic                    aborted_o,          // level: it was ABORT
   output logic                    ended_o,            // level: a session has ended since the last start
@@ -176,6 +176,9 @@ module nvs_session #(
   logic              flushing;
   assign flushing = state_q == Flush || (state_q == Run && flush_wanted_q);
 
+  logic stopping;
+  assign stopping = stopped_q || failed_q || lost_q;
+
   // Chunks to commands.
   // The next chunk waits in flip-flops for its command.
   logic                 source_valid, next_valid_q, next_empty_q, next_drop, made;
@@ -192,7 +195,7 @@ module nvs_session #(
     assign source_ready_o = !next_valid_q;
   end
   // A stream's last beat may be empty: then its chunk is, too, and needs no command.
-  assign next_drop = failed_q || lost_q || next_empty_q || (Replay != 0 && stopping_o);
+  assign next_drop = failed_q || lost_q || next_empty_q || (Replay != 0 && stopping);
   assign made      = next_valid_q && state_q == Run && !flushing && !next_drop && made_ready;
   always_comb begin
     queue_cmd_valid_o = '0;
@@ -211,7 +214,7 @@ module nvs_session #(
   logic retire_data, retire_good, retire_bad, retire_discard, retire_take, in_run;
   logic retire_gap_q, retire_final_q;  // a chunk retired in the cycle before; the next one is the last of the range
   assign retire_data    = retire_valid && !retire_flush && running_q && !retire_gap_q;
-  assign retire_discard = failed_q || lost_q || (Replay != 0 && stopping_o);
+  assign retire_discard = failed_q || lost_q || (Replay != 0 && stopping);
   assign retire_good    = retire_data && !retire_discard && !retire_failed;
   assign retire_bad     = retire_data && !retire_discard && retire_failed;
   assign chunk_valid_o  = Replay != 0 && retire_good;
@@ -249,7 +252,6 @@ module nvs_session #(
   // After its last beat a stream has ended; a replay can be stopped until its last chunk was delivered.
   assign stop_now  = (stop_i || abort_i) && (state_q == Run || (Replay != 0 && state_q == Drain))
                   && (Replay != 0 || !source_ended_i) && !stopped_q;
-  assign stopping_o = stopped_q || failed_q || lost_q;
   assign stopped_o  = stopped_q;
   assign aborted_o  = aborted_q;
   assign running_o  = running_q;
@@ -261,7 +263,7 @@ module nvs_session #(
 
   // Stalls: a recording waits for a slot, a replay for its next chunk.
   logic stall, stall_q;
-  assign stall = Replay != 0 ? (state_q == Run || state_q == Drain) && egress_idle_i && run_q != total_q && !stopping_o
+  assign stall = Replay != 0 ? (state_q == Run || state_q == Drain) && egress_idle_i && run_q != total_q && !stopping
                         : state_q == Run && source_full_i;
 
   logic [31:0] total;
@@ -277,7 +279,7 @@ module nvs_session #(
     length_part_q   <= length_i[ChunkShift-1:0] != '0;
     length_chunks_q <= {1'b0, length_i[63:ChunkShift]} + (NoWidth + 1)'(length_part_q);
   end
-  logic length_short;
+  logic length_short, length_short_q;  // LENGTH ends before the range does; in the cycle before
   assign length_short = Replay != 0 && length_chunks_q != '0 && length_chunks_q <= (NoWidth + 1)'(total);
 
   assign status_o = {19'b0, protocol_q, 2'b00, run_q != '0, refusal_q[3] || failed_q || lost_q, refusal_q[2:0],
@@ -297,6 +299,7 @@ module nvs_session #(
       total_q         <= '0;
       short_q         <= '0;
       any_short_q     <= 1'b0;
+      length_short_q  <= 1'b0;
       newest_q        <= '0;
       next_valid_q    <= 1'b0;
       next_empty_q    <= 1'b0;
@@ -336,7 +339,9 @@ module nvs_session #(
       cycles_o        <= '0;
       oldest_us_o     <= '0;
       late_q          <= '0;
+      stopping_o      <= 1'b0;
     end else begin
+      stopping_o <= stopping;
       if (running_q) cycles_o <= cycles_o + 64'd1;
       stall_q <= stall;
       if (stall && !stall_q) stalls_o <= stalls_o + 64'd1;
@@ -464,11 +469,8 @@ module nvs_session #(
           state_q      <= Count;
         end
         Count: begin
-          total_q <= length_short ? length_chunks_q[31:0] : total;
-          if (length_short) begin
-            short_q     <= {1'b0, length_i[ChunkShift-1:0]};
-            any_short_q <= length_part_q;
-          end
+          total_q        <= total;
+          length_short_q <= length_short;
           ended_q   <= refusal_q != '0;
           running_q <= refusal_q == '0;
           started_q <= refusal_q == '0;
@@ -476,12 +478,17 @@ module nvs_session #(
         end
         Total: begin
           started_q <= 1'b0;
-          if (Replay != 0) newest_q <= total_q - 32'd1;
+          if (length_short_q) begin
+            total_q     <= length_chunks_q[31:0];
+            short_q     <= {1'b0, length_i[ChunkShift-1:0]};
+            any_short_q <= length_part_q;
+          end
+          if (Replay != 0) newest_q <= (length_short_q ? length_chunks_q[31:0] : total_q) - 32'd1;
           state_q <= Run;
         end
         Run: begin
           if (flush_now_i && Replay == 0) flush_wanted_q <= 1'b1;
-          if (Replay != 0 ? made_q == total_q || stopping_o : source_done_i && !source_valid_i && !next_valid_q && !flush_wanted_q) begin
+          if (Replay != 0 ? made_q == total_q || stopping : source_done_i && !source_valid_i && !next_valid_q && !flush_wanted_q) begin
             state_q <= Drain;
           end
 

@@ -12,7 +12,7 @@ always_ff @(posedge clk_i) begin
   f_packet_q <= packet_beats_i;
 end
 always_comb begin
-  if (f_running_q && !start_i) assume (packet_beats_i == f_packet_q);
+  if (f_started && (f_running_q || start_i)) assume (packet_beats_i == f_packet_q);
   assume (!packet_beats_i[63]);
 end
 
@@ -24,6 +24,7 @@ always_ff @(posedge clk_i) begin
   else if (move) f_beats_q <= f_after;
 end
 always_comb if (rst_ni) begin
+  assert (words_q == (f_packet_q - 1'b1) >> Shift);
   assert (!running_q || f_running_q);
   assert (!f_moved_q || f_running_q);
   if (f_running_q && !start_i) begin

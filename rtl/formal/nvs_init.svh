@@ -20,7 +20,8 @@ assign f_open = access_q && !req_q;
 
 // The cycle before.
 logic        f_past_q = 1'b0, f_before_q = 1'b0;  // there was one without reset; two
-logic        f_waiting_q, f_write_q, f_ready_q = 1'b0, f_end_q, f_req_q, f_failed_q, f_link_q, f_link2_q, f_begun_q, f_late_q, f_expired_q = 1'b0;
+logic        f_waiting_q, f_write_q, f_ready_q = 1'b0, f_end_q, f_req_q, f_failed_q, f_link_q, f_link2_q, f_begun_q, f_late_q;
+logic        f_expired_q = 1'b0;
 logic [31:0] f_addr_q, f_data_q;
 logic [5:0]  f_step_q;
 always_ff @(posedge clk_i) begin

@@ -102,7 +102,9 @@ always_ff @(posedge clk_i) begin
 end
 always_comb if (rst_ni && f_picked_q) begin
   assert (f_answered_q[f_slot_q] && status_q[f_slot_q] == f_status_q);
-  if (retire_valid_o && !retire_flush_o && retire_slot_o == f_slot_q) assert (retire_status_o == f_status_q && retire_failed_o == (f_status_q != '0));
+  if (retire_valid_o && !retire_flush_o && retire_slot_o == f_slot_q) begin
+    assert (retire_status_o == f_status_q && retire_failed_o == (f_status_q != '0));
+  end
 end
 
 // A retirement is stable until it is taken.

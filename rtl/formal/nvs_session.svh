@@ -47,8 +47,8 @@ always_comb begin
   if (f_started) assume (media_blocks_i == f_media_q && block_shift_i == f_shift_q);
   assume (source_bytes_i <= ChunkBytes);
   // nvs_ingress offers no more chunks than it was asked for, only the last one of them short, and none when it is done.
-  if (any_short_q || (next_valid_q && next_bytes_q != ChunkBytes) || source_done_i || (made_q + 32'(next_valid_q) == total_q && state_q == Run))
-    assume (!source_valid_i);
+  if (any_short_q || (next_valid_q && next_bytes_q != ChunkBytes) || source_done_i) assume (!source_valid_i);
+  if (made_q + 32'(next_valid_q) == total_q && state_q == Run) assume (!source_valid_i);
 end
 
 // Counters of what happened, independent of the module's.
