@@ -275,7 +275,8 @@ module nvs_core #(
   logic [2*SizeWidth-1:0] chunk_bytes;
   logic [2*2-1:0] chunk_drive;
   logic [2*SlotWidth-1:0] chunk_slot;
-  logic                 chunk_ready, delivered, egress_idle, egress_release, read_error;
+  logic                 chunk_ready, delivered, egress_idle, egress_release;
+  logic [1:0]           memory_error;
 
   for (genvar i = 0; i < 2; i++) begin : gen_session
     nvs_session #(
@@ -315,7 +316,7 @@ module nvs_core #(
       .ready_i         (ready),
       .media_blocks_i  (media_blocks),
       .block_shift_i   (block_shift),
-      .protocol_error_i(protocol_error || (i == 0 ? ingress_error : read_error)),
+      .protocol_error_i(protocol_error || memory_error[i] || (i == 0 && ingress_error)),
       .restart_o       (restart[Drives*i +: Drives]),
       .source_chunks_o(source_chunks[32*i +: 32]),
       .source_valid_i (ingress_valid),
@@ -549,9 +550,12 @@ module nvs_core #(
     .idle_o     (egress_idle)
   );
   assign out_ready  = check_q ? check_ready : slice_ready;
+  // Error responses of the memory: to a drive's read of what is recorded; to a drive's write of what is replayed and the stream's read of it.
+  // nvs_ingress reports those to the stream's writes.
   always_ff @(posedge clk_i or negedge rst_ni) begin
-    if (!rst_ni) read_error <= 1'b0;
-    else         read_error <= mem_r_valid != '0 && mem_r_error;
+    if (!rst_ni) memory_error <= '0;
+    else memory_error <= {(mem_b_valid[Masters-1:1] != '0 && mem_b_error) || (mem_r_valid[0] && mem_r_error),
+                          mem_r_valid[Masters-1:1] != '0 && mem_r_error};
   end
 
   nvs_checker #(

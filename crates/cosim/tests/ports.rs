@@ -210,24 +210,33 @@ fn errors_of_the_memory_end_the_session() {
             assert_eq!(replay(&mut world, 12), complete(), "round {round}");
             assert!(world.sink.bytes() == stream, "round {round}");
 
-            world.memory.write_errors = 1;
-            let status = record(&mut world, &stream);
-            assert!(failed.iter().all(|&bit| status.has(bit)), "{status:?}");
-            assert!(!status.has(StatusBits::FINISHED), "{status:?}");
-            assert_eq!(world.memory.write_errors, 0);
-            // What was left of the stream.
-            world.source.clear();
-            let flush = WRITE_BANK + stream::FLUSH_CONTROL.offset();
-            for bit in [1, 2] {
-                world.write32(flush, bit).expect("a register");
-                run(&mut world, 100);
+            // What the stream writes, and what a drive reads of it.
+            for read in [false, true] {
+                world.memory.write_errors = u32::from(!read);
+                world.memory.read_errors = u32::from(read);
+                let status = record(&mut world, &stream);
+                assert!(failed.iter().all(|&bit| status.has(bit)), "{status:?}");
+                assert!(!status.has(StatusBits::FINISHED), "{status:?}");
+                assert_eq!(world.memory.write_errors + world.memory.read_errors, 0);
+                // What was left of the stream.
+                world.source.clear();
+                let flush = WRITE_BANK + stream::FLUSH_CONTROL.offset();
+                for bit in [1, 2] {
+                    world.write32(flush, bit).expect("a register");
+                    run(&mut world, 100);
+                }
             }
-
-            world.memory.read_errors = 1;
-            let status = replay(&mut world, 12);
-            assert!(failed.iter().all(|&bit| status.has(bit)), "{status:?}");
-            assert!(!status.has(StatusBits::FINISHED), "{status:?}");
-            assert_eq!(world.memory.read_errors, 0);
+            // What a drive writes, and what the stream reads of it. The media are whole again first.
+            for read in [false, true] {
+                assert_eq!(record(&mut world, &stream), complete(), "round {round}");
+                world.memory.write_errors = u32::from(!read);
+                // The other accesses of a recording have ended: the first read is the stream's.
+                world.memory.read_errors = u32::from(read);
+                let status = replay(&mut world, 12);
+                assert!(failed.iter().all(|&bit| status.has(bit)), "{status:?}");
+                assert!(!status.has(StatusBits::FINISHED), "{status:?}");
+                assert_eq!(world.memory.write_errors + world.memory.read_errors, 0);
+            }
         }
     }
 }
