@@ -76,12 +76,12 @@ module nvs_completer_answer #(
   localparam int unsigned ListEntries = BeatBytes / 8;          // in one bus word
   localparam int unsigned ListWords   = ListWidth - BeatShift;  // bits of a word's number in the lists
 
-  // What a read asks for, as in nvs_completer_read; any other kind is outside.
+  // What a read asks for, as in nvs_completer_request; any other kind is outside.
   localparam logic [2:0] KindRing   = 3'd1;
-  localparam logic [2:0] KindAdmin  = 3'd2;
-  localparam logic [2:0] KindRecord = 3'd3;
-  localparam logic [2:0] KindReplay = 3'd4;
-  localparam logic [2:0] KindList   = 3'd5;
+  localparam logic [2:0] KindAdmin  = 3'd4;
+  localparam logic [2:0] KindRecord = 3'd5;
+  localparam logic [2:0] KindReplay = 3'd6;
+  localparam logic [2:0] KindList   = 3'd3;
 
   // The word that is looked up. A burst stays in its page, so only the number in the page counts up.
   logic [7:0]           beat_q;

@@ -1,6 +1,7 @@
 // What the drive reads of the core.
 //
-// Purpose: decodes reads, forwards those of the record half of the ring to memory, and keeps all of them in order for nvs_completer_answer.
+// Purpose: has reads decoded and those of the record half of the ring forwarded (nvs_completer_request), and keeps all of them in order for
+// nvs_completer_answer.
 //
 // Interface:
 //   s_ar_*, s_r_*  AXI4 read channels of the drive. INCR bursts of whole bus words within 4 KiB; the first address may be unaligned
@@ -68,83 +69,43 @@ module nvs_completer_read #(
 
   localparam int unsigned BeatBytes   = DataWidth / 8;
   localparam int unsigned BeatShift   = $clog2(BeatBytes);
-  localparam int unsigned OffsetWidth = SlotWidth + PageWidth + 12;           // inside the ring part
   localparam int unsigned ListWidth   = 1 + SlotWidth + PageWidth + 3;        // of all PRP lists
   localparam int unsigned MadeWidth   = ListWidth > 12 ? ListWidth : 12;      // inside a made area
   localparam int unsigned WordWidth   = MadeWidth - BeatShift;                // bus word inside a made area
 
-  // What a read asks for.
-  localparam logic [2:0] KindNone   = 3'd0;
-  localparam logic [2:0] KindRing   = 3'd1;
-  localparam logic [2:0] KindAdmin  = 3'd2;
-  localparam logic [2:0] KindRecord = 3'd3;
-  localparam logic [2:0] KindReplay = 3'd4;
-  localparam logic [2:0] KindList   = 3'd5;
-
-  // Decoded before the queue: only the kind and the offset are kept.
-  logic                   in_list;
-  logic [ListWidth-1:0]   list_offset;
-  if (ListWidth <= 16) begin : gen_list
-    assign in_list     = s_ar_addr_i[38:ListWidth] == (39 - ListWidth)'(39'h1_0000 >> ListWidth);
-    assign list_offset = s_ar_addr_i[ListWidth-1:0];
-  end else begin : gen_long_list
-    logic [22:0] list_high;
-    assign list_high   = s_ar_addr_i[38:16] - 1'b1;
-    assign in_list     = s_ar_addr_i[38:16] != '0 && list_high[22:ListWidth-16] == '0;
-    assign list_offset = {list_high[ListWidth-17:0], s_ar_addr_i[15:0]};
-  end
-
-  logic in_ring;
-  assign in_ring = s_ar_addr_i[38:OffsetWidth] == (39 - OffsetWidth)'(Drive);
-
-  logic [2:0]             kind;
-  logic [OffsetWidth-1:0] offset;
-  always_comb begin
-    kind   = KindNone;
-    offset = s_ar_addr_i[OffsetWidth-1:0];
-    if (!s_ar_addr_i[39]) begin
-      if (in_ring) kind = KindRing;
-    end else if (in_list) begin
-      kind   = KindList;
-      offset = OffsetWidth'(list_offset);
-    end else if (s_ar_addr_i[38:16] == '0) begin
-      case (s_ar_addr_i[15:12])
-        4'h0:    kind = KindAdmin;
-        4'h2:    kind = KindRecord;
-        4'h4:    kind = KindReplay;
-        default: kind = KindNone;
-      endcase
-    end
-  end
-
-  // Requests: forwarded to memory if they are for it, and put into the order of answers.
-  logic                   request_valid, request_take, request_ring, order_ready;
+  logic                   request_valid, order_ready;
   logic [2:0]             request_kind;
   logic [IdWidth-1:0]     request_id;
   logic [7:0]             request_len;
-  logic [OffsetWidth-1:0] request_offset;
-  /* verilator lint_off PINCONNECTEMPTY */
-  nvs_fifo #(
-    .Width(3 + IdWidth + 8 + OffsetWidth),
-    .Depth(2)
+  logic [WordWidth-1:0]   request_word;
+  nvs_completer_request #(
+    .Write     (0),
+    .DataWidth (DataWidth),
+    .ChunkPages(ChunkPages),
+    .Slots     (Slots),
+    .IdWidth   (IdWidth),
+    .Drive     (Drive)
   ) u_request (
     .clk_i,
     .rst_ni,
-    .valid_i(s_ar_valid_i),
-    .ready_o(s_ar_ready_o),
-    .data_i ({kind, s_ar_id_i, s_ar_len_i, offset}),
-    .valid_o(request_valid),
-    .ready_i(request_take),
-    .data_o ({request_kind, request_id, request_len, request_offset}),
-    .count_o()
+    .s_valid_i(s_ar_valid_i),
+    .s_ready_o(s_ar_ready_o),
+    .s_id_i   (s_ar_id_i),
+    .s_addr_i (s_ar_addr_i),
+    .s_len_i  (s_ar_len_i),
+    .m_valid_o(m_ar_valid_o),
+    .m_ready_i(m_ar_ready_i),
+    .m_addr_o (m_ar_addr_o),
+    .m_len_o  (m_ar_len_o),
+    .next_valid_o (request_valid),
+    .next_ready_i (order_ready),
+    .next_kind_o  (request_kind),
+    .next_id_o    (request_id),
+    .next_len_o   (request_len),
+    .next_word_o  (request_word)
   );
-  /* verilator lint_on PINCONNECTEMPTY */
-  assign request_ring = request_kind == KindRing;
-  assign m_ar_valid_o = request_valid && request_ring && order_ready;
-  assign m_ar_addr_o  = {1'b0, 2'(Drive), request_offset};
-  assign m_ar_len_o   = request_len;
-  assign request_take = order_ready && (!request_ring || m_ar_ready_i);
 
+  // The order of the answers.
   logic                 order_valid, order_pop, head_valid, head_pop;
   logic [2:0]           head_kind;
   logic [IdWidth-1:0]   head_id;
@@ -158,9 +119,9 @@ module nvs_completer_read #(
   ) u_order (
     .clk_i,
     .rst_ni,
-    .valid_i(request_valid && request_take),
+    .valid_i(request_valid),
     .ready_o(order_ready),
-    .data_i ({request_kind, request_id, request_len, request_offset[MadeWidth-1:BeatShift]}),
+    .data_i ({request_kind, request_id, request_len, request_word}),
     .valid_o(order_valid),
     .ready_i(order_pop),
     .data_o (order),

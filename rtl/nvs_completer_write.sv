@@ -84,67 +84,50 @@ module nvs_completer_write #(
 );
 
   localparam int unsigned BeatShift   = $clog2(BeatBytes);
-  localparam int unsigned OffsetWidth = SlotWidth + PageWidth + 12;  // inside the ring part
   localparam int unsigned WordWidth   = 12 - BeatShift;              // a word's number in its page
   localparam int unsigned Lanes       = BeatBytes / 16;              // completion entries in one word
   localparam int unsigned LaneShift   = $clog2(Lanes);
   localparam int unsigned CountWidth  = $clog2(Outstanding) + 1;
 
-  // What a write goes to.
+  // What a write goes to, as in nvs_completer_request.
   localparam logic [2:0] KindNone     = 3'd0;
   localparam logic [2:0] KindRing     = 3'd1;
   localparam logic [2:0] KindIdentify = 3'd2;
-  localparam logic [2:0] KindAdmin    = 3'd4;  // completion queues: bit 2
-  localparam logic [2:0] KindRecord   = 3'd5;
-  localparam logic [2:0] KindReplay   = 3'd6;
-
-  // Decoded before the queue: only the kind and the offset are kept.
-  logic in_ring;
-  assign in_ring = s_aw_addr_i[38:OffsetWidth] == (39 - OffsetWidth)'({1'b1, 2'(Drive)});
-
-  logic [2:0] kind;
-  always_comb begin
-    kind = KindNone;
-    if (!s_aw_addr_i[39]) begin
-      if (in_ring) kind = KindRing;
-    end else if (s_aw_addr_i[38:16] == '0) begin
-      case (s_aw_addr_i[15:12])
-        4'h1:    kind = KindAdmin;
-        4'h3:    kind = KindRecord;
-        4'h5:    kind = KindReplay;
-        4'h6:    kind = KindIdentify;
-        default: kind = KindNone;
-      endcase
-    end
-  end
+  localparam logic [2:0] KindAdmin    = 3'd4;  // completion queues: bit 2; 5 record, 6 replay
 
   // Addresses: forwarded to memory if they are for it, and put into the order of the bursts.
-  logic                   request_valid, request_take, request_ring, burst_ready;
+  logic                   request_valid, burst_ready;
   logic [2:0]             request_kind;
   logic [IdWidth-1:0]     request_id;
-  logic [7:0]             request_len;
-  logic [OffsetWidth-1:0] request_offset;
+  logic [WordWidth-1:0]   request_word;
   /* verilator lint_off PINCONNECTEMPTY */
-  nvs_fifo #(
-    .Width(3 + IdWidth + 8 + OffsetWidth),
-    .Depth(2)
+  nvs_completer_request #(
+    .Write     (1),
+    .DataWidth (DataWidth),
+    .ChunkPages(ChunkPages),
+    .Slots     (Slots),
+    .IdWidth   (IdWidth),
+    .Drive     (Drive)
   ) u_request (
     .clk_i,
     .rst_ni,
-    .valid_i(s_aw_valid_i),
-    .ready_o(s_aw_ready_o),
-    .data_i ({kind, s_aw_id_i, s_aw_len_i, s_aw_addr_i[OffsetWidth-1:0]}),
-    .valid_o(request_valid),
-    .ready_i(request_take),
-    .data_o ({request_kind, request_id, request_len, request_offset}),
-    .count_o()
+    .s_valid_i(s_aw_valid_i),
+    .s_ready_o(s_aw_ready_o),
+    .s_id_i   (s_aw_id_i),
+    .s_addr_i (s_aw_addr_i),
+    .s_len_i  (s_aw_len_i),
+    .m_valid_o(m_aw_valid_o),
+    .m_ready_i(m_aw_ready_i),
+    .m_addr_o (m_aw_addr_o),
+    .m_len_o  (m_aw_len_o),
+    .next_valid_o (request_valid),
+    .next_ready_i (burst_ready),
+    .next_kind_o  (request_kind),
+    .next_id_o    (request_id),
+    .next_len_o   (),
+    .next_word_o  (request_word)
   );
   /* verilator lint_on PINCONNECTEMPTY */
-  assign request_ring = request_kind == KindRing;
-  assign m_aw_valid_o = request_valid && request_ring && burst_ready;
-  assign m_aw_addr_o  = {1'b1, 2'(Drive), request_offset};
-  assign m_aw_len_o   = request_len;
-  assign request_take = burst_ready && (!request_ring || m_aw_ready_i);
 
   logic                 burst_valid, burst_pop, burst_ring;
   logic [2:0]           burst_kind;
@@ -155,9 +138,9 @@ module nvs_completer_write #(
   ) u_burst (
     .clk_i,
     .rst_ni,
-    .valid_i(request_valid && request_take),
+    .valid_i(request_valid),
     .ready_o(burst_ready),
-    .data_i ({request_kind, request_id, request_offset[11:BeatShift]}),
+    .data_i ({request_kind, request_id, request_word}),
     .valid_o(burst_valid),
     .ready_i(burst_pop),
     .data_o ({burst_kind, burst_id, burst_word})

@@ -20,6 +20,13 @@ end
 always_comb if (rst_ni && f_asking_q) assert (m_ar_valid_o && {m_ar_addr_o, m_ar_len_o} == f_asked_q);
 
 // Meaning of a bus address: ranges of the address map.
+localparam int unsigned OffsetWidth = SlotWidth + PageWidth + 12;  // inside the ring part
+localparam logic [2:0]  KindNone   = 3'd0;
+localparam logic [2:0]  KindRing   = 3'd1;
+localparam logic [2:0]  KindList   = 3'd3;
+localparam logic [2:0]  KindAdmin  = 3'd4;
+localparam logic [2:0]  KindRecord = 3'd5;
+localparam logic [2:0]  KindReplay = 3'd6;
 localparam logic [39:0] FControl = 40'h80_0000_0000;
 localparam logic [39:0] FLists   = 40'h80_0001_0000;
 localparam logic [39:0] FListEnd = FLists + 2 * Slots * ChunkPages * 8;
@@ -39,7 +46,6 @@ always_comb begin
     f_offset = s_ar_addr_i - FLists;
   end
 end
-always_comb if (rst_ni) assert (kind == f_kind && (f_kind == KindNone || offset == f_offset));
 
 // Counts: accepted requests that have not left the order; ring requests that are not forwarded; words that memory owes.
 logic f_accept, f_accept_ring, f_ask;
