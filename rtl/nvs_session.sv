@@ -182,6 +182,7 @@ module nvs_session #(
   // Chunks to commands.
   // The next chunk waits in flip-flops for its command.
   logic                 source_valid, next_valid_q, next_empty_q, next_drop, made;
+  logic                 made_before_q;  // a command was made in the cycle before: its number is not counted yet
   logic [SizeWidth-1:0] source_bytes, next_bytes_q;
   if (Replay != 0) begin : gen_source_of_range
     assign source_valid   = state_q == Run && made_q != total_q;
@@ -192,7 +193,7 @@ module nvs_session #(
   end else begin : gen_source_of_stream
     assign source_valid   = source_valid_i;
     assign source_bytes   = source_bytes_i;
-    assign source_ready_o = !next_valid_q;
+    assign source_ready_o = !next_valid_q && !made_before_q;
   end
   // A stream's last beat may be empty: then its chunk is, too, and needs no command.
   assign next_drop = failed_q || lost_q || next_empty_q || (Replay != 0 && stopping);
@@ -302,6 +303,7 @@ module nvs_session #(
       length_short_q  <= 1'b0;
       newest_q        <= '0;
       next_valid_q    <= 1'b0;
+      made_before_q   <= 1'b0;
       next_empty_q    <= 1'b0;
       next_bytes_q    <= '0;
       retire_gap_q    <= 1'b0;
@@ -356,11 +358,12 @@ module nvs_session #(
       if (next_valid_q) begin
         if (made || next_drop) next_valid_q <= 1'b0;
       end else begin
-        next_valid_q <= source_valid;
+        next_valid_q <= source_valid && !made_before_q;
         next_bytes_q <= source_bytes;
         next_empty_q <= source_bytes == '0;
       end
-      if (made) begin
+      made_before_q <= made;
+      if (made_before_q) begin
         made_q       <= made_q + 32'd1;
         made_drive_q <= next_drive(made_drive_q);
         if (made_drive_q == 2'(Drives - 1)) made_no_q <= made_no_q + 1'b1;

@@ -47,8 +47,8 @@ always_comb begin
   if (f_started) assume (media_blocks_i == f_media_q && block_shift_i == f_shift_q);
   assume (source_bytes_i <= ChunkBytes);
   // nvs_ingress offers no more chunks than it was asked for, only the last one of them short, and none when it is done.
-  if (any_short_q || (next_valid_q && next_bytes_q != ChunkBytes) || source_done_i) assume (!source_valid_i);
-  if (made_q + 32'(next_valid_q) == total_q && state_q == Run) assume (!source_valid_i);
+  if (any_short_q || ((next_valid_q || made_before_q) && next_bytes_q != ChunkBytes) || source_done_i) assume (!source_valid_i);
+  if (made_q + 32'(next_valid_q) + 32'(made_before_q) == total_q && state_q == Run) assume (!source_valid_i);
 end
 
 // Counters of what happened, independent of the module's.
@@ -88,7 +88,7 @@ end
 always_comb if (rst_ni) begin
   // Commands: one at a time, counted, in the range and on the drives in turn.
   assert (f_accepted <= 1);
-  assert (f_made_q == made_q);
+  assert (f_made_q == made_q + 32'(made_before_q));
   assert (made_drive_q < Drives && retired_drive_q < Drives && run_drive_q < Drives);
   if (queue_cmd_valid_o != '0) assert (state_q == Run || state_q == Flush);
   if (queue_cmd_valid_o != '0 && !queue_cmd_flush_o) begin
