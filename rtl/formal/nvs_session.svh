@@ -11,14 +11,16 @@ logic [Drives-1:0] f_flush_q = '0;
 for (genvar d = 0; d < Drives; d++) begin : gen_f_queue
   logic [FWidth-1:0] f_count_q = '0;
   assign f_data_q[d] = f_count_q;
-  logic f_accept, f_retire;
+  logic f_accept, f_retire, f_new_q = 1'b0;  // f_new_q: accepted in the cycle before
   assign f_accept = queue_cmd_valid_o[d] && queue_cmd_ready_i[d];
   assign f_retire = queue_retire_valid_i[d] && queue_retire_ready_o[d];
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
       f_count_q    <= '0;
+      f_new_q      <= 1'b0;
       f_flush_q[d] <= 1'b0;
     end else begin
+      f_new_q      <= f_accept && !queue_cmd_flush_o;
       f_count_q    <= f_count_q + FWidth'(f_accept && !queue_cmd_flush_o) - FWidth'(f_retire && !queue_retire_flush_i[d]);
       f_flush_q[d] <= (f_flush_q[d] && !f_retire) || (f_accept && queue_cmd_flush_o);
     end
@@ -27,7 +29,8 @@ for (genvar d = 0; d < Drives; d++) begin : gen_f_queue
     // As nvs_queues: a flush waits for all data commands, and they for it.
     if (f_flush_q[d] || f_count_q >= FWidth'(Slots) || (queue_cmd_flush_o && f_count_q != '0)) assume (!queue_cmd_ready_i[d]);
     assume (queue_retire_flush_i[d] == f_flush_q[d]);
-    if (!f_flush_q[d] && f_count_q == '0) assume (!queue_retire_valid_i[d]);
+    // A command retires in the third cycle after its acceptance or later.
+    if (!f_flush_q[d] && f_count_q == FWidth'(f_new_q)) assume (!queue_retire_valid_i[d]);
     assume (queue_retire_failed_i[d] == (queue_retire_status_i[15*d +: 15] != '0));
     assume (queue_idle_i[d] == (!f_flush_q[d] && f_count_q == '0));
     assume (block_shift_i[4*d +: 4] == 4'd9 || block_shift_i[4*d +: 4] == 4'd12);
