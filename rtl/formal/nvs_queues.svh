@@ -74,6 +74,10 @@ always_comb if (rst_ni) begin
   if (accept_data) assert (!f_busy_q[f_cmd_slot] && !f_kept_q[f_cmd_slot]);
   if (retire && !retire_flush_o) assert (f_answered_q[retire_slot_o] && retire_slot_o == f_next_retire_q);
   if (retire_valid_o) assert (retire_flush_o ? flush_complete_q : f_answered_q[retire_slot_o]);
+  // A completion has the identifier of a command that is outstanding.
+  if (cqe_good) begin
+    assert (cqe_cid_i < Slots ? f_busy_q[cqe_slot] && !f_answered_q[cqe_slot] : cqe_cid_i == Slots && flush_busy_q && !flush_complete_q);
+  end
   // The flush is alone.
   if (flush_busy_q) assert (unretired == '0 && !(cmd_valid_i && cmd_ready_o));
   assert (!flush_complete_q || flush_busy_q);
