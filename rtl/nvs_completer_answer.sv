@@ -14,7 +14,7 @@
 //   - a word outside is zero, and the end of its request is a pulse of `error_o`.
 //
 // Ring words follow each other in every cycle, across requests. A made word takes three: one to look up the record in memory, one for the
-// flip-flops behind it, one to make the word.
+// flip-flops behind it, one to make the word. A word of a PRP list needs no record and takes two.
 
 module nvs_completer_answer #(
   parameter  int unsigned DataWidth   = 128,
@@ -101,7 +101,7 @@ module nvs_completer_answer #(
 
   // Selects for the cycle in which the record is there.
   logic                  looked_q;  // looked up: the record is at the inputs
-  logic                  made_q;    // the record is in the flip-flops
+  logic                  made_q;    // the record is in the flip-flops, or none is needed
   logic                  admin_q, queue_q, lists_q, replay_q;
   logic [ListWords-1:0]  list_word_q;
   logic [EntryWords-1:0] part_q;    // word of the entry, one-hot
@@ -181,7 +181,7 @@ module nvs_completer_answer #(
       s_r_valid_o <= 1'b0;
     end else begin
       looked_q <= head_valid_i && !ring && !move;
-      made_q   <= looked_q && !move;
+      made_q   <= (looked_q || in_lists) && head_valid_i && !ring && !move;
       error_o  <= head_pop_o && outside;
       if (advance) s_r_valid_o <= move;
       if (move) beat_q <= last ? '0 : beat_q + 1'b1;

@@ -167,8 +167,9 @@ always_comb if (rst_ni) begin
   if (f_bad_q) assert (f_outside);  // so the last word is outside, too
   if (head_valid_i) assert (beat_q <= head_len_i);
   if (!f_head_waiting_q) assert (beat_q == '0 && !f_bad_q);
-  if (made_q) begin
-    assert (looked_q && f_index_before_q == record_index_o);
+  if (made_q) assert (looked_q);
+  if (made_q && !lists_q) begin
+    assert (f_index_before_q == record_index_o);
     assert (flush_q == (replay_q ? f_flush_before_q[1] : f_flush_before_q[0]));
     assert (slot_q == (replay_q ? f_slots_before_q[SlotWidth +: SlotWidth] : f_slots_before_q[0 +: SlotWidth]));
     assert (lba_q == (replay_q ? f_lbas_before_q[127:64] : f_lbas_before_q[63:0]));
@@ -182,7 +183,7 @@ always_comb if (rst_ni) begin
   end
 end
 
-// Progress: with a ready drive, a word is made in the third cycle.
+// Progress: with a ready drive, a word is made in the third cycle, a PRP list's in the second.
 logic [1:0] f_idle_q = '0;
 always_ff @(posedge clk_i) begin
   if (!rst_ni || move || !head_valid_i || (head_kind_i == KindRing && !m_r_valid_i) || !s_r_ready_i) f_idle_q <= '0;
@@ -192,4 +193,5 @@ always_comb if (rst_ni) begin
   assert (f_idle_q < 2'd3);
   if (f_idle_q != '0) assert (head_kind_i != KindRing && looked_q);
   if (f_idle_q == 2'd2) assert (made_q);
+  if (f_idle_q == 2'd1 && in_lists) assert (made_q);
 end
