@@ -35,8 +35,8 @@ fn published(operation: &str, chunks: u64) -> String {
 /// Pause between writing and reading a stream, cycles: 10 ms, in which the drive writes out its buffer.
 const PAUSE_CYCLES: u64 = 10_000_000 / CYCLE_NS;
 
-/// Streams of 1, 2, 4 ... chunks, each written to a new drive and read back.
-pub fn sweep(largest: u64) {
+/// Streams of `smallest`, twice `smallest` ... `largest` chunks, each written to a new drive and read back.
+pub fn sweep(smallest: u64, largest: u64) {
     head(&[
         "chunks",
         "written, MiB/s",
@@ -47,7 +47,7 @@ pub fn sweep(largest: u64) {
         "cycles to read",
         "time to simulate, s",
     ]);
-    let mut chunks = 1;
+    let mut chunks = smallest.max(1);
     while chunks <= largest {
         let clock = Clock::monotonic();
         let began = clock.now();

@@ -1,7 +1,7 @@
 //! Performance of the core in clock cycles, all of it simulated: the tables of docs/benchmarks.md, in Markdown.
 //!
-//! Arguments: `chunks`, `links`, `scaling`, `latency`, `sweep [CHUNKS]`, `depth [DRIVE]`, `plan [DRIVE]`, `hour [DRIVE]`, or `all [CHUNKS]`, which
-//! is the default. The sweep ends with a stream of so many chunks, or of 1024. Widths other than 128 bits need the feature `all-configurations`.
+//! Arguments: `chunks`, `links`, `scaling`, `latency`, `sweep [CHUNKS [FROM]]`, `depth [DRIVE]`, `plan [DRIVE]`, `hour [DRIVE]`, or `all [CHUNKS]`, which
+//! is the default. The sweep has streams of FROM (1), twice FROM ... CHUNKS (1024) chunks. Widths other than 128 bits need the feature `all-configurations`.
 
 mod drives;
 #[path = "../../tests/measure/mod.rs"]
@@ -19,8 +19,9 @@ fn main() {
     let chosen = arguments.first().map_or("all", String::as_str);
     let argument = arguments.get(1).map(String::as_str);
     let drive = argument.filter(|_| chosen != "all");
-    let largest = argument.and_then(|text| text.parse().ok());
-    let largest = largest.unwrap_or(SHORT_SWEEP_CHUNKS);
+    let chunks = |index: usize| arguments.get(index).and_then(|text| text.parse().ok());
+    let largest = chunks(1).unwrap_or(SHORT_SWEEP_CHUNKS);
+    let smallest = chunks(2).unwrap_or(1);
     let all: [(&str, &dyn Fn()); 8] = [
         ("chunks", &ports::chunks),
         ("links", &ports::links),
@@ -29,7 +30,7 @@ fn main() {
         ("depth", &|| drives::depth(drive)),
         ("plan", &|| plans::plan(drive)),
         ("hour", &|| plans::hour(drive)),
-        ("sweep", &|| drives::sweep(largest)),
+        ("sweep", &|| drives::sweep(smallest, largest)),
     ];
     let mut known = false;
     for (name, measure) in all {
