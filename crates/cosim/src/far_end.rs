@@ -211,12 +211,13 @@ impl FarEnd {
         Drive::new(profile, options)
     }
 
-    /// A far end with a drive of this profile.
+    /// A far end with a drive of this profile. Its staging memory is its write buffer, or `options.staging_bytes` if that is larger.
     pub fn of_profile(
         profile: Profile,
         drive_options: DriveOptions,
-        options: FarEndOptions,
+        mut options: FarEndOptions,
     ) -> Result<FarEnd, DriveError> {
+        options.staging_bytes = options.staging_bytes.max(profile.buffer.bytes.value);
         let drive = FarEnd::drive(profile, drive_options, &options.link)?;
         let controller = Controller::new(drive, ControllerOptions::default());
         Ok(FarEnd::new(controller, options))
