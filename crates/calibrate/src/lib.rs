@@ -8,6 +8,8 @@
 //!   `simulate`: the simulated figures of measurements, on several threads.
 //! - [`parameter`]: a profile's free parameters and their bounds; `search`: the optimiser; [`mod@fit`]: both together, resumable;
 //!   [`residual`]: the remaining errors.
+//! - [`inference`]: priors that drives share, posteriors of parameters, identifiability.
+//! - [`predictive`]: 90 % predictive intervals of simulated figures.
 //! - [`shipped`]: the recipes of the shipped profiles; [`fidelity`]: all profiles against the published figures.
 //!
 //! # Non-goals
@@ -23,8 +25,10 @@ mod error;
 pub mod fidelity;
 pub mod fit;
 pub mod hardware;
+pub mod inference;
 pub mod measurement;
 pub mod parameter;
+pub mod predictive;
 mod procedure;
 pub mod published;
 pub mod residual;

@@ -258,7 +258,7 @@ fn update(state: &mut Strategy, order: &[&[f64]]) {
 }
 
 /// Eigenvalues and eigenvectors (as columns) of a symmetric matrix, by Jacobi's cyclic rotations.
-fn eigen(matrix: &[Vec<f64>]) -> (Vec<f64>, Vec<Vec<f64>>) {
+pub fn eigen(matrix: &[Vec<f64>]) -> (Vec<f64>, Vec<Vec<f64>>) {
     let n = matrix.len();
     let mut a = matrix.to_vec();
     let mut v = identity(n);

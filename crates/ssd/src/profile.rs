@@ -8,6 +8,7 @@ use serde::Deserialize;
 use crate::sourced::{Provenance, Sourced};
 
 mod builtin;
+pub mod ensemble;
 mod ftl;
 mod map_cache;
 mod media;

@@ -1,0 +1,270 @@
+//! Predictive intervals of simulated figures: how far figures that no fit had seen were from their predictions.
+//!
+//! `reference/predictive_intervals.csv` (embedded; written by `make predictions`) has a row per kind of figure and [`Situation`]: in the
+//! cross-validation, 5 % of the true figures lay below `low` times the simulated one, 5 % above `high` times. It therefore contains
+//! everything that separates a simulated drive from the real one: numbers that the fitted figures leave undetermined, and what the model
+//! lacks. Sampling noise of a run is not in it and much smaller.
+
+use crate::CalibrateError;
+use crate::measurement::{
+    AccessPattern, Measurement, Procedure, ReferenceMetric, ReferenceWorkload, SoakFigure,
+};
+use crate::table::CsvTable;
+use assay_units::Op;
+
+const TEXT: &str = include_str!("../../../reference/predictive_intervals.csv");
+const FILE: &str = "predictive_intervals.csv";
+/// First line of the file.
+pub const HEADING: &str = "figure,situation,unit,predictions,low,high";
+
+/// Kinds of figures: their errors differ, and so do their intervals.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum FigureKind {
+    /// Rate or mean latency of random reads.
+    RandomRead,
+    /// Rate of sequential reads.
+    SequentialRead,
+    /// Rate of sequential writes.
+    SequentialWrite,
+    /// Rate of random writes.
+    RandomWrite,
+    /// Percentile of a latency, the median among them.
+    LatencyPercentile,
+    /// Temperature.
+    Temperature,
+    /// Rates and durations of a drive that its temperature slows down.
+    Throttling,
+}
+
+impl FigureKind {
+    /// All of them.
+    pub const ALL: [FigureKind; 7] = [
+        FigureKind::RandomRead,
+        FigureKind::SequentialRead,
+        FigureKind::SequentialWrite,
+        FigureKind::RandomWrite,
+        FigureKind::LatencyPercentile,
+        FigureKind::Temperature,
+        FigureKind::Throttling,
+    ];
+
+    /// The name in tables.
+    pub fn name(self) -> &'static str {
+        match self {
+            FigureKind::RandomRead => "random_read",
+            FigureKind::SequentialRead => "sequential_read",
+            FigureKind::SequentialWrite => "sequential_write",
+            FigureKind::RandomWrite => "random_write",
+            FigureKind::LatencyPercentile => "latency_percentile",
+            FigureKind::Temperature => "temperature",
+            FigureKind::Throttling => "throttling",
+        }
+    }
+
+    /// The kind of a name.
+    pub fn parse(name: &str) -> Option<FigureKind> {
+        FigureKind::ALL.into_iter().find(|kind| kind.name() == name)
+    }
+
+    /// The kind of a rate or mean latency of a workload.
+    pub fn of_workload(access: AccessPattern, op: Op) -> FigureKind {
+        match (access, op) {
+            (AccessPattern::Random, Op::Read) => FigureKind::RandomRead,
+            (AccessPattern::Sequential, Op::Read) => FigureKind::SequentialRead,
+            (AccessPattern::Random, _) => FigureKind::RandomWrite,
+            (AccessPattern::Sequential, _) => FigureKind::SequentialWrite,
+        }
+    }
+
+    /// The kind of a measured figure.
+    pub fn of(measurement: &Measurement) -> FigureKind {
+        use FigureKind::{
+            LatencyPercentile, RandomRead, RandomWrite, SequentialWrite, Temperature, Throttling,
+        };
+        match (measurement.procedure, measurement.metric) {
+            (_, ReferenceMetric::Celsius) => Temperature,
+            (_, metric) if metric.per_million().is_some() => LatencyPercentile,
+            (Procedure::Steady(ReferenceWorkload { access, op, .. }), _) => {
+                FigureKind::of_workload(access, op)
+            }
+            (Procedure::Soak(SoakFigure::SettledRead | SoakFigure::ThrottledRead), _) => Throttling,
+            (Procedure::Soak(_), _) => Throttling,
+            (Procedure::Chunks { op, .. } | Procedure::FullStream { op }, _) => {
+                FigureKind::of_workload(AccessPattern::Sequential, op)
+            }
+            (Procedure::Fill(_), _) => SequentialWrite,
+            (Procedure::ZeroedRead, _) => RandomRead,
+            (Procedure::Hour { .. }, _) => RandomWrite,
+        }
+    }
+}
+
+/// What a profile's fit knew of a figure of this kind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Situation {
+    /// Figures of this kind, at another number of I/Os in flight.
+    AnotherDepth,
+    /// Figures of this kind at this number of I/Os in flight, of other block sizes.
+    AnotherBlock,
+    /// Figures of other kinds only.
+    OtherKinds,
+    /// No figure: hardware facts and other drives only.
+    FactsOnly,
+}
+
+impl Situation {
+    /// All of them, best informed first.
+    pub const ALL: [Situation; 4] = [
+        Situation::AnotherBlock,
+        Situation::AnotherDepth,
+        Situation::OtherKinds,
+        Situation::FactsOnly,
+    ];
+
+    /// The name in tables.
+    pub fn name(self) -> &'static str {
+        match self {
+            Situation::AnotherDepth => "another_depth",
+            Situation::AnotherBlock => "another_block",
+            Situation::OtherKinds => "other_kinds",
+            Situation::FactsOnly => "facts_only",
+        }
+    }
+
+    /// The situation of a name.
+    pub fn parse(name: &str) -> Option<Situation> {
+        Situation::ALL.into_iter().find(|one| one.name() == name)
+    }
+
+    /// The situation of a figure of a built-in profile: `in_flight` I/Os, `None` where that has no meaning. Profiles without published
+    /// figures are [`Situation::FactsOnly`]. An error when an embedded table is damaged.
+    pub fn of(
+        profile: &str,
+        kind: FigureKind,
+        in_flight: Option<u32>,
+    ) -> Result<Situation, CalibrateError> {
+        let figures = crate::published::published(profile)?;
+        if figures.is_empty() {
+            return Ok(Situation::FactsOnly);
+        }
+        let mut known = figures
+            .iter()
+            .filter(|m| FigureKind::of(m) == kind)
+            .peekable();
+        if known.peek().is_none() {
+            return Ok(Situation::OtherKinds);
+        }
+        let depth = |m: &Measurement| match m.procedure {
+            Procedure::Steady(w) => Some(w.threads * w.queue_depth),
+            _ => None,
+        };
+        let at_depth = known.any(|m| in_flight.is_none() || depth(m) == in_flight);
+        Ok(match at_depth {
+            true => Situation::AnotherBlock,
+            false => Situation::AnotherDepth,
+        })
+    }
+}
+
+/// A 90 % predictive interval relative to a simulated figure.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PredictiveInterval {
+    /// Kind of figure.
+    pub kind: FigureKind,
+    /// What the fit knew.
+    pub situation: Situation,
+    /// Held-out figures from which it is estimated.
+    pub predictions: u32,
+    /// Added to a simulated temperature (kelvin), multiplied with any other figure: 5 % of the true figures are below.
+    pub low: f64,
+    /// 5 % are above.
+    pub high: f64,
+}
+
+impl PredictiveInterval {
+    /// The interval of a simulated figure, in its unit.
+    pub fn around(&self, simulated: f64) -> (f64, f64) {
+        match self.kind {
+            FigureKind::Temperature => (simulated + self.low, simulated + self.high),
+            _ => (simulated * self.low, simulated * self.high),
+        }
+    }
+
+    /// `factor`, or `kelvin` for temperatures.
+    pub fn unit(kind: FigureKind) -> &'static str {
+        match kind {
+            FigureKind::Temperature => "kelvin",
+            _ => "factor",
+        }
+    }
+}
+
+/// All intervals of this repository; [`CalibrateError::Table`] where the file is damaged.
+pub fn embedded() -> Result<Vec<PredictiveInterval>, CalibrateError> {
+    parse(TEXT)
+}
+
+/// The interval of a kind in a situation, or in the next less informed one where that was never tested (it cannot be narrower);
+/// `None` where neither was.
+pub fn interval(
+    kind: FigureKind,
+    situation: Situation,
+) -> Result<Option<PredictiveInterval>, CalibrateError> {
+    let all = embedded()?;
+    let from = Situation::ALL.iter().position(|one| *one == situation);
+    let less = Situation::ALL.iter().skip(from.unwrap_or(0));
+    let mut found = less.filter_map(|at| all.iter().find(|i| i.kind == kind && i.situation == *at));
+    Ok(found.next().copied())
+}
+
+/// Parse a table.
+pub fn parse(text: &str) -> Result<Vec<PredictiveInterval>, CalibrateError> {
+    let mut out = Vec::new();
+    for row in CsvTable::parse(FILE, text)?.rows {
+        let one = PredictiveInterval {
+            kind: row.named("figure", FigureKind::parse)?,
+            situation: row.named("situation", Situation::parse)?,
+            predictions: row.number("predictions")?,
+            low: row.signed("low")?,
+            high: row.signed("high")?,
+        };
+        let unit = PredictiveInterval::unit(one.kind);
+        if row.text("unit")? != unit {
+            return Err(row.error(
+                "unit",
+                &format!("the unit of {} is {unit}", one.kind.name()),
+            ));
+        }
+        let least = if unit == "factor" {
+            0.0
+        } else {
+            f64::NEG_INFINITY
+        };
+        if !(one.low > least && one.low <= one.high && one.high.is_finite()) {
+            return Err(row.error("low", "low is not above high, and a factor above 0"));
+        }
+        out.push(one);
+    }
+    Ok(out)
+}
+
+/// The table's text.
+pub fn table(intervals: &[PredictiveInterval]) -> String {
+    let mut out = format!("{HEADING}\n");
+    for one in intervals {
+        out.push_str(&format!(
+            "{},{},{},{},{:.3},{:.3}\n",
+            one.kind.name(),
+            one.situation.name(),
+            PredictiveInterval::unit(one.kind),
+            one.predictions,
+            one.low,
+            one.high
+        ));
+    }
+    out
+}
+
+#[cfg(test)]
+#[path = "../tests/unit/predictive.rs"]
+mod tests;

@@ -1,0 +1,67 @@
+//! Predictive intervals: the table, situations, values around a figure.
+
+use super::*;
+
+const ROWS: &str = "random_read,another_depth,factor,50,0.9,1.2\n\
+                    random_read,facts_only,factor,60,0.6,1.7\n\
+                    temperature,other_kinds,kelvin,8,-6.5,4\n";
+
+#[test]
+fn the_table_is_read_and_written_alike() {
+    let all = parse(&format!("{HEADING}\n{ROWS}")).unwrap();
+    assert_eq!(parse(&table(&all)).unwrap(), all);
+    assert_eq!(all[0].around(200.0), (180.0, 240.0));
+    assert_eq!(all[2].around(60.0), (53.5, 64.0));
+}
+
+#[test]
+fn damaged_rows_are_refused() {
+    for bad in [
+        "random_reads,facts_only,factor,5,0.9,1.2",
+        "random_read,known,factor,5,0.9,1.2",
+        "random_read,facts_only,kelvin,5,0.9,1.2",
+        "random_read,facts_only,factor,5,1.9,1.2",
+        "random_read,facts_only,factor,5,0,1.2",
+        "random_read,facts_only,factor,5,x,1.2",
+    ] {
+        assert!(parse(&format!("{HEADING}\n{bad}\n")).is_err(), "{bad}");
+    }
+    embedded().unwrap();
+}
+
+#[test]
+fn a_situation_is_what_the_published_figures_say() {
+    use FigureKind::{RandomRead, RandomWrite, SequentialRead};
+    let of = |profile, kind, depth| Situation::of(profile, kind, depth).unwrap();
+    assert_eq!(
+        of("samsung-951", RandomRead, Some(64)),
+        Situation::AnotherBlock
+    );
+    assert_eq!(
+        of("samsung-951", RandomRead, Some(256)),
+        Situation::AnotherDepth
+    );
+    assert_eq!(
+        of("toshiba-rd400", RandomRead, Some(64)),
+        Situation::AnotherDepth
+    );
+    assert_eq!(
+        of("samsung-951", SequentialRead, Some(1)),
+        Situation::AnotherBlock
+    );
+    assert_eq!(of("samsung-951", RandomWrite, None), Situation::OtherKinds);
+    assert_eq!(
+        of("crucial-mx300", RandomRead, Some(1)),
+        Situation::FactsOnly
+    );
+}
+
+#[test]
+fn every_kind_and_situation_has_a_name() {
+    for kind in FigureKind::ALL {
+        assert_eq!(FigureKind::parse(kind.name()), Some(kind));
+    }
+    for one in Situation::ALL {
+        assert_eq!(Situation::parse(one.name()), Some(one));
+    }
+}
