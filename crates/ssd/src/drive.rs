@@ -15,6 +15,7 @@ use crate::options::{Age, DriveOptions, FaultKind, InitialState};
 use crate::power::PowerStates;
 use crate::prefetch::Prefetcher;
 use crate::profile::{MAP_UNIT_BYTES, Profile};
+use crate::read_cache::ReadCache;
 use crate::sata::CommandSlots;
 use crate::telemetry::{Identity, Telemetry};
 use crate::thermal::Thermal;
@@ -88,6 +89,7 @@ pub struct Drive {
     slots: Option<CommandSlots>,
     map_cache: Option<Box<MapCache>>,
     prefetch: Prefetcher,
+    read_cache: Option<ReadCache>,
     thermal: Thermal,
     power: PowerStates,
     coalescer: Option<Coalescer>,
@@ -178,6 +180,7 @@ impl Drive {
             has_background_work: medium.has_background_work(),
             medium,
             map_cache: map_cache.map(Box::new),
+            read_cache: profile.data_path.read_cache.as_ref().map(ReadCache::new),
             slots: sata.map(|sata| CommandSlots::new(sata.queue_depth.value)),
             prefetch: Prefetcher::new(
                 ahead.window_bytes.value,

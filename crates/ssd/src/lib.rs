@@ -14,7 +14,7 @@
 //! | [`prefetch`], [`map`], [`ftl`], [`map_cache`] | read-ahead, L2P map, superblocks, SLC cache, map on flash | at firmware start |
 //! | [`nand`], [`spread`], [`retry`], [`suspend`] | dies and channels, read times, program/erase suspend | by reservation |
 //! | [`in_place`] | 3D XPoint: no map, no erase blocks; replaces map, translation layer and NAND | by reservation |
-//! | [`link`], [`sata`], [`buffer`] | data path, PCIe or SATA with NCQ, write buffer | by reservation |
+//! | [`link`], [`read_cache`], [`sata`], [`buffer`] | data path, PCIe or SATA with NCQ, write buffer | by reservation |
 //! | [`coalescing`] | interrupt coalescing | in order of time |
 //! | [`power`], [`thermal`] | power states and governor; energy, temperature, throttling | at events; in time steps |
 //!
@@ -59,6 +59,7 @@ mod power;
 mod prefetch;
 pub mod profile;
 pub mod published;
+mod read_cache;
 pub mod regenerate;
 mod retry;
 mod sata;

@@ -3,7 +3,8 @@
 //! Link: raw rate of the generation times lanes, less line coding (8b/10b up to generation 2, then 128b/130b) and
 //! packet overhead. Source: PCI Express Base Specification 3.0, sections 2.1 and 4.2; measured 3.23-3.41 GB/s for
 //! generation 3 x4 with 128-byte payloads correspond to 20 to 28 bytes of overhead. Data path: everything between
-//! channels and link as one serial resource; long reads are staged in DRAM at their own rate.
+//! channels and link as one serial resource; long reads are staged in DRAM at their own rate, as are those that find
+//! the fast memory exceeded ([`crate::read_cache`]).
 
 use crate::profile::{DataPathProfile, LinkProfile, MAP_UNIT_BYTES};
 use crate::sata::{FrameOverhead, line_bytes_per_second};
@@ -26,14 +27,25 @@ pub fn payload_bytes_per_second(link: &LinkProfile) -> u64 {
     lane_kb_per_s * 1000 * u64::from(link.lanes.value) * payload / packet
 }
 
+/// How read data passes the data path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Route {
+    /// Reads up to the limit.
+    Direct,
+    /// Longer ones.
+    Staged,
+    /// Those that exceed the fast memory.
+    Exceeded,
+}
+
 #[derive(Clone, Debug)]
 pub struct Link {
     to_host: DownstreamTimeline,
     to_drive: Timeline,
     data_path: Timeline,
     byte_time: ByteTime,
-    direct: ByteTime,
-    staged: ByteTime,
+    /// By [`Route`].
+    routes: [ByteTime; 3],
     direct_limit_bytes: u64,
     /// SATA: half duplex, with a cost per frame.
     frames: Option<FrameOverhead>,
@@ -53,13 +65,18 @@ impl Link {
         external_bytes_per_second: Option<u64>,
     ) -> Link {
         let sata = link.sata.as_ref();
+        let exceeded = data_path.read_cache.as_ref();
         Link {
             to_host: DownstreamTimeline::new(),
             to_drive: Timeline::new(),
             data_path: Timeline::new(),
             byte_time: ByteTime::of_rate(payload_bytes_per_second(link)),
-            direct: ByteTime::of_rate(data_path.direct_bytes_per_second.value),
-            staged: ByteTime::of_rate(data_path.staged_bytes_per_second.value),
+            routes: [
+                data_path.direct_bytes_per_second.value,
+                data_path.staged_bytes_per_second.value,
+                exceeded.map_or(1, |cache| cache.exceeded_bytes_per_second.value),
+            ]
+            .map(ByteTime::of_rate),
             direct_limit_bytes: data_path.direct_limit_bytes.value,
             frames: sata.map(|sata| FrameOverhead::new(link, sata)),
             external: external_bytes_per_second.map(ByteTime::of_rate),
@@ -68,27 +85,32 @@ impl Link {
         }
     }
 
-    /// Move read data as `path` (bytes, extra nanoseconds); `command_bytes` selects the route. Returns the end.
+    /// The route of a read of `command_bytes` that fits the fast memory.
+    #[inline(always)]
+    pub fn route(&self, command_bytes: u64) -> Route {
+        if command_bytes <= self.direct_limit_bytes {
+            Route::Direct
+        } else {
+            Route::Staged
+        }
+    }
+
+    /// Move read data as `path` (bytes, extra nanoseconds). Returns the end.
     #[inline]
     pub fn through_data_path(
         &mut self,
         now_ns: u64,
         ready_ns: u64,
         (path_bytes, setup_ns): (u64, u64),
-        command_bytes: u64,
+        route: Route,
     ) -> u64 {
-        let duration_ns = self.data_path_ns(path_bytes, command_bytes) + setup_ns;
+        let duration_ns = self.data_path_ns(path_bytes, route) + setup_ns;
         self.data_path.reserve(now_ns, ready_ns, duration_ns)
     }
 
     #[inline]
-    fn data_path_ns(&self, bytes: u64, command_bytes: u64) -> u64 {
-        let rate = if command_bytes <= self.direct_limit_bytes {
-            self.direct
-        } else {
-            self.staged
-        };
-        rate.duration_ns(bytes)
+    fn data_path_ns(&self, bytes: u64, route: Route) -> u64 {
+        self.routes[route as usize].duration_ns(bytes)
     }
 
     /// Move read data through the data path as `path` (bytes, extra nanoseconds) and on to the host; returns the end.
@@ -99,9 +121,9 @@ impl Link {
         ready_ns: u64,
         bytes: u64,
         (path_bytes, setup_ns): (u64, u64),
-        command_bytes: u64,
+        route: Route,
     ) -> u64 {
-        let path_ns = self.data_path_ns(path_bytes, command_bytes) + setup_ns;
+        let path_ns = self.data_path_ns(path_bytes, route) + setup_ns;
         let through_ns = self.data_path.reserve(now_ns, ready_ns, path_ns);
         if self.external.is_some() {
             return through_ns;

@@ -161,6 +161,10 @@ pub struct FirmwareProfile {
     pub read_block_by_hardware: Option<Sourced<bool>>,
     /// Core time per KiB read, in nanoseconds.
     pub read_kib_ns: Sourced<u64>,
+    /// Time of a read beside the core: stages of hardware, DMA set-up, ECC decoding, in nanoseconds. It delays
+    /// the read and occupies nothing, as NVMeVirt's `fw_4kb_rd_lat` (21.5 us for a 970 PRO). Absent: 0. That of a write is
+    /// `buffer.ack_ns`.
+    pub read_latency_ns: Option<Sourced<u64>>,
     /// Core time per write command in nanoseconds.
     pub write_command_ns: Sourced<u64>,
     /// Core time per 4 KiB unit written, in nanoseconds.
@@ -181,6 +185,18 @@ pub struct DataPathProfile {
     pub direct_limit_bytes: Sourced<u64>,
     /// Setup time of the path per read of flash (descriptors, DMA), in nanoseconds. Absent: 0.
     pub setup_ns: Option<Sourced<u64>>,
+    /// Fast memory for read data. Absent: as large as needed.
+    pub read_cache: Option<ReadCacheProfile>,
+}
+
+/// Fast memory in front of the DRAM that holds the data of reads in flight, see [`crate::read_cache`].
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ReadCacheProfile {
+    /// Size in bytes.
+    pub bytes: Sourced<u64>,
+    /// Rate of the data path for reads that begin while those in flight exceed it, in bytes per second.
+    pub exceeded_bytes_per_second: Sourced<u64>,
 }
 
 /// Flash geometry and timing, see [`crate::nand`].

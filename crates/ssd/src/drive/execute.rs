@@ -4,6 +4,7 @@ use assay_units::{DataClass, Op};
 
 use super::{Drive, SubCommand};
 use crate::command::Status;
+use crate::link::Route;
 use crate::map::UNMAPPED;
 use crate::prefetch::PrefetchHit;
 use crate::profile::{MAP_UNIT_BYTES, Profile};
@@ -20,6 +21,8 @@ pub(super) struct Costs {
     /// Longest read without `read_page_ns`; 0 if none.
     read_by_hardware_bytes: u64,
     read_kib_ns: u64,
+    /// Time of a read beside its core.
+    read_latency_ns: u64,
     /// Data path setup time per read of flash.
     path_setup_ns: u64,
     write_command_ns: u64,
@@ -55,6 +58,7 @@ impl Costs {
             read_page_ns: scaled(firmware.read_page_ns.value),
             read_by_hardware_bytes: if by_hardware { block_bytes } else { 0 },
             read_kib_ns: scaled(firmware.read_kib_ns.value),
+            read_latency_ns: scaled(value_or(&firmware.read_latency_ns, 0)),
             path_setup_ns: scaled(value_or(&profile.data_path.setup_ns, 0)),
             write_command_ns: scaled(firmware.write_command_ns.value),
             write_unit_ns: scaled(firmware.write_unit_ns.value),
@@ -200,13 +204,29 @@ impl Drive {
     fn read(&mut self, now_ns: u64, offset: u64, len: u64, clock: usize) -> CommandTiming {
         self.medium.apply_map_updates();
         self.host.host_bytes_read += len;
+        let route = self.route(now_ns, len);
         let hit = self.prefetch.lookup(offset, len);
         let (first, last) = units_of(offset, len.max(1));
-        if hit.is_none() && first == last && len > 0 {
-            self.read_unit(now_ns, offset, len, clock)
+        let outcome = if hit.is_none() && first == last && len > 0 {
+            self.read_unit(now_ns, offset, len, clock, route)
         } else {
-            self.read_units::<false>(now_ns, offset, len, clock, hit)
+            self.read_units::<false>(now_ns, offset, len, clock, hit, route)
+        };
+        if let Some(cache) = &mut self.read_cache {
+            cache.end(outcome.1, len);
         }
+        outcome
+    }
+
+    /// Route of a read of `len` bytes, whose buffer is taken.
+    #[inline(always)]
+    fn route(&mut self, now_ns: u64, len: u64) -> Route {
+        if let Some(cache) = &mut self.read_cache
+            && cache.begin(now_ns, len)
+        {
+            return Route::Exceeded;
+        }
+        self.link.route(len)
     }
 
     /// [`Drive::execute`] of a Verify: flash and data path without the link.
@@ -214,7 +234,8 @@ impl Drive {
         let len = u64::from(sub.len_bytes);
         self.medium.apply_map_updates();
         self.host.host_bytes_read += len;
-        self.read_units::<true>(now_ns, sub.offset_bytes, len, clock, None)
+        let route = self.link.route(len);
+        self.read_units::<true>(now_ns, sub.offset_bytes, len, clock, None, route)
     }
 
     /// [`Drive::read`] of several units, or with read-ahead; or [`Drive::verify`].
@@ -226,6 +247,7 @@ impl Drive {
         len: u64,
         clock: usize,
         hit: Option<PrefetchHit>,
+        route: Route,
     ) -> CommandTiming {
         let costs = self.costs[clock];
         let mut from = offset;
@@ -239,7 +261,7 @@ impl Drive {
             sent_bytes = hit.bytes;
             busy_ns += (hit.bytes * costs.read_kib_ns) >> 10;
             from += hit.bytes;
-            let ready_ns = busy_ns.max(hit.ready_ns);
+            let ready_ns = (busy_ns + costs.read_latency_ns).max(hit.ready_ns);
             done_ns = self.link.send_to_host(now_ns, ready_ns, hit.bytes);
         }
         if from < end {
@@ -254,15 +276,15 @@ impl Drive {
                 let (count, pages, physical) = self.next_run(unit, last - unit + 1);
                 let bytes = overlap(from, end, unit, count);
                 busy_ns += costs.read_pages_ns(pages, len) + ((bytes * costs.read_kib_ns) >> 10);
-                let issue_ns = busy_ns.max(known_ns);
+                let issue_ns = (busy_ns + costs.read_latency_ns).max(known_ns);
                 let end_ns = if pages > 0 {
                     let ready_ns = self.medium.read(now_ns, issue_ns, physical, count);
                     let data_path_bytes = bytes * costs.data_path_percent / 100;
                     let path = (data_path_bytes, std::mem::take(&mut setup_ns));
                     if VERIFY {
-                        self.link.through_data_path(now_ns, ready_ns, path, len)
+                        self.link.through_data_path(now_ns, ready_ns, path, route)
                     } else {
-                        self.link.deliver(now_ns, ready_ns, bytes, path, len)
+                        self.link.deliver(now_ns, ready_ns, bytes, path, route)
                     }
                 } else if VERIFY {
                     issue_ns
@@ -281,14 +303,21 @@ impl Drive {
         }
         if let Some(hit) = hit {
             let percent = costs.data_path_percent;
-            self.read_ahead(now_ns, busy_ns, hit.stream, hit.ahead, len, percent);
+            self.read_ahead(now_ns, busy_ns, hit.stream, hit.ahead, route, percent);
         }
         (busy_ns, done_ns, Status::Ok)
     }
 
     /// [`Drive::read`] within one unit without read-ahead.
     #[inline(always)]
-    fn read_unit(&mut self, now_ns: u64, offset: u64, bytes: u64, clock: usize) -> CommandTiming {
+    fn read_unit(
+        &mut self,
+        now_ns: u64,
+        offset: u64,
+        bytes: u64,
+        clock: usize,
+        route: Route,
+    ) -> CommandTiming {
         let costs = &self.costs[clock];
         let unit = (offset / MAP_UNIT_BYTES) as u32;
         let mut busy_ns = read_begun_ns(now_ns, offset, bytes, costs);
@@ -298,7 +327,8 @@ impl Drive {
         let mut physical = self.medium.locate(unit);
         if physical == UNMAPPED {
             if self.costs[0].skip_unmapped {
-                let done_ns = self.link.send_to_host(now_ns, busy_ns.max(known_ns), bytes);
+                let issue_ns = (busy_ns + costs.read_latency_ns).max(known_ns);
+                let done_ns = self.link.send_to_host(now_ns, issue_ns, bytes);
                 return (busy_ns, done_ns, Status::Ok);
             }
             physical = self.medium.sequential(unit);
@@ -310,9 +340,10 @@ impl Drive {
         } else {
             bytes * costs.data_path_percent / 100
         };
-        let ready_ns = self.medium.read(now_ns, busy_ns.max(known_ns), physical, 1);
+        let issue_ns = (busy_ns + costs.read_latency_ns).max(known_ns);
+        let ready_ns = self.medium.read(now_ns, issue_ns, physical, 1);
         let path = (data_path_bytes, setup_ns);
-        let done_ns = self.link.deliver(now_ns, ready_ns, bytes, path, bytes);
+        let done_ns = self.link.deliver(now_ns, ready_ns, bytes, path, route);
         (busy_ns, done_ns, Status::Ok)
     }
 
@@ -342,7 +373,7 @@ impl Drive {
         issue_ns: u64,
         stream: usize,
         ahead: (u64, u64),
-        command_bytes: u64,
+        route: Route,
         data_path_percent: u64,
     ) {
         let end = ahead.1.min(self.identity.capacity_bytes);
@@ -360,7 +391,7 @@ impl Drive {
                 ready_ns = self.medium.read(now_ns, issue_ns, physical, count);
                 ready_ns = self
                     .link
-                    .through_data_path(now_ns, ready_ns, (bytes, 0), command_bytes);
+                    .through_data_path(now_ns, ready_ns, (bytes, 0), route);
             }
             unit += count;
             let piece_end = (u64::from(unit) * MAP_UNIT_BYTES).min(end);

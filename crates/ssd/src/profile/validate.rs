@@ -112,6 +112,8 @@ impl Profile {
             (1..=16).contains(&self.firmware.cores.value) => "firmware.cores must be 1 to 16";
             path.direct_bytes_per_second.value >= 1_000_000 && path.staged_bytes_per_second.value >= 1_000_000
                 => "data_path rates must be at least 1 MB/s";
+            path.read_cache.as_ref().is_none_or(|cache| cache.exceeded_bytes_per_second.value >= 1_000_000)
+                => "data_path.read_cache.exceeded_bytes_per_second must be at least 1 MB/s";
             self.prefetch.streams.value <= 64 => "prefetch.streams must be at most 64";
             absent_or(&self.bench.host_cores, |&cores| cores > 0)
                 => "bench.host_cores must not be 0; omit it for one per thread";
@@ -224,7 +226,7 @@ impl Profile {
     fn validate_times(&self) -> Validity {
         check_times!("link", [&self.link]; fetch_ns completion_ns);
         check_times!("firmware", [&self.firmware]; read_command_ns read_partial_ns read_split_ns read_page_ns read_kib_ns
-            write_command_ns write_unit_ns other_command_ns);
+            read_latency_ns write_command_ns write_unit_ns other_command_ns);
         check_times!("data_path", [&self.data_path]; setup_ns);
         check_times!("nand", [&self.nand]; read_ns read_jitter_ns read_sigma_ns program_ns erase_ns channel_command_ns);
         check_times!("buffer", [&self.buffer]; ack_ns ack_unit_ns);

@@ -25,7 +25,7 @@ fn link_directions_are_independent_and_long_commands_are_staged() {
     let up = link.send_to_host(0, 0, 1 << 20);
     assert_eq!(link.send_to_drive(0, 0, 1 << 20), up);
     assert_eq!(link.send_to_host(0, 0, 1 << 20), 2 * up);
-    let short = link.through_data_path(0, 0, (4096, 0), 4096);
-    let long = link.through_data_path(0, short, (4096, 0), 1 << 20) - short;
+    let short = link.through_data_path(0, 0, (4096, 0), link.route(4096));
+    let long = link.through_data_path(0, short, (4096, 0), link.route(1 << 20)) - short;
     assert!(long >= short, "{long} >= {short}");
 }
