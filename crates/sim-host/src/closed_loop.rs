@@ -55,7 +55,8 @@ impl ClosedLoop {
         }
     }
 
-    /// Process the next event, if due by `until`: `command` makes a slot's next I/O, `completed` takes its latency.
+    /// Process events up to the next completions, if they come by `until`: `command` makes a slot's next I/O, `completed`
+    /// takes its latency.
     #[inline]
     pub fn step(
         &mut self,
@@ -63,20 +64,18 @@ impl ClosedLoop {
         mut command: impl FnMut(u32) -> Command,
         mut completed: impl FnMut(&Completion, Nanos),
     ) -> bool {
-        let next = self.events.next_event();
-        if next > until || next == Nanos::MAX {
-            return false;
-        }
         let start = |drive: &mut Drive, at, slot| drive.submit(at, command(slot));
-        self.events.advance(next, start, &mut self.completions);
-        for completion in self.completions.drain(..) {
+        let events = &mut self.events;
+        let went_on = events.advance_to_completion(until, start, &mut self.completions);
+        for completion in &self.completions {
             let slot = completion.tag;
             let submitted = &mut self.submitted[slot as usize];
-            completed(&completion, completion.at - *submitted);
+            completed(completion, completion.at - *submitted);
             *submitted = completion.at;
-            self.events.submit(slot / self.depth, slot, completion.at);
+            events.submit(slot / self.depth, slot, completion.at);
         }
-        true
+        self.completions.clear();
+        went_on
     }
 
     /// Stop submitting and wait for what is in flight.

@@ -137,25 +137,49 @@ impl EventLoop {
             .min(self.drive.next_event().unwrap_or(Nanos::MAX))
     }
 
-    /// Process everything up to `until` (at most [`EventLoop::next_event`] if completions cause I/Os); `start` submits.
+    /// Process events in order of time, none after `until`, up to the first at which the drive completes something;
+    /// returns whether there was one. `start` submits. An I/O that reaches the drive completes nothing, so the drive is
+    /// advanced at its own events only.
     #[inline]
-    pub fn advance(
+    pub fn advance_to_completion(
         &mut self,
         until: Nanos,
         mut start: impl FnMut(&mut Drive, Nanos, u32),
         out: &mut Vec<Completion>,
-    ) {
-        self.now = self.now.max(until);
-        while let Some((at, slot)) = self.processors.pop(until) {
-            self.arrivals.add(at, slot);
+    ) -> bool {
+        let before = out.len();
+        loop {
+            let of_host = self.arrivals.next_event().min(self.processors.next_event());
+            let of_drive = self.drive.next_event().unwrap_or(Nanos::MAX);
+            let next = of_host.min(of_drive);
+            if next > until || next == Nanos::MAX {
+                return false;
+            }
+            self.now = self.now.max(next);
+            if of_drive < of_host {
+                self.drive.advance(next, out);
+                if out.len() > before {
+                    return true;
+                }
+                continue;
+            }
+            while let Some((at, slot)) = self.processors.pop(next) {
+                self.arrivals.add(at, slot);
+            }
+            while let Some((at, slot)) = self.arrivals.pop(next) {
+                start(&mut self.drive, at, slot);
+            }
         }
-        while let Some((at, slot)) = self.arrivals.pop(until) {
-            start(&mut self.drive, at, slot);
-        }
-        self.drive.advance(until, out);
     }
 
-    /// [`EventLoop::advance`] while no I/O is on its way to the drive.
+    /// Let time pass up to `until`, before which nothing happens.
+    #[inline]
+    pub fn wait_until(&mut self, until: Nanos) {
+        debug_assert!(self.next_event() > until, "an event was left out");
+        self.now = self.now.max(until);
+    }
+
+    /// Process everything up to `until` while no I/O is on its way to the drive.
     #[inline]
     pub fn advance_drive(&mut self, until: Nanos, out: &mut Vec<Completion>) {
         self.now = self.now.max(until);

@@ -307,7 +307,9 @@ impl Drive {
     fn enqueue(&mut self, now: Nanos, command: Command) -> (bool, WriteEffect) {
         let now_ns = now.0.min(MAX_TIME_NS).max(self.last_submit_ns);
         if self.has_background_work {
-            self.start_waiting(now_ns);
+            if self.front.next_ns <= now_ns {
+                self.start_waiting(now_ns);
+            }
             self.run_background(now_ns);
         }
         self.last_submit_ns = now_ns;

@@ -1,22 +1,22 @@
 //! Running workloads on drives: one thread per worker on real drives, virtual time on simulated ones.
 
+mod simulated;
 mod threads;
 
 use std::sync::atomic::AtomicBool;
 
 use assay_device::host::ProcessUsage;
 use assay_device::session::OpenTarget;
-use assay_integrity::checker::LearnedSeed;
 use assay_integrity::finding::VerifyReport;
 use assay_io::clock::Clock;
-use assay_io::{Target, TargetError, Telemetry};
-use assay_sim_host::SimTarget;
+use assay_io::{TargetError, Telemetry};
 use assay_stats::{HostLoad, Interval, JobTotals, ProcessLoad, Recorder};
 use assay_units::{Nanos, Op};
 
-use crate::io_loop::{IntervalSink, IoLoopConfig, LoopEnd, run_io_loop};
+use crate::io_loop::LoopEnd;
 use crate::plan::{Pacing, Workload};
-use crate::worker::{Worker, WorkerError};
+use crate::worker::WorkerError;
+use simulated::{SimulatedJob, run_simulated};
 use threads::{ThreadedJob, run_threads};
 
 /// One workload on one drive.
@@ -92,7 +92,7 @@ pub enum RunError {
     },
 }
 
-/// Run one workload per drive, all at once (simulated drives one after the other, each in its own virtual time).
+/// Run one workload per drive, all at once (simulated drives each in their own virtual time).
 ///
 /// Ends when every workload has, or soon after `stop` is set; what was measured until then is in the outcome either way.
 ///
@@ -116,7 +116,11 @@ pub fn run_jobs(
     for (job, outcome) in jobs.iter_mut().zip(&mut outcomes) {
         let handle = match &mut job.target {
             OpenTarget::Sim(target, _) => {
-                simulated.push((job.workload, target, outcome));
+                simulated.push(SimulatedJob {
+                    workload: job.workload,
+                    target,
+                    outcome,
+                });
                 continue;
             }
             OpenTarget::Null => None,
@@ -131,8 +135,8 @@ pub fn run_jobs(
     if !threaded.is_empty() {
         run_threads(&mut threaded, stop, observer)?;
     }
-    for (workload, target, outcome) in simulated {
-        run_simulated(workload, target, outcome, stop, observer)?;
+    if !simulated.is_empty() {
+        run_simulated(simulated, stop, observer)?;
     }
     let elapsed = (clock.now() - started).as_secs_f64().max(1e-9);
     let cpu = ProcessUsage::read();
@@ -166,60 +170,4 @@ fn recorder(workload: &Workload, start: Nanos) -> Recorder {
         _ => &[Op::Read, Op::Write],
     });
     recorder
-}
-
-struct SimSink<'a> {
-    drive: usize,
-    totals: &'a mut JobTotals,
-    observer: &'a mut dyn RunObserver,
-}
-
-impl IntervalSink for SimSink<'_> {
-    fn interval(&mut self, interval: Interval, telemetry: Option<Telemetry>) -> Option<Interval> {
-        self.totals.add(&interval);
-        if interval.end > interval.start || !interval.is_empty() {
-            self.observer.interval(self.drive, &interval);
-            if let Some(telemetry) = telemetry {
-                self.observer.telemetry(self.drive, interval.end, telemetry);
-            }
-        }
-        Some(interval)
-    }
-}
-
-fn run_simulated(
-    workload: &Workload,
-    target: &mut SimTarget,
-    outcome: &mut DriveOutcome,
-    stop: &AtomicBool,
-    observer: &mut dyn RunObserver,
-) -> Result<(), RunError> {
-    target.begin_job(
-        workload.numjobs,
-        workload.iodepth,
-        workload.access.block_sizes.max_bytes(),
-    )?;
-    let start = target.now();
-    let learned = LearnedSeed::default();
-    let mut workers = (0..workload.numjobs)
-        .map(|i| Worker::new(workload, i, i * workload.iodepth, start, &learned))
-        .collect::<Result<Vec<_>, _>>()?;
-    let mut recorder = recorder(workload, start);
-    let mut sink = SimSink {
-        drive: outcome.drive,
-        totals: &mut outcome.totals,
-        observer,
-    };
-    outcome.end = run_io_loop(
-        target,
-        &mut workers,
-        IoLoopConfig::of(workload),
-        &mut recorder,
-        stop,
-        &mut sink,
-    )?;
-    for worker in &workers {
-        outcome.add_verify(worker.verify_report());
-    }
-    Ok(())
 }

@@ -1,5 +1,8 @@
-use super::*;
+use assay_ssd::{Command, DriveOptions, Profile};
+use assay_units::{DataClass, Op};
 use proptest::prelude::*;
+
+use super::*;
 
 proptest! {
     /// The order of a stable sort by arrival, for any interleaving of adding and popping.
@@ -27,5 +30,76 @@ proptest! {
             let next = plain.iter().map(|&(at, _)| at).min().unwrap_or(Nanos::MAX);
             prop_assert_eq!(arrivals.next_event(), next);
         }
+    }
+}
+
+/// A closed loop of 4 KiB reads and writes in 8 slots of two threads on a drive whose cache is folded in idle time:
+/// per completion the time and the slot. `wait` waits for the next completions up to a deadline.
+fn completions(
+    steps: &[(u8, u16, bool)],
+    mut wait: impl FnMut(&mut EventLoop, &[Command], Nanos, &mut Vec<Completion>),
+) -> Vec<(Nanos, u32)> {
+    let profile = Profile::builtin("samsung-960-evo").unwrap();
+    let drive = Drive::new(profile, DriveOptions::default()).unwrap();
+    let mut events = EventLoop::new(drive, TieOrder::Submission);
+    let processors = HostProcessors::new(&events.drive().profile().bench, 2, Nanos::ZERO);
+    events.set_processors(processors);
+    let none = Command {
+        tag: 0,
+        queue: 0,
+        op: Op::Read,
+        offset_bytes: 0,
+        len_bytes: 4096,
+        data: DataClass::Incompressible,
+    };
+    let mut commands = [none; 8];
+    let mut free: Vec<u32> = (0..8).collect();
+    let (mut out, mut seen) = (Vec::new(), Vec::new());
+    for &(offset, pause, is_write) in steps {
+        if let Some(slot) = free.pop() {
+            commands[slot as usize] = Command {
+                tag: slot,
+                op: if is_write { Op::Write } else { Op::Read },
+                offset_bytes: u64::from(offset) * 4096,
+                ..none
+            };
+            let now = events.now();
+            events.submit(slot / 4, slot, now);
+        }
+        let until = events.now() + Nanos(u64::from(pause) * 100);
+        wait(&mut events, &commands, until, &mut out);
+        seen.extend(out.iter().map(|done| (done.at, done.tag)));
+        free.extend(out.drain(..).map(|done| done.tag));
+    }
+    seen
+}
+
+proptest! {
+    /// The same as advancing the drive at every event, those that complete nothing included.
+    #[test]
+    fn advancing_to_completions_equals_advancing_to_every_event(
+        steps in prop::collection::vec((any::<u8>(), 0_u16..2000, any::<bool>()), 1..80),
+    ) {
+        let at_completions = completions(&steps, |events, commands, until, out| {
+            let start = |drive: &mut Drive, at, slot: u32| drive.submit(at, commands[slot as usize]);
+            if !events.advance_to_completion(until, start, out) {
+                events.wait_until(until);
+            }
+        });
+        let at_every_event = completions(&steps, |events, commands, until, out| {
+            while out.is_empty() && events.now < until {
+                let at = events.next_event().min(until);
+                events.now = events.now.max(at);
+                while let Some((at, slot)) = events.processors.pop(at) {
+                    events.arrivals.add(at, slot);
+                }
+                while let Some((at, slot)) = events.arrivals.pop(at) {
+                    events.drive.submit(at, commands[slot as usize]);
+                }
+                events.drive.advance(at, out);
+            }
+        });
+        prop_assert!(steps.len() < 40 || !at_every_event.is_empty());
+        prop_assert_eq!(at_completions, at_every_event);
     }
 }

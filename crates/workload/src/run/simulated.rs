@@ -1,0 +1,225 @@
+//! Workloads on simulated drives: each drive in its own virtual time, several drives in a thread each.
+//!
+//! The drives share nothing, so a drive does the same whatever the others do and however the threads are scheduled. What
+//! they measure reaches the observer in the thread of the caller, in order of virtual time, then of the drives: that order
+//! is the same from run to run too. Channels are bounded, so a drive that is cheap to simulate waits for the others.
+
+use std::panic::resume_unwind;
+use std::sync::atomic::AtomicBool;
+use std::sync::mpsc::{self, Receiver, SyncSender};
+use std::thread;
+
+use assay_integrity::checker::LearnedSeed;
+use assay_integrity::finding::VerifyReport;
+use assay_io::{Target, Telemetry};
+use assay_sim_host::SimTarget;
+use assay_stats::Interval;
+
+use super::{DriveOutcome, RunError, RunObserver, recorder};
+use crate::io_loop::{IntervalSink, IoLoopConfig, LoopEnd, run_io_loop};
+use crate::plan::Workload;
+use crate::worker::Worker;
+
+/// A workload on a simulated drive, and its outcome.
+pub(super) struct SimulatedJob<'a> {
+    pub(super) workload: &'a Workload,
+    pub(super) target: &'a mut SimTarget,
+    pub(super) outcome: &'a mut DriveOutcome,
+}
+
+/// What a drive measured in an interval.
+struct Measured {
+    interval: Interval,
+    telemetry: Option<Telemetry>,
+}
+
+/// Intervals that a drive may be ahead of what the observer has received, and whose storage may wait to be used again.
+const QUEUED: usize = 8;
+
+/// How a drive's workload ended.
+struct DriveEnd {
+    end: LoopEnd,
+    verify: Vec<Option<VerifyReport>>,
+}
+
+/// Run the workloads; the drives' outcomes are complete but where an error is returned, the first in the order of the jobs.
+pub(super) fn run_simulated(
+    jobs: Vec<SimulatedJob<'_>>,
+    stop: &AtomicBool,
+    observer: &mut dyn RunObserver,
+) -> Result<(), RunError> {
+    match <[SimulatedJob<'_>; 1]>::try_from(jobs) {
+        Ok([job]) => {
+            let mut sink = CallerSink {
+                outcome: job.outcome,
+                observer,
+            };
+            let done = run_drive(job.workload, job.target, stop, &mut sink)?;
+            job.outcome.finish(done);
+            Ok(())
+        }
+        Err(jobs) => run_in_threads(jobs, stop, observer),
+    }
+}
+
+fn run_in_threads(
+    jobs: Vec<SimulatedJob<'_>>,
+    stop: &AtomicBool,
+    observer: &mut dyn RunObserver,
+) -> Result<(), RunError> {
+    thread::scope(|scope| {
+        let mut drives = Vec::with_capacity(jobs.len());
+        for SimulatedJob {
+            workload,
+            target,
+            outcome,
+        } in jobs
+        {
+            let (sender, measured) = mpsc::sync_channel(QUEUED);
+            let (recycler, recycled) = mpsc::sync_channel(QUEUED);
+            let mut sink = ChannelSink { sender, recycled };
+            // The sink is dropped with the closure, which ends the drive's messages.
+            let thread = scope.spawn(move || run_drive(workload, target, stop, &mut sink));
+            drives.push(DriveThread {
+                measured,
+                recycler,
+                next: None,
+                outcome,
+                thread,
+            });
+        }
+        while let Some((drive, measured)) = next_in_time(&mut drives) {
+            let unused = drive.outcome.receive(measured, observer);
+            // Dropped where the thread has ended or has enough.
+            let _ = drive.recycler.try_send(unused);
+        }
+        let mut first_error = Ok(());
+        for drive in drives {
+            match drive.thread.join() {
+                Ok(Ok(done)) => drive.outcome.finish(done),
+                Ok(Err(error)) => first_error = first_error.and(Err(error)),
+                // A panic is a defect of the model.
+                Err(panic) => resume_unwind(panic),
+            }
+        }
+        first_error
+    })
+}
+
+/// The caller's end of a drive's thread.
+struct DriveThread<'scope, 'a> {
+    measured: Receiver<Measured>,
+    recycler: SyncSender<Interval>,
+    /// Received, and not yet given to the observer.
+    next: Option<Measured>,
+    outcome: &'a mut DriveOutcome,
+    thread: thread::ScopedJoinHandle<'scope, Result<DriveEnd, RunError>>,
+}
+
+/// The earliest interval not yet given to the observer, by end, then in the order of the drives; waits until each drive
+/// has one or has ended.
+fn next_in_time<'b, 'scope, 'a>(
+    drives: &'b mut [DriveThread<'scope, 'a>],
+) -> Option<(&'b mut DriveThread<'scope, 'a>, Measured)> {
+    for drive in drives.iter_mut() {
+        if drive.next.is_none() {
+            drive.next = drive.measured.recv().ok();
+        }
+    }
+    let end = |drive: &DriveThread<'_, '_>| Some(drive.next.as_ref()?.interval.end);
+    let (_, index) = (drives.iter().enumerate())
+        .filter_map(|(index, drive)| Some((end(drive)?, index)))
+        .min()?;
+    let drive = &mut drives[index];
+    let measured = drive.next.take()?;
+    Some((drive, measured))
+}
+
+impl DriveOutcome {
+    /// Count what was measured and pass it on; returns the storage.
+    fn receive(&mut self, measured: Measured, observer: &mut dyn RunObserver) -> Interval {
+        let Measured {
+            interval,
+            telemetry,
+        } = measured;
+        self.totals.add(&interval);
+        if interval.end > interval.start || !interval.is_empty() {
+            observer.interval(self.drive, &interval);
+            if let Some(telemetry) = telemetry {
+                observer.telemetry(self.drive, interval.end, telemetry);
+            }
+        }
+        interval
+    }
+
+    fn finish(&mut self, done: DriveEnd) {
+        self.end = done.end;
+        for report in done.verify {
+            self.add_verify(report);
+        }
+    }
+}
+
+/// Passes intervals on in the thread of the drive.
+struct CallerSink<'a> {
+    outcome: &'a mut DriveOutcome,
+    observer: &'a mut dyn RunObserver,
+}
+
+impl IntervalSink for CallerSink<'_> {
+    fn interval(&mut self, interval: Interval, telemetry: Option<Telemetry>) -> Option<Interval> {
+        let measured = Measured {
+            interval,
+            telemetry,
+        };
+        Some(self.outcome.receive(measured, self.observer))
+    }
+}
+
+/// Sends intervals to the thread of the caller.
+struct ChannelSink {
+    sender: SyncSender<Measured>,
+    recycled: Receiver<Interval>,
+}
+
+impl IntervalSink for ChannelSink {
+    fn interval(&mut self, interval: Interval, telemetry: Option<Telemetry>) -> Option<Interval> {
+        // The caller receives until the drive has ended.
+        let _ = self.sender.send(Measured {
+            interval,
+            telemetry,
+        });
+        self.recycled.try_recv().ok()
+    }
+}
+
+fn run_drive(
+    workload: &Workload,
+    target: &mut SimTarget,
+    stop: &AtomicBool,
+    sink: &mut dyn IntervalSink,
+) -> Result<DriveEnd, RunError> {
+    target.begin_job(
+        workload.numjobs,
+        workload.iodepth,
+        workload.access.block_sizes.max_bytes(),
+    )?;
+    let start = target.now();
+    let learned = LearnedSeed::default();
+    let mut workers = (0..workload.numjobs)
+        .map(|i| Worker::new(workload, i, i * workload.iodepth, start, &learned))
+        .collect::<Result<Vec<_>, _>>()?;
+    let mut recorder = recorder(workload, start);
+    let end = run_io_loop(
+        target,
+        &mut workers,
+        IoLoopConfig::of(workload),
+        &mut recorder,
+        stop,
+        sink,
+    )?;
+    Ok(DriveEnd {
+        end,
+        verify: workers.iter().map(Worker::verify_report).collect(),
+    })
+}
