@@ -154,11 +154,8 @@ impl Situation {
         if known.peek().is_none() {
             return Ok(Situation::OtherKinds);
         }
-        let depth = |m: &Measurement| match m.procedure {
-            Procedure::Steady(w) => Some(w.threads * w.queue_depth),
-            _ => None,
-        };
-        let at_depth = known.any(|m| in_flight.is_none() || depth(m) == in_flight);
+        let wanted = in_flight;
+        let at_depth = known.any(|m| wanted.is_none() || self::in_flight(m) == wanted);
         Ok(match at_depth {
             true => Situation::AnotherBlock,
             false => Situation::AnotherDepth,
@@ -217,6 +214,46 @@ pub fn interval(
     Ok(found.next().copied())
 }
 
+/// All intervals of a built-in profile's figures, with the numbers of I/Os in flight for which each holds; `None`: any other. Figures of
+/// profiles of other names are predicted from facts only. With `altered` (a drive whose options change what was measured, such as
+/// additional over-provisioning) no figure of the same kind counts as known.
+pub fn of_profile(
+    profile: &str,
+    altered: bool,
+) -> Result<Vec<(Option<u32>, PredictiveInterval)>, CalibrateError> {
+    let figures = crate::published::published(profile)?;
+    let mut out = Vec::new();
+    for kind in FigureKind::ALL {
+        let of_kind = figures.iter().filter(|m| FigureKind::of(m) == kind);
+        let mut depths: Vec<u32> = of_kind.filter_map(in_flight).collect();
+        depths.sort_unstable();
+        depths.dedup();
+        // No workload has 0 in flight: a number that no figure has.
+        let situation = |depth| match Situation::of(profile, kind, Some(depth)) {
+            Ok(Situation::AnotherBlock | Situation::AnotherDepth) if altered => {
+                Ok(Situation::OtherKinds)
+            }
+            other => other,
+        };
+        if let Some(any) = interval(kind, situation(0)?)? {
+            out.push((None, any));
+        }
+        for depth in depths {
+            let known = interval(kind, situation(depth)?)?;
+            out.extend(known.map(|known| (Some(depth), known)));
+        }
+    }
+    Ok(out)
+}
+
+/// I/Os in flight of a measured workload; `None` of other procedures.
+fn in_flight(measurement: &Measurement) -> Option<u32> {
+    match measurement.procedure {
+        Procedure::Steady(w) => Some(w.threads * w.queue_depth),
+        _ => None,
+    }
+}
+
 /// Parse a table.
 pub fn parse(text: &str) -> Result<Vec<PredictiveInterval>, CalibrateError> {
     let mut out = Vec::new();
@@ -230,10 +267,7 @@ pub fn parse(text: &str) -> Result<Vec<PredictiveInterval>, CalibrateError> {
         };
         let unit = PredictiveInterval::unit(one.kind);
         if row.text("unit")? != unit {
-            return Err(row.error(
-                "unit",
-                &format!("the unit of {} is {unit}", one.kind.name()),
-            ));
+            return Err(row.error("unit", format!("the unit of {} is {unit}", one.kind.name())));
         }
         let least = if unit == "factor" {
             0.0

@@ -7,7 +7,9 @@ use assay_device::identity::DriveInfo;
 use assay_stats::Estimate;
 use assay_stats::compare::ComparisonSettings;
 use assay_store::Run;
-use assay_store::model::DriveRecord;
+use assay_store::model::{
+    CellResult, DriveRecord, LATENCY_PERCENTILE, PREDICTIVE_LEVEL, WorkloadRecord,
+};
 use assay_store::read::{CellDrive, CellRecord, CellState};
 use serde_json::{Map, Value, json};
 
@@ -23,6 +25,7 @@ pub fn job(run: &Run, info: &DriveInfo) -> Value {
                 "write": result.write,
                 "verify": result.verify,
                 "values": result.values,
+                "predictive": predictive(record(run, drive.drive), &cell.plan.workload, &result),
             })
         };
         cell.drives.iter().map(job).collect()
@@ -60,7 +63,10 @@ pub fn suite(run: &Run) -> Value {
             .cells
             .iter()
             .filter(|cell| cell.plan.drives.contains(&index));
-        let cell = |cell: &CellRecord| cell_of(cell, cell.drives.iter().find(|d| d.drive == index));
+        let cell = |cell: &CellRecord| {
+            let part = cell.drives.iter().find(|d| d.drive == index);
+            cell_of(cell, drive, part)
+        };
         let steady: Vec<_> = run.steady.iter().filter(|s| s.drive == index).collect();
         json!({
             "drive": drive,
@@ -87,7 +93,7 @@ pub fn suite(run: &Run) -> Value {
     })
 }
 
-fn cell_of(cell: &CellRecord, drive: Option<&CellDrive>) -> Value {
+fn cell_of(cell: &CellRecord, record: &DriveRecord, drive: Option<&CellDrive>) -> Value {
     let workload = &cell.plan.workload;
     let (state, why) = match &cell.state {
         CellState::Planned => ("planned", None),
@@ -148,6 +154,38 @@ fn cell_of(cell: &CellRecord, drive: Option<&CellDrive>) -> Value {
         ] {
             object[key] = value;
         }
+        if record.simulated {
+            object["predictive"] = predictive(Some(record), workload, result);
+        }
+    }
+    object
+}
+
+fn record(run: &Run, drive: usize) -> Option<&DriveRecord> {
+    run.manifest.drives.get(drive)
+}
+
+/// 90 % predictive intervals of a simulated drive's figures; null where no figure of the kind was ever predicted, and of a real drive.
+fn predictive(
+    record: Option<&DriveRecord>,
+    workload: &WorkloadRecord,
+    result: &CellResult,
+) -> Value {
+    let factors = |kind: &str| record?.predictive(kind, workload.in_flight());
+    let Some(rate) = workload.figure_kind().and_then(factors) else {
+        return Value::Null;
+    };
+    let mut object = json!({
+        "level": PREDICTIVE_LEVEL,
+        "figure": rate.figure,
+        "situation": rate.situation,
+        "predictions": rate.predictions,
+        "mib_per_s": rate.of_rate(result.mib_per_s()),
+        "iops": rate.of_rate(result.iops()),
+        "latency_mean_ns": rate.of_mean_latency(result.latency().mean),
+    });
+    if let Some(percentiles) = factors(LATENCY_PERCENTILE) {
+        object["latency_percentile_factors"] = json!([percentiles.low, percentiles.high]);
     }
     object
 }

@@ -176,7 +176,9 @@ impl<'a> Section<'a> {
         Table::of_drives(self.caption(what), columns, rows, notes)
     }
     pub fn remarks(&self) -> Vec<String> {
-        tables::remarks(&self.points)
+        let mut remarks = tables::remarks(&self.points);
+        remarks.extend(tables::predictive::notes(&self.points));
+        remarks
     }
     pub fn results(&self) -> impl Iterator<Item = &'a CellResult> + Clone {
         self.points.iter().filter_map(Point::result)

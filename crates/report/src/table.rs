@@ -128,6 +128,8 @@ pub struct Number {
     pub mark: Option<String>,
     /// Half-width of its 95 % confidence interval, in its unit.
     pub spread: Option<String>,
+    /// Its 90 % predictive interval, if it is a simulated drive's.
+    pub range: Option<String>,
     /// A mean over a series; it has a spread unless the series was too short.
     pub averaged: bool,
     /// Details for a tooltip.

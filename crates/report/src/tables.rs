@@ -3,7 +3,7 @@
 //! - [`matrix`]: rows and columns are the axes that vary, drives side by side;
 //! - [`figures`]: every figure of every cell;
 //! - [`concurrent`]: drives alone and together, and interval by interval as `iostat` prints them;
-//! - [`published`]: published figures beside those of the simulation;
+//! - [`published`]: published figures beside those of the simulation; [`predictive`]: where the real drive's figures are expected;
 //! - [`soak`]: a long run;
 //! - [`consistency`], [`knee`], [`load`], [`rounds`], [`saturation`], [`thermal`], [`capacity`], [`stream`]: results of the views;
 //! - [`phases`]: causes of the rate;
@@ -21,6 +21,7 @@ pub mod load;
 pub mod matrix;
 pub mod phases;
 pub mod power;
+pub mod predictive;
 pub mod published;
 pub mod rounds;
 pub mod saturation;

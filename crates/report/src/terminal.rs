@@ -17,7 +17,7 @@ use crate::format::{capacity, figure, humanise, joined, micros, percent, stamp, 
 use crate::grid::{self, Point, Section};
 use crate::metric::{LATENCIES, Latency, ResultMetric};
 use crate::table::{Column, Heading, Row, Table, TableCell};
-use crate::tables::{self, figures, rounds};
+use crate::tables::{self, figures, predictive, rounds};
 use text::{Paint, TextPage};
 pub use verdicts::verdicts;
 
@@ -245,6 +245,13 @@ fn job(page: &mut TextPage, section: &Section<'_>, point: &Point<'_>) {
     }
     if let Some(result) = point.result() {
         job_figures(page, result);
+        if let Some(line) = predictive::line(point, result) {
+            page.pair(
+                "real drive",
+                &format!("90 % predictive interval {line}"),
+                None,
+            );
+        }
     }
     page.blank();
 }

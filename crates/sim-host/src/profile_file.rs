@@ -45,6 +45,16 @@ pub fn load(name: &str) -> Result<(String, Profile), ProfileFileError> {
     Ok((text, profile))
 }
 
+/// Member `k` of a built-in profile's ensemble, from 0: the profile with other numbers that explain the published figures of its drive
+/// about as well.
+///
+/// # Errors
+/// When there is no such profile, it has no ensemble or no such member; profiles in files have none.
+pub fn load_member(name: &str, k: usize) -> Result<Profile, ProfileFileError> {
+    let text = Profile::member(name, k).map_err(ProfileFileError::Builtin)?;
+    Profile::from_toml(&text).map_err(ProfileFileError::Builtin)
+}
+
 fn read(path: &Path) -> std::io::Result<String> {
     let metadata = std::fs::metadata(path)?;
     if !metadata.is_file() || metadata.len() > MAX_BYTES {

@@ -75,8 +75,7 @@ pub struct Fault {
 pub const MAX_LATENCY_SPIKE: Nanos = Nanos(10 * 365 * 86_400 * 1_000_000_000);
 
 const FAULT_FORMS: &str = "corrupt-write@N, drop-write@N, misdirect-write@N, stale-read@N, read-error@N, write-error@N, latency-spike@N=TIME, drop-flush@N, power-loss@N, surprise-removal@N, media-error@OFFSET+LENGTH or wrap:SIZE";
-const KEYS: &str =
-    "seed, state, op, ambient, ps, apst, coalescing, map_cache, data, cycles, retention, fault";
+const KEYS: &str = "seed, member, state, op, ambient, ps, apst, coalescing, map_cache, data, cycles, retention, fault";
 
 /// Why an option was rejected.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -104,6 +103,9 @@ pub enum OptionError {
 pub struct DriveOptions {
     /// Seed of all random numbers.
     pub seed: u64,
+    /// Member of the profile's ensemble ([`crate::Profile::member`]); `None`: the profile itself. It chooses the profile, so it has no
+    /// effect on a drive that is already made from one.
+    pub member: Option<usize>,
     /// Content at power-on.
     pub state: InitialState,
     /// Extra over-provisioning in percent of the capacity, at most 90.
@@ -136,13 +138,14 @@ pub struct DriveOptions {
 }
 
 impl DriveOptions {
-    /// Set one option: `seed=7`, `state=fresh|filled`, `op=25%`, `ambient=30`, `ps=2`, `apst=on|off`,
+    /// Set one option: `seed=7`, `member=3`, `state=fresh|filled`, `op=25%`, `ambient=30`, `ps=2`, `apst=on|off`,
     /// `coalescing=100us/4` (or `off`), `map_cache=1m` (or `off`), `data=keep|checksum|drop`, `cycles=1500`,
     /// `retention=90d`, `fault=drop-write@100` (repeatable), `fault=latency-spike@100=50ms`. Errors name known keys or
     /// accepted values.
     pub fn set(&mut self, key: &str, value: &str) -> Result<(), OptionError> {
         let expected = match key {
             "seed" => "a whole number from 0 to 2^64 - 1",
+            "member" => "the number of a member of the profile's ensemble, from 0",
             "state" => "fresh or filled",
             "op" => "a percentage from 0% to 90%, such as 25%",
             "ambient" => "a temperature in Celsius from -40 to 85, such as 30",
@@ -174,6 +177,7 @@ impl DriveOptions {
     fn parse(&mut self, key: &str, value: &str) -> Option<()> {
         match key {
             "seed" => self.seed = value.parse().ok()?,
+            "member" => self.member = Some(value.parse().ok()?),
             "state" => {
                 self.state = match value {
                     "fresh" => InitialState::Fresh,

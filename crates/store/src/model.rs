@@ -9,11 +9,13 @@ use assay_stats::{
 use assay_units::{Nanos, Op};
 use serde::{Deserialize, Serialize};
 
+mod predictive;
 mod procedure;
 mod telemetry;
 mod verdict;
 pub mod warning;
 
+pub use predictive::{LATENCY_PERCENTILE, PREDICTIVE_LEVEL, PredictiveFactors};
 pub use procedure::{CellView, OFFERED_IOPS, OfferedLoad, Round, SteadyRecord};
 pub use telemetry::{ProbeProperty, TelemetryRecord};
 pub use verdict::{Reason, ReasonWeight, Verdict, VerdictResult};
@@ -132,6 +134,9 @@ pub struct DriveRecord {
     /// Published figures of the drive that a simulated one models.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub published: Vec<Published>,
+    /// 90 % predictive intervals of a simulated drive's figures.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub predictive: Vec<PredictiveFactors>,
 }
 
 impl DriveRecord {

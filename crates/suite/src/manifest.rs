@@ -2,12 +2,13 @@
 
 use std::collections::BTreeMap;
 
+use assay_calibrate::predictive::{self, PredictiveInterval};
 use assay_device::host::{HostInfo, wall_clock};
 use assay_device::identity::{DriveInfo, DriveKind};
 use assay_device::nvme::display;
 use assay_device::session::DriveSession;
 use assay_ssd::published;
-use assay_store::model::{self, BuildRecord, Manifest, Published, SCHEMA};
+use assay_store::model::{self, BuildRecord, Manifest, PredictiveFactors, Published, SCHEMA};
 use assay_units::text::format_size;
 
 use crate::expand::RunPlan;
@@ -117,6 +118,7 @@ pub fn drive(info: &DriveInfo, label: &str) -> model::DriveRecord {
         profile: info.profile.clone(),
         details: details(info),
         published: published(info),
+        predictive: predictive(info),
         ..model::DriveRecord::default()
     }
 }
@@ -147,6 +149,33 @@ fn published(info: &DriveInfo) -> Vec<Published> {
     });
     let files = reference_files::of(profile);
     bandwidths.chain(streams).chain(files).collect()
+}
+
+/// Options that change neither the drive's numbers nor its state.
+const HARMLESS: [&str; 3] = ["seed", "member", "data"];
+
+/// 90 % predictive intervals of a simulated drive's figures; none of other drives. Options such as additional over-provisioning, an age
+/// or an ambient temperature change what was measured, so intervals are then those of figures of other kinds.
+fn predictive(info: &DriveInfo) -> Vec<PredictiveFactors> {
+    let Some(profile) = info.profile.as_ref().filter(|_| info.simulated) else {
+        return Vec::new();
+    };
+    let options = info.spec.split_once(',').map_or("", |(_, options)| options);
+    let mut keys = options
+        .split(',')
+        .map(|o| o.split('=').next().unwrap_or(""));
+    let altered = keys.any(|key| !key.is_empty() && !HARMLESS.contains(&key.trim()));
+    let intervals =
+        predictive::of_profile(profile, altered).expect("the embedded tables are read in tests");
+    let factors = |(in_flight, interval): (Option<u32>, PredictiveInterval)| PredictiveFactors {
+        figure: interval.kind.name().to_owned(),
+        in_flight,
+        situation: interval.situation.name().to_owned(),
+        predictions: interval.predictions,
+        low: interval.low,
+        high: interval.high,
+    };
+    intervals.into_iter().map(factors).collect()
 }
 
 /// A published rate of incompressible data with one I/O in flight.
@@ -233,3 +262,7 @@ fn namespace(info: &DriveInfo) -> Option<String> {
     let controller = location.controller.display();
     Some(format!("{} of {controller}{beside}", location.nsid))
 }
+
+#[cfg(test)]
+#[path = "../tests/unit/manifest.rs"]
+mod tests;

@@ -151,10 +151,6 @@ impl ServedDrive {
                 "{text} is not a simulated drive; name one as sim:PROFILE (`assay list` shows the profiles)"
             );
         };
-        let (_, profile) = profile_file::load(name).map_err(|source| SessionError::Profile {
-            spec: text.to_owned(),
-            source,
-        })?;
         // Written data is kept unless the options say otherwise; blocks that can be regenerated are kept as parameters.
         let mut options = DriveOptions {
             keep_data: true,
@@ -169,6 +165,14 @@ impl ServedDrive {
                 source,
             })?;
         }
+        let profile = match options.member {
+            Some(member) => profile_file::load_member(name, member),
+            None => profile_file::load(name).map(|(_, profile)| profile),
+        };
+        let profile = profile.map_err(|source| SessionError::Profile {
+            spec: text.to_owned(),
+            source,
+        })?;
         // Only a planned fault cuts the power of a served drive.
         let cuts = |fault: &Fault| fault.kind == FaultKind::PowerLoss;
         options.no_power_loss = !options.faults.iter().any(cuts);

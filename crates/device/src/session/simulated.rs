@@ -42,11 +42,6 @@ pub(super) fn settings(
     keep_data: bool,
 ) -> Result<(Profile, DriveOptions), SessionError> {
     let spec = || spec.to_owned();
-    let unknown = |source| SessionError::Profile {
-        spec: spec(),
-        source,
-    };
-    let (_, profile) = profile_file::load(profile_name).map_err(unknown)?;
     let mut options = DriveOptions::default();
     for (key, value) in pairs {
         let unknown = |source| SessionError::Option {
@@ -55,6 +50,14 @@ pub(super) fn settings(
         };
         options.set(key, value).map_err(unknown)?;
     }
+    let profile = match options.member {
+        Some(member) => profile_file::load_member(profile_name, member),
+        None => profile_file::load(profile_name).map(|(_, profile)| profile),
+    };
+    let profile = profile.map_err(|source| SessionError::Profile {
+        spec: spec(),
+        source,
+    })?;
     if keep_data && !options.keep_data {
         // Verified data is regenerated instead of stored.
         (options.keep_data, options.regenerate_data) = (true, true);

@@ -142,6 +142,7 @@ fn cell(cell: &TableCell, first: &str) -> Markup {
             {
                 @if n.best { strong { (n.text) } } @else { (n.text) }
                 @if let Some(spread) = &n.spread { small.pm { "\u{b1} " (spread) } }
+                @if let Some(range) = &n.range { small.range { (range) } }
                 @if let Some(mark) = &n.mark { small { (mark) } }
             }
         },

@@ -7,12 +7,18 @@ use assay_store::model::CellResult;
 
 use crate::format;
 use crate::grid::{Point, Section};
-use crate::metric::LATENCIES;
+use crate::metric::{LATENCIES, ResultMetric};
 use crate::table::{Column, Table, TableCell};
-use crate::tables::{axis_columns, latency_cells, mark, reason, rows_of_points};
+use crate::tables::{axis_columns, latency_cells, mark, predictive, reason, rows_of_points};
 
 /// Shown only where some result has enough samples: most jobs do not.
 pub const RAREST: &str = "p99.999";
+
+/// Heading of [`PREDICTED`].
+const PREDICTIVE: &str = "real drive, 90 % predictive interval";
+
+/// Figures with a column for their predictive interval.
+const PREDICTED: [ResultMetric; 3] = [ResultMetric::IOPS, ResultMetric::MEAN, ResultMetric::P99];
 
 /// Columns of the service time.
 const SERVICE: [&str; 3] = ["mean", "p99", "max"];
@@ -64,6 +70,11 @@ pub fn table(section: &Section<'_>, whole: bool) -> Table {
     let mut values = value_keys(section.results());
     values.retain(|_| whole);
     let estimated = whole && section.points.iter().any(|p| precision(p) != [None; 2]);
+    let predicted = whole
+        && section
+            .points
+            .iter()
+            .any(|p| predictive::of(p)[0].is_some());
     let mixed = any(|r| operations(r).len() > 1 || r.write.ios > 0 && r.read.ios > 0);
 
     let mut columns = axis_columns(section);
@@ -74,6 +85,9 @@ pub fn table(section: &Section<'_>, whole: bool) -> Table {
     if estimated {
         let group = "confidence, \u{b1} % (95 %)";
         columns.extend(Column::all_under(group, ["rate", "mean latency"]));
+    }
+    if predicted {
+        columns.extend(Column::all_under(PREDICTIVE, PREDICTED.map(|m| m.label)));
     }
     let group = if service {
         "latency from the intended start, \u{b5}s"
@@ -109,6 +123,11 @@ pub fn table(section: &Section<'_>, whole: bool) -> Table {
             let single = operations(result).len() == 1;
             cells.extend(precision(point).map(|pct| TableCell::figure(pct.filter(|_| single))));
         }
+        if predicted {
+            let range = |metric| predictive::range(point, metric).map(predictive::text);
+            let cell = |text: Option<String>| text.map_or(TableCell::Empty, TableCell::number);
+            cells.extend(PREDICTED.map(|metric| cell(range(metric))));
+        }
         cells.extend(latency_cells(&summary.latency_ns, &latencies));
         if service && whole {
             let of = |s| latency_cells(s, &SERVICE);
@@ -143,7 +162,7 @@ pub fn table(section: &Section<'_>, whole: bool) -> Table {
         notes.push("host power: power of the host's processors by their own counters (RAPL), not of the drive".to_owned());
     }
     if estimated {
-        notes.push("confidence: half-width of the 95 % confidence interval of the mean, in percent of it, by batch means of the intervals, which allows for their correlation; it does not cover the variation between repetitions".to_owned());
+        notes.push("confidence: sampling noise of the run, as half-width of the 95 % confidence interval of the mean, in percent of it, by batch means of the intervals, which allows for their correlation; it does not cover the variation between repetitions, nor how a simulated drive differs from the real one".to_owned());
     }
     let caption = if whole {
         section.caption("all figures")

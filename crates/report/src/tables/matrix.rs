@@ -5,7 +5,7 @@ use crate::format;
 use crate::grid::{Point, Section};
 use crate::metric::ResultMetric;
 use crate::table::{Column, Heading, Row, Table, TableCell};
-use crate::tables::{cell_of, spread, spread_note};
+use crate::tables::{cell_of, predictive, spread, spread_note};
 
 /// The table of one metric; `None` when nothing varies.
 pub fn table(section: &Section<'_>, metric: ResultMetric) -> Option<Table> {
@@ -86,7 +86,9 @@ fn figure(point: &Point<'_>, metric: ResultMetric, rivals: &[f64], largest: f64)
         _ => (None, 1.0),
     };
     cell_of(point, |r| metric.of(r)).with(|n| {
-        n.spread = spread(estimate, unit);
+        // Of a simulated drive, what matters is how far the real one may be from it, not the run's sampling noise.
+        n.range = predictive::range(point, metric).map(predictive::text);
+        n.spread = spread(estimate, unit).filter(|_| n.range.is_none());
         n.share = (largest > 0.0).then(|| value / largest);
         n.best = rivals.len() > 1 && !rivals.iter().any(beaten);
     })

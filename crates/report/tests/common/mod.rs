@@ -238,6 +238,30 @@ pub fn drive(label: &str, model: &str, serial: &str, capacity_bytes: u64) -> Dri
         probe: Vec::new(),
         power_limits_mw: BTreeMap::new(),
         published: Vec::new(),
+        predictive: predictive(label),
+    }
+}
+
+/// Intervals of the kinds that were predicted: of one drive, by depth too.
+fn predictive(label: &str) -> Vec<PredictiveFactors> {
+    let factors = |figure: &str, in_flight, situation: &str, low, high| PredictiveFactors {
+        figure: figure.to_owned(),
+        in_flight,
+        situation: situation.to_owned(),
+        predictions: 44,
+        low,
+        high,
+    };
+    match label {
+        "samsung-951" => vec![
+            factors("random_read", None, "another_depth", 0.8, 1.3),
+            factors("random_read", Some(16), "another_block", 0.93, 1.08),
+            factors("random_read", Some(64), "another_block", 0.93, 1.08),
+            factors("sequential_read", None, "other_kinds", 0.7, 1.5),
+            factors(LATENCY_PERCENTILE, None, "other_kinds", 0.5, 2.0),
+        ],
+        "intel-600p" => vec![factors("random_read", None, "facts_only", 0.6, 1.7)],
+        _ => Vec::new(),
     }
 }
 

@@ -137,10 +137,15 @@ pub fn tables(page: &str) -> Tables {
                         between(row, "<th scope=\"row\"", "</th>")[0]
                     ));
                     let cells = between(row, "<td", "</td>");
-                    (
-                        heading,
-                        cells.iter().map(|c| words(&format!("<td{c}"))).collect(),
-                    )
+                    // The interval below a figure is not part of it.
+                    let figure = |cell: &String| match cell.split_once("<small class=\"range\">") {
+                        Some((before, after)) => {
+                            let after = after.split_once("</small>").map_or("", |(_, after)| after);
+                            words(&format!("<td{before}{after}"))
+                        }
+                        None => words(&format!("<td{cell}")),
+                    };
+                    (heading, cells.iter().map(figure).collect())
                 })
                 .collect();
             (caption, rows)

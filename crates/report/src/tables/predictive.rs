@@ -1,0 +1,109 @@
+//! 90 % predictive intervals of simulated figures: where the real drive's figure is expected.
+
+use assay_store::model::{CellResult, LATENCY_PERCENTILE, PredictiveFactors};
+
+use crate::format::{distinct, figure};
+use crate::grid::Point;
+use crate::metric::ResultMetric;
+
+/// The intervals of a point's rate and of its latency percentiles; `None` where no figure of the kind was ever predicted, and of a real
+/// drive.
+pub fn of<'a>(point: &Point<'a>) -> [Option<&'a PredictiveFactors>; 2] {
+    let drive = point.set.drives[point.drive].info;
+    let workload = &point.plan().workload;
+    let alone = !point.is_concurrent() && workload.rate_iops == 0.0;
+    let Some(kind) = workload.figure_kind().filter(|_| alone) else {
+        return [None; 2];
+    };
+    [kind, LATENCY_PERCENTILE].map(|kind| drive.predictive(kind, workload.in_flight()))
+}
+
+/// The interval of one of a point's figures, in the units of its table.
+pub fn range(point: &Point<'_>, metric: ResultMetric) -> Option<[f64; 2]> {
+    let value = metric.of(point.result()?)?;
+    let [rate, percentiles] = of(point);
+    match (
+        metric.is_latency(),
+        metric.label == ResultMetric::MEAN.label,
+    ) {
+        (false, _) => Some(rate?.of_rate(value)),
+        (true, true) => Some(rate?.of_mean_latency(value)),
+        (true, false) => Some(percentiles?.of_rate(value)),
+    }
+}
+
+/// An interval in the common notation.
+pub fn text([low, high]: [f64; 2]) -> String {
+    format!("{} to {}", figure(low), figure(high))
+}
+
+/// Rate and percentiles of a result, for the lines of a single job; `None` without an interval of the rate.
+pub fn line(point: &Point<'_>, result: &CellResult) -> Option<String> {
+    let [rate, percentiles] = of(point);
+    let rate = rate?;
+    let mut out = format!(
+        "{} IOPS, {} MiB/s",
+        text(rate.of_rate(result.iops())),
+        text(rate.of_rate(result.mib_per_s()))
+    );
+    if let Some(factors) = percentiles {
+        out.push_str(&format!(", latency percentiles {}", times(factors)));
+    }
+    Some(format!("{out} ({})", basis(rate)))
+}
+
+fn times(factors: &PredictiveFactors) -> String {
+    format!("{:.2} to {:.2} times", factors.low, factors.high)
+}
+
+/// What the profile's fit knew of such figures.
+fn knew(factors: &PredictiveFactors) -> &str {
+    match factors.situation.as_str() {
+        "another_block" => "fitted depth",
+        "another_depth" => "other depth",
+        "other_kinds" => "other kind of figure",
+        "facts_only" => "from facts only",
+        other => other,
+    }
+}
+
+/// What the interval is estimated from.
+fn basis(factors: &PredictiveFactors) -> String {
+    let of = factors.predictions;
+    format!("{}; {of} held-out figures", knew(factors))
+}
+
+/// A note per simulated drive with its intervals relative to the figures; none for real drives.
+pub fn notes(points: &[Point<'_>]) -> Vec<String> {
+    // Run folders of earlier versions have no intervals.
+    let with =
+        |p: &&Point<'_>| p.result().is_some() && !p.set.drives[p.drive].info.predictive.is_empty();
+    let points: Vec<&Point<'_>> = points.iter().filter(with).collect();
+    let of_drive = |drive: usize| {
+        let mine: Vec<&Point<'_>> = points
+            .iter()
+            .copied()
+            .filter(|p| p.drive == drive)
+            .collect();
+        let pairs = mine.iter().map(|p| of(p));
+        let (rates, percentiles): (Vec<_>, Vec<_>) = pairs.map(|[r, p]| (r, p)).unzip();
+        let list = |all: Vec<Option<&PredictiveFactors>>| {
+            let texts = all.into_iter().flatten();
+            distinct(texts.map(|f| format!("{} ({})", times(f), knew(f)))).join(", ")
+        };
+        let (rates, percentiles) = (list(rates), list(percentiles));
+        let intervals = match (rates.as_str(), percentiles.as_str()) {
+            ("", _) => "unknown: no such workload was ever compared with a real drive".to_owned(),
+            (rates, "") => rates.to_owned(),
+            (rates, percentiles) => format!("{rates}, of latency percentiles {percentiles}"),
+        };
+        let name = mine[0].set.full_name(drive);
+        format!("{name}: 90 % predictive interval of the real drive {intervals}")
+    };
+    let drives = distinct(points.iter().map(|p| p.drive));
+    drives.into_iter().map(of_drive).collect()
+}
+
+#[cfg(test)]
+#[path = "../../tests/unit/tables/predictive.rs"]
+mod tests;

@@ -1,0 +1,32 @@
+use super::*;
+
+fn factors(situation: &str) -> PredictiveFactors {
+    PredictiveFactors {
+        figure: "random_read".to_owned(),
+        in_flight: None,
+        situation: situation.to_owned(),
+        predictions: 44,
+        low: 0.8,
+        high: 1.25,
+    }
+}
+
+#[test]
+fn intervals_are_in_the_common_notation() {
+    assert_eq!(text([1234.4, 98765.0]), "1,234 to 98,765");
+    assert_eq!(times(&factors("")), "0.80 to 1.25 times");
+}
+
+#[test]
+fn the_basis_names_what_the_fit_knew_and_how_many_figures_tell() {
+    for situation in [
+        "another_block",
+        "another_depth",
+        "other_kinds",
+        "facts_only",
+    ] {
+        let text = basis(&factors(situation));
+        assert!(text.ends_with("; 44 held-out figures"), "{text}");
+        assert!(!text.contains(situation), "{text}");
+    }
+}

@@ -1,0 +1,77 @@
+//! Predictive intervals of simulated figures, as recorded with a simulated drive.
+
+use serde::{Deserialize, Serialize};
+
+use super::{DriveRecord, WorkloadRecord};
+
+/// Kind of the percentiles of a latency.
+pub const LATENCY_PERCENTILE: &str = "latency_percentile";
+
+/// Probability of the recorded intervals.
+pub const PREDICTIVE_LEVEL: f64 = 0.9;
+
+/// 90 % predictive interval of a kind of figure of a simulated drive: where the figure of the real drive is expected, relative to the
+/// simulated one. Estimated from figures that no fit had seen; the sampling noise of a run is not part of it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct PredictiveFactors {
+    /// Kind of figure, such as `random_read` (rate of random reads) or [`LATENCY_PERCENTILE`].
+    pub figure: String,
+    /// I/Os in flight for which it holds; none: any other number.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub in_flight: Option<u32>,
+    /// What the profile's fit knew: `another_block`, `another_depth`, `other_kinds` or `facts_only`.
+    pub situation: String,
+    /// Figures from which it was estimated.
+    pub predictions: u32,
+    /// 5 % of the real figures are below this multiple of the simulated one; of a temperature, below it and this many kelvin.
+    pub low: f64,
+    /// 5 % are above.
+    pub high: f64,
+}
+
+impl PredictiveFactors {
+    /// Interval of a rate, in its unit.
+    pub fn of_rate(&self, simulated: f64) -> [f64; 2] {
+        [simulated * self.low, simulated * self.high]
+    }
+
+    /// Interval of a mean latency, in its unit: with a fixed number in flight, the inverse of the rate's (Little's law).
+    pub fn of_mean_latency(&self, simulated: f64) -> [f64; 2] {
+        [simulated / self.high, simulated / self.low]
+    }
+}
+
+impl DriveRecord {
+    /// The interval of a kind of figure with so many I/Os in flight; `None` of a real drive, and where no figure of this kind was ever
+    /// predicted.
+    pub fn predictive(&self, figure: &str, in_flight: u32) -> Option<&PredictiveFactors> {
+        let of_kind = || self.predictive.iter().filter(|f| f.figure == figure);
+        let at_depth = of_kind().find(|f| f.in_flight == Some(in_flight));
+        at_depth.or_else(|| of_kind().find(|f| f.in_flight.is_none()))
+    }
+}
+
+impl WorkloadRecord {
+    /// The kind of its rate; `None` of reads mixed with writes, and of I/O through the page cache.
+    pub fn figure_kind(&self) -> Option<&'static str> {
+        if !self.direct {
+            return None;
+        }
+        match self.rw.as_str() {
+            "randread" => Some("random_read"),
+            "read" => Some("sequential_read"),
+            "write" => Some("sequential_write"),
+            "randwrite" => Some("random_write"),
+            _ => None,
+        }
+    }
+
+    /// I/Os in flight, all threads together.
+    pub fn in_flight(&self) -> u32 {
+        self.iodepth.max(1).saturating_mul(self.numjobs.max(1))
+    }
+}
+
+#[cfg(test)]
+#[path = "../../tests/unit/model/predictive.rs"]
+mod tests;

@@ -1,0 +1,52 @@
+use super::*;
+
+fn factors(figure: &str, in_flight: Option<u32>, low: f64, high: f64) -> PredictiveFactors {
+    PredictiveFactors {
+        figure: figure.to_owned(),
+        in_flight,
+        situation: String::new(),
+        predictions: 9,
+        low,
+        high,
+    }
+}
+
+#[test]
+fn the_interval_of_a_known_depth_precedes_that_of_any() {
+    let drive = DriveRecord {
+        predictive: vec![
+            factors("random_read", None, 0.5, 2.0),
+            factors("random_read", Some(16), 0.8, 1.25),
+        ],
+        ..DriveRecord::default()
+    };
+    let low = |figure, in_flight| drive.predictive(figure, in_flight).map(|f| f.low);
+    assert_eq!(low("random_read", 16), Some(0.8));
+    assert_eq!(low("random_read", 17), Some(0.5));
+    assert_eq!(low("random_write", 16), None);
+}
+
+#[test]
+fn a_mean_latency_has_the_inverse_interval() {
+    let one = factors("random_read", None, 0.5, 1.25);
+    assert_eq!(one.of_rate(100.0), [50.0, 125.0]);
+    assert_eq!(one.of_mean_latency(100.0), [80.0, 200.0]);
+}
+
+#[test]
+fn only_plain_direct_workloads_have_a_kind() {
+    let workload = |rw: &str, direct| WorkloadRecord {
+        rw: rw.to_owned(),
+        direct,
+        iodepth: 4,
+        numjobs: 8,
+        ..WorkloadRecord::default()
+    };
+    assert_eq!(
+        workload("randread", true).figure_kind(),
+        Some("random_read")
+    );
+    assert_eq!(workload("randrw", true).figure_kind(), None);
+    assert_eq!(workload("read", false).figure_kind(), None);
+    assert_eq!(workload("read", true).in_flight(), 32);
+}
