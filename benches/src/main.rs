@@ -71,6 +71,8 @@ enum Benchmark {
     Agreement,
     /// The simulated drive on one core: rates, and cost against depth, capacity and run length
     Simulation,
+    /// A job on a simulated drive through the command line, against the model alone and fio's null engine
+    SimulatedJob,
     /// The simulated drive behind an NVMe controller: commands through queues in memory, against the bare drive
     Controller,
     /// The stream's pattern: making and checking it, against copying memory
@@ -164,6 +166,7 @@ fn run() -> Result<()> {
         (Benchmark::Flatness, sections::flatness::measure),
         (Benchmark::Agreement, sections::agreement::measure),
         (Benchmark::Simulation, sections::simulation::measure),
+        (Benchmark::SimulatedJob, sections::simulated_job::measure),
         (Benchmark::Controller, sections::controller::measure),
         (Benchmark::Pattern, sections::pattern::measure),
         (Benchmark::Stream, sections::stream::measure),

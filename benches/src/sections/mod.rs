@@ -11,6 +11,7 @@ pub mod pattern;
 pub mod report;
 pub mod scaling;
 pub mod serve;
+pub mod simulated_job;
 pub mod simulation;
 pub mod stream;
 pub mod suites;

@@ -34,29 +34,50 @@ fn failure(name: &str, message: String) -> TargetError {
     }
 }
 
-/// The command of a slot's I/O.
-fn start(
-    drive: &mut Drive,
-    at: Nanos,
-    slot: u32,
-    io: &Io,
-    depth: u32,
-    buffers: Option<&mut Buffers>,
-) {
-    let command = Command {
-        tag: slot,
-        queue: (slot / depth) as u16,
-        op: io.op,
-        offset_bytes: io.offset_bytes,
-        len_bytes: io.len_bytes,
-        data: io.data,
-    };
-    match buffers {
-        Some(buffers) if io.op == Op::Write => {
-            let bytes = &buffers.slot(slot)[..io.len_bytes as usize];
-            drive.submit_write(at, command, bytes);
+/// A slot: its thread, and the command of its I/O.
+#[derive(Clone, Copy, Debug)]
+struct Slot {
+    thread: u32,
+    command: Command,
+}
+
+impl Slot {
+    /// A slot of this number without an I/O.
+    fn unused(slot: u32, depth: u32) -> Slot {
+        let thread = slot / depth;
+        Slot {
+            thread,
+            command: Command {
+                tag: slot,
+                queue: thread as u16,
+                op: Op::Flush,
+                offset_bytes: 0,
+                len_bytes: 0,
+                data: DataClass::Zero,
+            },
         }
-        _ => drive.submit(at, command),
+    }
+
+    /// Give it an I/O; thread, tag and queue stay.
+    #[inline]
+    fn set(&mut self, io: &Io) {
+        let command = &mut self.command;
+        command.op = io.op;
+        command.offset_bytes = io.offset_bytes;
+        command.len_bytes = io.len_bytes;
+        command.data = io.data;
+    }
+
+    /// Submit the command.
+    #[inline]
+    fn start(&self, drive: &mut Drive, at: Nanos, buffers: Option<&mut Buffers>) {
+        match buffers {
+            Some(buffers) if self.command.op == Op::Write => {
+                let bytes = &buffers.slot(self.command.tag)[..self.command.len_bytes as usize];
+                drive.submit_write(at, self.command, bytes);
+            }
+            _ => drive.submit(at, self.command),
+        }
     }
 }
 
@@ -64,9 +85,7 @@ fn start(
 pub struct SimTarget {
     name: String,
     simulation: EventLoop,
-    depth: u32,
-    /// Per slot, the I/O in flight.
-    ios: Vec<Io>,
+    slots: Vec<Slot>,
     buffers: Option<Buffers>,
     finished: Vec<assay_ssd::Completion>,
     /// Energy in microjoules and its instant at the last power sample.
@@ -88,8 +107,7 @@ impl SimTarget {
         Ok(SimTarget {
             name: name.to_owned(),
             simulation: EventLoop::new(drive, TieOrder::Submission),
-            depth: 1,
-            ios: Vec::new(),
+            slots: Vec::new(),
             buffers: None,
             finished: Vec::new(),
             metered: (0, Nanos::ZERO),
@@ -128,18 +146,10 @@ impl SimTarget {
     ) -> Result<(), TargetError> {
         let slots = u64::from(workers) * u64::from(depth);
         let slots = u32::try_from(slots).map_err(|_| TargetError::TooDeep { slots })?;
-        self.depth = depth;
         let bench = &self.drive().profile().bench;
         let processors = HostProcessors::new(bench, workers, self.simulation.now());
         self.simulation.set_processors(processors);
-        let none = Io {
-            op: Op::Flush,
-            data: DataClass::Zero,
-            slot: 0,
-            len_bytes: 0,
-            offset_bytes: 0,
-        };
-        self.ios = vec![none; slots as usize];
+        self.slots = (0..slots).map(|slot| Slot::unused(slot, depth)).collect();
         let buffers = self.keeps_data().then(|| Buffers::new(slots, slot_bytes));
         self.buffers = buffers.transpose()?;
         Ok(())
@@ -212,25 +222,24 @@ impl SimTarget {
 
     /// Process events until one completes I/Os, but none after `until`; returns whether one has.
     fn advance_to_completion(&mut self, until: Nanos, out: &mut Vec<Completion>) -> bool {
-        let (ios, buffers, depth) = (&self.ios, &mut self.buffers, self.depth);
+        let (slots, buffers) = (&self.slots, &mut self.buffers);
         let start = |drive: &mut Drive, at, slot: u32| {
-            let io = &ios[slot as usize];
-            start(drive, at, slot, io, depth, buffers.as_mut());
+            slots[slot as usize].start(drive, at, buffers.as_mut());
         };
         let simulation = &mut self.simulation;
         let has_completed = simulation.advance_to_completion(until, start, &mut self.finished);
         // By reference: a copy would load at once what was stored in parts a moment ago, and wait for it.
         for finished in &self.finished {
-            let io = &self.ios[finished.tag as usize];
+            let command = &self.slots[finished.tag as usize].command;
             let result = if finished.status.is_ok() {
-                if io.op == Op::Read
+                if command.op == Op::Read
                     && let Some(buffers) = &mut self.buffers
                 {
-                    let buffer = &mut buffers.slot(finished.tag)[..io.len_bytes as usize];
+                    let buffer = &mut buffers.slot(finished.tag)[..command.len_bytes as usize];
                     let drive = self.simulation.drive();
-                    drive.read_data(finished, io.offset_bytes, buffer);
+                    drive.read_data(finished, command.offset_bytes, buffer);
                 }
-                io.len_bytes as i32
+                command.len_bytes as i32
             } else {
                 -errno_of(finished.status)
             };
@@ -254,8 +263,9 @@ impl Target for SimTarget {
     fn submit(&mut self, batch: &[Io]) -> Result<(), TargetError> {
         let now = self.simulation.now();
         for io in batch {
-            self.ios[io.slot as usize] = *io;
-            self.simulation.submit(io.slot / self.depth, io.slot, now);
+            let slot = &mut self.slots[io.slot as usize];
+            slot.set(io);
+            self.simulation.submit(slot.thread, io.slot, now);
         }
         Ok(())
     }

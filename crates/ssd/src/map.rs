@@ -114,9 +114,20 @@ impl PageMap {
         superblock << self.shift | unit
     }
 
-    #[inline]
+    /// Address of a unit. Small enough to be inlined, so that the loads of a loop over units overlap: after random writes
+    /// each is a cache miss.
+    #[inline(always)]
     pub fn get(&self, logical: u32) -> u32 {
         match self.chunks[(logical >> CHUNK_SHIFT) as usize] {
+            Chunk::Table => self.table[logical as usize],
+            compact => self.get_compact(compact, logical),
+        }
+    }
+
+    /// [`PageMap::get`] in a chunk without a table.
+    #[inline(never)]
+    fn get_compact(&self, chunk: Chunk, logical: u32) -> u32 {
+        match chunk {
             Chunk::Table => self.table[logical as usize],
             Chunk::Sequential => self.sequential(logical),
             Chunk::Run => self.runs[(logical >> CHUNK_SHIFT) as usize].get(within_chunk(logical)),

@@ -307,7 +307,11 @@ pub fn run_io_loop<T: Target>(
             }
             in_flight += batch.len();
             if workers.fills_buffers {
-                workers.restamp(&batch, target.now());
+                let filled_at = target.now();
+                // Virtual time does not pass meanwhile.
+                if filled_at != now {
+                    workers.restamp(&batch, filled_at);
+                }
             }
             if let Err(error) = target.submit(&batch) {
                 break Err(error);
