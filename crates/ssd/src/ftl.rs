@@ -25,7 +25,7 @@ use std::collections::VecDeque;
 
 use crate::buffer::WriteBuffer;
 use crate::map::{PageMap, UNMAPPED};
-use crate::nand::{Nand, address_shift, geometries};
+use crate::nand::{Nand, Sense, address_shift, geometries};
 use crate::profile::{BufferProfile, MAP_UNIT_BYTES, Profile};
 use crate::sourced::value_or;
 
@@ -241,7 +241,8 @@ impl Ftl {
         if self.blocks.is_open(physical >> self.shift) && self.is_in_open_group(physical) {
             return issue_ns;
         }
-        self.read_sense(now_ns, issue_ns, physical, units)
+        let sense = self.nand.locate_read(physical);
+        self.read_sense(now_ns, issue_ns, physical, units, sense)
     }
 
     #[inline(never)]
@@ -254,8 +255,14 @@ impl Ftl {
     }
 
     #[inline(always)]
-    fn read_sense(&mut self, now_ns: u64, issue_ns: u64, physical: u32, units: u32) -> u64 {
-        let sense = self.nand.locate(physical);
+    fn read_sense(
+        &mut self,
+        now_ns: u64,
+        issue_ns: u64,
+        physical: u32,
+        units: u32,
+        sense: Sense,
+    ) -> u64 {
         if self.nand.is_being_programmed(sense, issue_ns) {
             return issue_ns;
         }

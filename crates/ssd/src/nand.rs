@@ -4,6 +4,10 @@
 //! *groups* (one program operation: one sense, or all pages of a word line with one-shot programming). Consecutive
 //! groups go to consecutive dies, dies to consecutive channels.
 //!
+//! With a shorter stripe (`stripe_bytes`), the units of a row of groups lie on the dies in turn, stripe by stripe: with stripes of
+//! one page, planes come last, as in MQSim's default page allocation (channel, way, die, plane; Tavakkol et al., FAST 2018).
+//! Reads then occupy one die per stripe. Programs and garbage collection, which take whole rows, do not depend on it.
+//!
 //! # Timing
 //! A read occupies its die for the page type's read time (and, without a cache register, until its data has left); the
 //! transfer takes the first gap of the channel. A program transfers page by page, then occupies the die. An erase
@@ -78,6 +82,8 @@ pub struct SuperblockGeometry {
     pub group_units: FastDiv,
     sense_units: FastDiv,
     program_pages: FastDiv,
+    /// Units of a group on every die.
+    row_units: FastDiv,
 }
 
 /// One sense: location and timing.
@@ -108,6 +114,8 @@ pub struct Nand {
     channel_of: Vec<u16>,
     die_count: FastDiv,
     page_units: FastDiv,
+    /// Units of a stripe, where that is not a sense.
+    stripe_units: Option<FastDiv>,
     page_types: FastDiv,
     program_types: FastDiv,
     multi: SuperblockGeometry,
@@ -151,6 +159,7 @@ impl Nand {
                 .collect(),
             die_count: FastDiv::new(dies),
             page_units: FastDiv::new(page_units(nand)),
+            stripe_units: stripe_units(nand).map(FastDiv::new),
             page_types: FastDiv::new(nand.read_ns.value.len() as u32),
             program_types: FastDiv::new(nand.program_ns.value.len() as u32),
             multi,
@@ -199,8 +208,9 @@ impl Nand {
     pub fn units_in_sense(&self, physical: u32, limit: u32) -> u32 {
         let geometry = self.geometry(physical);
         let within = physical & ((1 << self.shift) - 1);
-        let (_, within) = geometry.sense_units.div_rem(within);
-        limit.min(geometry.sense_units.divisor - within)
+        let units = self.stripe_units.unwrap_or(geometry.sense_units);
+        let (_, within) = units.div_rem(within);
+        limit.min(units.divisor - within)
     }
 
     /// Pages (of single planes) that `units` units from `physical` touch.
@@ -214,14 +224,42 @@ impl Nand {
         last - first + 1
     }
 
+    /// The sense that a host's read of a unit takes.
+    #[inline(always)]
+    pub fn locate_read(&self, physical: u32) -> Sense {
+        match self.stripe_units {
+            None => self.locate(physical),
+            Some(stripe) => self.locate_striped(physical, stripe),
+        }
+    }
+
+    #[inline]
+    fn locate_striped(&self, physical: u32, stripe: FastDiv) -> Sense {
+        let within = physical & ((1 << self.shift) - 1);
+        let geometry = self.geometry(physical);
+        let (row, within) = geometry.row_units.div_rem(within);
+        let (stripes, _) = stripe.div_rem(within);
+        let (above, die) = self.die_count.div_rem(stripes);
+        let (page, _) = geometry.sense_units.div_rem(above * stripe.divisor);
+        let group = row * self.die_count.divisor + die;
+        self.sense(physical, (group, row, die), page)
+    }
+
+    /// The sense of a unit among those of its group.
     #[inline]
     pub fn locate(&self, physical: u32) -> Sense {
-        let superblock = physical >> self.shift;
         let within = physical & ((1 << self.shift) - 1);
         let geometry = self.geometry(physical);
         let (sense, _) = geometry.sense_units.div_rem(within);
         let (group, page) = geometry.program_pages.div_rem(sense);
         let (row, die) = self.die_count.div_rem(group);
+        self.sense(physical, (group, row, die), page)
+    }
+
+    #[inline(always)]
+    fn sense(&self, physical: u32, (group, row, die): (u32, u32, u32), page: u32) -> Sense {
+        let superblock = physical >> self.shift;
+        let geometry = self.geometry(physical);
         let read_ns = if superblock >= self.first_slc {
             self.slc_read_ns
         } else {
@@ -345,6 +383,13 @@ pub fn page_units(nand: &NandProfile) -> u32 {
     (nand.page_bytes.value / MAP_UNIT_BYTES) as u32
 }
 
+/// Units of a stripe, `None` where it is a sense.
+fn stripe_units(nand: &NandProfile) -> Option<u32> {
+    let stripe = nand.stripe_bytes.as_ref()?;
+    let sense_bytes = u64::from(nand.planes.value) * nand.page_bytes.value;
+    (stripe.value < sense_bytes).then_some((stripe.value / MAP_UNIT_BYTES) as u32)
+}
+
 /// Geometries of multi-bit and SLC superblocks. In SLC mode a word line holds one page.
 pub fn geometries(nand: &NandProfile) -> (SuperblockGeometry, SuperblockGeometry) {
     let program_pages = u32::from(nand.program_pages.value);
@@ -355,6 +400,7 @@ pub fn geometries(nand: &NandProfile) -> (SuperblockGeometry, SuperblockGeometry
         group_units: FastDiv::new(sense * program_pages),
         sense_units: FastDiv::new(sense),
         program_pages: FastDiv::new(program_pages),
+        row_units: FastDiv::new(sense * program_pages * dies),
     };
     let bits = program_pages.max(nand.read_ns.value.len() as u32);
     let slc = SuperblockGeometry {
@@ -362,6 +408,7 @@ pub fn geometries(nand: &NandProfile) -> (SuperblockGeometry, SuperblockGeometry
         group_units: FastDiv::new(sense),
         sense_units: FastDiv::new(sense),
         program_pages: FastDiv::new(1),
+        row_units: FastDiv::new(sense * dies),
     };
     (multi, slc)
 }

@@ -153,7 +153,7 @@ pub struct FirmwareProfile {
     pub read_command_ns: Sourced<u64>,
     /// Additional core time of a read not aligned to mapping units, in nanoseconds. Absent: 0.
     pub read_partial_ns: Option<Sourced<u64>>,
-    /// Additional core time of a read longer than a multi-plane page, in nanoseconds. Absent: 0.
+    /// Additional core time of a read of more than one die (a stripe, else a multi-plane page), in nanoseconds. Absent: 0.
     pub read_split_ns: Option<Sourced<u64>>,
     /// Core time per NAND page read, in nanoseconds.
     pub read_page_ns: Sourced<u64>,
@@ -211,6 +211,8 @@ pub struct NandProfile {
     pub planes: Sourced<u8>,
     /// Page size of one plane in bytes.
     pub page_bytes: Sourced<u64>,
+    /// Consecutive bytes on one die before the next die follows, a divisor of a page of all planes, see [`crate::nand`]. Absent: that.
+    pub stripe_bytes: Option<Sourced<u64>>,
     /// Pages per block.
     pub pages_per_block: Sourced<u32>,
     /// Blocks per plane.

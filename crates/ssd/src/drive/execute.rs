@@ -54,7 +54,10 @@ impl Costs {
             read_command_ns: scaled(firmware.read_command_ns.value),
             read_partial_ns: scaled(value_or(&firmware.read_partial_ns, 0)),
             read_split_ns: scaled(value_or(&firmware.read_split_ns, 0)),
-            die_read_bytes: u64::from(profile.nand.planes.value) * profile.nand.page_bytes.value,
+            die_read_bytes: value_or(
+                &profile.nand.stripe_bytes,
+                u64::from(profile.nand.planes.value) * profile.nand.page_bytes.value,
+            ),
             read_page_ns: scaled(firmware.read_page_ns.value),
             read_by_hardware_bytes: if by_hardware { block_bytes } else { 0 },
             read_kib_ns: scaled(firmware.read_kib_ns.value),

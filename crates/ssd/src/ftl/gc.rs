@@ -227,7 +227,8 @@ impl Ftl {
         for &(count, valid) in &senses {
             if valid > 0 {
                 let physical = base | victim.cursor;
-                let read_ns = self.read_sense(now_ns, at_ns, physical, valid);
+                let sense = self.nand.locate(physical);
+                let read_ns = self.read_sense(now_ns, at_ns, physical, valid, sense);
                 victim.moved_ns = victim.moved_ns.max(read_ns);
                 let moved = self.move_sense(&mut moving, units, valid, now_ns, read_ns);
                 if moved < valid {

@@ -132,6 +132,10 @@ impl Profile {
             (1..=16).contains(&nand.planes.value) => "nand.planes must be 1 to 16";
             (MAP_UNIT_BYTES..=1 << 20).contains(&page) && page.is_multiple_of(MAP_UNIT_BYTES)
                 => "nand.page_bytes must be a multiple of 4096, at most 1 MiB";
+            absent_or(&nand.stripe_bytes, |&stripe| {
+                stripe >= MAP_UNIT_BYTES && stripe.is_multiple_of(MAP_UNIT_BYTES)
+                    && (u64::from(nand.planes.value) * page).is_multiple_of(stripe)
+            }) => "nand.stripe_bytes must be a multiple of 4096 that divides a page of all planes";
             (1..=4).contains(&program_pages) && (1..=1 << 14).contains(&pages) && pages.is_multiple_of(program_pages)
                 => "nand.pages_per_block must be a multiple of nand.program_pages (1 to 4), at most 16384";
             !nand.read_ns.value.is_empty() && !nand.program_ns.value.is_empty()

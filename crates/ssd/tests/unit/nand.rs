@@ -35,6 +35,44 @@ fn consecutive_groups_use_consecutive_dies_and_rows_alternate_page_types() {
     assert_eq!(nand.pages_touched(4, 4), 1);
 }
 
+/// Stripes of a page: 2 planes of 4 units, so that each die's second page follows the first of all dies.
+#[test]
+fn stripes_of_a_page_use_the_dies_in_turn_and_the_planes_last() {
+    let mut profile = small();
+    profile.stripe_bytes = Some(assumed(16_384));
+    let nand = Nand::new(&profile, None, u32::MAX, 0);
+    let dies: Vec<u32> = (0..64).map(|unit| nand.locate_read(unit).die).collect();
+    for (unit, &die) in dies.iter().enumerate() {
+        assert_eq!(die, unit as u32 / 4 % 4, "unit {unit}");
+    }
+    assert_eq!(nand.units_in_sense(5, 100), 3);
+    assert_eq!(nand.units_in_sense(4, 100), 4);
+    // Both planes of a die are one group, and rows alternate page types as without stripes.
+    assert_eq!(nand.locate_read(0), nand.locate_read(16));
+    assert_eq!(nand.locate_read(31).read_ns, 50_000);
+    assert_eq!(nand.locate_read(32).read_ns, 70_000);
+    // Programs do not depend on it.
+    assert_eq!(nand.locate(8).die, 1);
+}
+
+#[test]
+fn stripes_cover_every_page_of_a_one_shot_row_once() {
+    let mut profile = small();
+    profile.stripe_bytes = Some(assumed(16_384));
+    profile.program_pages.value = 2;
+    let nand = Nand::new(&profile, None, u32::MAX, 0);
+    let mut senses: Vec<(u32, u64)> = (0..64)
+        .step_by(4)
+        .map(|unit| nand.locate_read(unit))
+        .map(|sense| (sense.die, sense.read_ns))
+        .collect();
+    senses.sort_unstable();
+    for die in 0..4 {
+        let of_die: Vec<u64> = senses.iter().filter(|s| s.0 == die).map(|s| s.1).collect();
+        assert_eq!(of_die, [50_000, 50_000, 70_000, 70_000]);
+    }
+}
+
 #[test]
 fn reads_of_one_die_queue_and_of_two_overlap_on_their_channels() {
     let mut nand = Nand::new(&small(), None, u32::MAX, 0);
