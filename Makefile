@@ -1,6 +1,6 @@
 # Build targets of assay; `make help` lists them.
 .DEFAULT_GOAL := help
-.PHONY: rtl-bench help build demo test fuzz rtl rtl-long registers check bench fidelity fit clean
+.PHONY: rtl-bench help build demo test fuzz rtl rtl-long registers check bench fidelity predictions fit clean
 
 help: ## list the targets
 	@sed -nE 's/^([a-z-]+):.*## (.*)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 16
@@ -50,6 +50,10 @@ bench: ## benchmarks against fio; minutes. BENCH="--quick null" selects, BENCH="
 fidelity: ## regenerate docs/fidelity.md and fidelity.html: published and simulated figures; minutes
 	cargo build --release -p assay-cli
 	@. scripts/lib.sh && "$$(target_directory)/release/assay" fidelity -o fidelity.html --markdown docs/fidelity.md --table reference/fidelity.csv
+
+predictions: ## repeat the cross-validation and the ensembles: tables in reference/ and profiles/ensembles/; half an hour of one core. PART=folds or ensembles selects
+	cargo build --release -p assay-calibrate --example predictions
+	@. scripts/lib.sh && "$$(target_directory)/release/examples/predictions" . 2 $(PART)
 
 fit: ## fit the shipped profiles by profiles/fits.toml; FIT=samsung-951 selects one; minutes each
 	cargo build --release -p assay-cli

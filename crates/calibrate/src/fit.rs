@@ -17,6 +17,7 @@
 //! number of threads. Its state file holds the costs of all candidates so far and is replaced after every generation; the same fit reads
 //! them instead of simulating again, and continues.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -27,8 +28,9 @@ use sha2::{Digest, Sha256};
 
 use crate::CalibrateError;
 use crate::hardware::{Hardware, known_numbers};
+use crate::identification::{DeterminedNumber, Identification, identify};
 use crate::measurement::{Measurement, Role, Tolerance};
-use crate::parameter::{FreeParameter, ParameterSpace, free_by_default};
+use crate::parameter::{FreeParameter, ParameterSpace, free_by_default, remarked};
 use crate::residual::Residuals;
 use crate::search::CmaEs;
 use crate::simulate::{Effort, Figures, simulate, simulate_each};
@@ -104,6 +106,8 @@ pub struct FitResult {
     pub at_bounds: Vec<String>,
     /// Parameters to which no figure is sensitive; not changed.
     pub insensitive: Vec<String>,
+    /// What the targets determine of the free numbers of rates and latencies; empty when stopped.
+    pub identification: Identification,
     /// Whether all evaluations were done; otherwise the same fit continues when started again.
     pub complete: bool,
 }
@@ -182,7 +186,12 @@ pub fn fit(
             break;
         }
     }
+    let mut identification = Identification::default();
     let residuals = if complete {
+        identification = identify(&text, &free, &targets, settings.threads)?;
+        if !settings.keep_sources {
+            text = remarked(&text, &remarks(&identification))?;
+        }
         let profile = Profile::from_toml(&text)?;
         let figures = simulate(&profile, measurements, Effort::Full, settings.threads)?;
         Residuals::new(measurements, figures)
@@ -197,8 +206,25 @@ pub fn fit(
         costs,
         at_bounds,
         insensitive,
+        identification,
         complete,
     })
+}
+
+/// Remarks for numbers that the figures do not determine.
+fn remarks(identification: &Identification) -> BTreeMap<String, String> {
+    let open = identification.numbers.iter().filter(|n| n.is_undetermined);
+    let remark = |n: &DeterminedNumber| {
+        let path = n.path.split('[').next().unwrap_or_default().to_owned();
+        (
+            path,
+            format!(
+                "undetermined by it: 90 % within a factor of {:.1}",
+                n.factor
+            ),
+        )
+    };
+    open.map(remark).collect()
 }
 
 /// One search: some of the parameters against some of the targets.

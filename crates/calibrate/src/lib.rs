@@ -8,6 +8,8 @@
 //!   `simulate`: the simulated figures of measurements, on several threads.
 //! - [`parameter`]: a profile's free parameters and their bounds; `search`: the optimiser; [`mod@fit`]: both together, resumable;
 //!   [`residual`]: the remaining errors.
+//! - [`prediction`]: predictions with intervals from facts and other drives, their cross-validation; [`identification`]: what a fit
+//!   leaves open.
 //! - [`inference`]: priors that drives share, posteriors of parameters, identifiability.
 //! - [`predictive`]: 90 % predictive intervals of simulated figures.
 //! - [`shipped`]: the recipes of the shipped profiles; [`fidelity`]: all profiles against the published figures.
@@ -25,9 +27,11 @@ mod error;
 pub mod fidelity;
 pub mod fit;
 pub mod hardware;
+pub mod identification;
 pub mod inference;
 pub mod measurement;
 pub mod parameter;
+pub mod prediction;
 pub mod predictive;
 mod procedure;
 pub mod published;

@@ -31,6 +31,11 @@ const QUANTITIES: [&str; 10] = [
     "_ppm",
 ];
 
+/// Whether a number is a time, rate, energy, temperature or share, by the suffix of its name.
+pub(crate) fn is_quantity(path: &str) -> bool {
+    QUANTITIES.iter().any(|unit| path.ends_with(unit))
+}
+
 /// A free parameter, as requested.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FreeParameter {
@@ -113,7 +118,7 @@ pub fn free_by_default(text: &str) -> Result<Vec<FreeParameter>, ProfileError> {
         let Some(entry) = entry(&mut document, &number.path) else {
             return false;
         };
-        let is_quantity = QUANTITIES.iter().any(|unit| number.path.ends_with(unit));
+        let is_quantity = is_quantity(&number.path);
         let above_0 = |n: Numbers| n.values.iter().all(|&v| v > 0.0);
         let fitted = number.provenance == Provenance::Fitted;
         (fitted && is_quantity && numbers_of(entry, "value").is_some_and(above_0))
@@ -343,6 +348,15 @@ impl ParameterSpace {
         coordinates.collect()
     }
 
+    /// Per coordinate, the logarithm of the ratio of its bounds; of a linear one, of the range to a tenth of it.
+    pub fn log_spans(&self) -> Vec<f64> {
+        let span = |p: &Parameter| match p.low > 0.0 {
+            true => (p.high / p.low).ln(),
+            false => 10.0_f64.ln(),
+        };
+        self.parameters.iter().map(span).collect()
+    }
+
     /// Parameters that a point has at or next to a bound: the true value may lie beyond.
     pub fn at_bounds(&self, point: &[f64]) -> Vec<String> {
         let coordinates = self.parameters.iter().zip(point);
@@ -415,6 +429,20 @@ fn replace(entry: &mut dyn TableLike, key: &str, mut value: Value) {
             entry.insert(key, Item::Value(value));
         }
     }
+}
+
+/// A profile's text with a remark behind the source of some numbers, by path.
+pub fn remarked(text: &str, remarks: &BTreeMap<String, String>) -> Result<String, CalibrateError> {
+    let mut document = parse(text)?;
+    for (path, remark) in remarks {
+        if let Some(entry) = entry(&mut document, path)
+            && let Some(source) = entry.get("fitted").and_then(Item::as_str)
+        {
+            let source = format!("{source}; {remark}");
+            replace(entry, "fitted", source.into());
+        }
+    }
+    Ok(document.to_string())
 }
 
 /// A profile's text with another name and title.

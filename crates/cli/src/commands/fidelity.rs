@@ -7,6 +7,7 @@ use assay_calibrate::measurement::{
     AccessPattern, Measurement, Procedure, ReferenceMetric, ReferenceWorkload, Role, Tolerance,
     chunk_bytes,
 };
+use assay_calibrate::prediction::score::{self, markdown as cross_validation};
 use assay_calibrate::residual::{ErrorSummary, Residual};
 use assay_report::fidelity::{
     FidelityDrive, FidelityFigure, FidelityPage, FigureKind, html, markdown,
@@ -39,7 +40,11 @@ pub fn run(arguments: &FidelityArguments, output: Output) -> anyhow::Result<Comm
     let page = page(&all);
     super::write_atomically(&arguments.output, &html(&page)?)?;
     if let Some(path) = &arguments.markdown {
-        super::write_atomically(path, &markdown(&page))?;
+        let mut text = markdown(&page);
+        if arguments.profiles.is_empty() {
+            text = format!("{text}\n{}", cross_validation(&score::embedded()?));
+        }
+        super::write_atomically(path, &text)?;
     }
     if let Some(path) = &arguments.table {
         super::write_atomically(path, &table(&all))?;

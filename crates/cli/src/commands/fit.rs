@@ -241,6 +241,23 @@ fn shown(fitted: &FitResult, targets: &FitTargets, path: &Path, table: &Path) ->
     for path in &fitted.insensitive {
         let _ = writeln!(text, "  {path:<36} unchanged: no figure depends on it");
     }
+    let open = &fitted.identification;
+    for n in open.numbers.iter().filter(|n| n.is_undetermined) {
+        let _ = writeln!(
+            text,
+            "  {:<36} undetermined: 90 % within a factor of {:.1}",
+            n.path, n.factor
+        );
+    }
+    if !open.next.is_empty() {
+        let _ = writeln!(
+            text,
+            "\nWould narrow the predictions most (share of the variance removed)"
+        );
+        for (title, share) in &open.next {
+            let _ = writeln!(text, "  {title:<52} {:>3.0} %", share * 100.0);
+        }
+    }
     if !targets.left_out.is_empty() {
         let _ = writeln!(text, "\nNot used, {} cells:", targets.left_out.len());
         for (cell, why) in &targets.left_out {
@@ -301,6 +318,8 @@ fn document(fitted: &FitResult, targets: &FitTargets, path: &Path, table: &Path)
         "free": fitted.moved.iter().map(|m| json!({ "path": m.path, "from": m.from, "to": m.to })).collect::<Vec<_>>(),
         "at_bounds": fitted.at_bounds,
         "unfelt": fitted.insensitive,
+        "numbers": fitted.identification.numbers.iter().map(|n| json!({ "path": n.path, "factor_90": n.factor, "undetermined": n.is_undetermined })).collect::<Vec<_>>(),
+        "next": fitted.identification.next.iter().map(|(cell, share)| json!({ "cell": cell, "variance_removed": share })).collect::<Vec<_>>(),
         "left_out": targets.left_out.iter().map(|(cell, why)| json!({ "cell": cell, "why": why })).collect::<Vec<_>>(),
         "simulated": true,
     })

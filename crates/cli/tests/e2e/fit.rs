@@ -112,7 +112,7 @@ fn fits_to_a_table_are_deterministic() {
     let first = fixture.text("one.toml");
     fixture.ok(&format!("{command} --threads 3"));
     assert_eq!(fixture.text("one.toml"), first);
-    assert!(first.contains("fitted = \"m.csv\""), "{first}");
+    assert!(first.contains("fitted = \"m.csv"), "{first}");
 }
 
 #[test]

@@ -6,8 +6,25 @@
 
 use super::{Profile, ProfileError};
 
-/// Names and texts, by profile.
-const ENSEMBLES: &[(&str, &str)] = &[];
+macro_rules! ensembles {
+    ($($name:literal,)*) => {
+        /// Names and texts, by profile.
+        const ENSEMBLES: &[(&str, &str)] = &[
+            $(($name, include_str!(concat!("../../../../profiles/ensembles/", $name, ".csv"))),)*
+        ];
+    };
+}
+
+// Written by `make predictions`.
+ensembles! {
+    "samsung-951",
+    "intel-600p",
+    "samsung-960-evo",
+    "toshiba-rd400",
+    "wd-black",
+    "mydigitalssd-bpx",
+    "plextor-m8pe-g",
+}
 
 /// Members of a profile and their weights.
 #[derive(Clone, Debug, PartialEq)]
@@ -159,10 +176,11 @@ impl Profile {
         let text = Profile::builtin_text(name)?;
         let ensemble = Ensemble::builtin(name)?.ok_or_else(|| ProfileError::Unknown {
             name: format!("{name},member={k}"),
-            known: match ENSEMBLES {
-                [] => "none with an ensemble".to_owned(),
-                some => some.iter().map(|(n, _)| *n).collect::<Vec<_>>().join(", "),
-            },
+            known: ENSEMBLES
+                .iter()
+                .map(|(n, _)| *n)
+                .collect::<Vec<_>>()
+                .join(", "),
         })?;
         ensemble.text_of(text, k)
     }

@@ -15,9 +15,10 @@ fn solutions_solve_and_inverses_invert() {
         assert!((got - wanted).abs() < 1e-12);
     }
     let inverse = inverse(&a).unwrap();
-    for i in 0..3 {
-        for j in 0..3 {
-            let product: f64 = (0..3).map(|k| a[i][k] * inverse[k][j]).sum();
+    for (i, row) in a.iter().enumerate() {
+        for (j, column) in inverse.iter().enumerate() {
+            // The inverse is symmetric.
+            let product = dot(row, column);
             assert!((product - f64::from(u8::from(i == j))).abs() < 1e-12);
         }
     }

@@ -48,8 +48,8 @@ fn a_linear_model_with_small_residuals_has_the_known_posterior() {
             "{:?} {wanted:?}",
             mode.point
         );
-        for k in 0..2 {
-            assert!((mode.precision[j][k] / precision[j][k] - 1.0).abs() < 0.01);
+        for (found, by_hand) in mode.precision[j].iter().zip(&precision[j]) {
+            assert!((found / by_hand - 1.0).abs() < 0.01);
         }
     }
     // Evidence of the same model with half the prior's density at the mode differs by its logarithm.
@@ -109,14 +109,14 @@ fn intervals_of_draws_cover_the_truth_as_often_as_they_say() {
             .collect();
         let proposal: Vec<f64> = draws.iter().map(|d| d.1).collect();
         let weights = importance(&target, &proposal);
-        for j in 0..2 {
+        for (j, truth) in truth.iter().enumerate() {
             let values = draws.iter().zip(&weights).map(|(d, w)| (d.0[j], *w));
             let values: Vec<(f64, f64)> = values.collect();
             let (low, high) = (
                 quantile(&values, 0.05).unwrap(),
                 quantile(&values, 0.95).unwrap(),
             );
-            covered += usize::from((low..=high).contains(&truth[j]));
+            covered += usize::from((low..=high).contains(truth));
             all += 1;
         }
     }

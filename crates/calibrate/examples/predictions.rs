@@ -1,0 +1,66 @@
+//! `make predictions`: the cross-validation, its tables in `reference/`, and the ensembles of the shipped profiles.
+//!
+//! Arguments: the repository's folder, and threads (2). Deterministic, whatever the number of threads.
+
+use std::path::Path;
+
+use assay_calibrate::prediction::folds::Study;
+use assay_calibrate::prediction::{ensemble, score};
+use assay_calibrate::predictive;
+
+/// Seed of all starts and members.
+const SEED: u64 = 18;
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let mut arguments = std::env::args().skip(1);
+    let folder = arguments.next().unwrap_or_else(|| ".".to_owned());
+    let folder = Path::new(&folder);
+    let threads = arguments.next().map_or(Ok(2), |n| n.parse())?;
+    let only = arguments.next();
+    let wants = |part: &str| only.as_deref().is_none_or(|only| only == part);
+    if wants("folds") {
+        let mut study = Study::new(SEED, threads)?;
+        for name in study.drives() {
+            eprintln!("{name}: random reads");
+            study.base(&name);
+            if let Some(learned) = study.learned(&name) {
+                let best = &learned.explanations[0];
+                eprintln!(
+                    "  cost {:.1}, structure {:?}",
+                    best.mode.cost, best.structure
+                );
+            }
+        }
+        let mut all = Vec::new();
+        for name in study.drives() {
+            eprintln!("{name}: folds");
+            let mut here = study.read_folds(&name)?;
+            here.extend(study.write_fold(&name)?);
+            here.extend(study.heat_fold(&name)?);
+            all.extend(here);
+            let scored = score::score(&all);
+            for s in score::summary(&scored) {
+                eprintln!(
+                    "  {} {:?}: {} median {:.1} p90 {:.1}",
+                    s.fold, s.kind, s.count, s.median, s.p90
+                );
+            }
+        }
+        let scored = score::score(&all);
+        std::fs::write(
+            folder.join("reference/cross_validation.csv"),
+            score::table(&scored),
+        )?;
+        let intervals = predictive::table(&score::intervals(&scored));
+        std::fs::write(folder.join("reference/predictive_intervals.csv"), intervals)?;
+        print!("{}", score::markdown(&scored));
+    }
+    if wants("ensembles") {
+        for name in ensemble::profiles()? {
+            eprintln!("{name}: members");
+            let file = folder.join(format!("profiles/ensembles/{name}.csv"));
+            std::fs::write(file, ensemble::build(&name, SEED, threads)?.to_csv())?;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,193 @@
+//! What the figures of a fit determine of its numbers, and which further figure would say most.
+//!
+//! Around the fitted numbers the posterior is approximated as in [`crate::inference`], with a log-normal prior of width [`PRIOR_WIDTH`]
+//! around each. Both ends of each number's 90 % interval are checked by the likelihood, the other numbers following as the approximation
+//! says: where the figures change less than it says, the interval is widened accordingly.
+
+use assay_units::Op;
+
+use crate::CalibrateError;
+use crate::inference::identify::{SIGMAS_90, gains, knowledge, spectrum};
+use crate::inference::linear::inverse;
+use crate::inference::posterior::{Mode, Observation, Predictions, Prior, climb, cost};
+use crate::measurement::{
+    AccessPattern, Measurement, Procedure, ReferenceMetric, ReferenceWorkload, Role, Tolerance,
+};
+use crate::parameter::{FreeParameter, ParameterSpace};
+use crate::prediction::learn::on_scale;
+use crate::simulate::{Effort, simulate_each};
+
+/// Width of the prior of a number, a logarithm: a factor of two.
+const PRIOR_WIDTH: f64 = 0.7;
+/// Error of a measured figure: the model is not exact.
+const FIGURE_ERROR: f64 = 0.03;
+/// Widest correction of an interval by the check at its ends.
+const MOST_WIDER: f64 = 3.0;
+/// Suggestions.
+const SUGGESTIONS: usize = 3;
+
+/// A number and how well the figures determine it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct DeterminedNumber {
+    /// Path, with its place in a list.
+    pub path: String,
+    /// The 90 % interval is from the fitted number divided by this to it times this.
+    pub factor: f64,
+    /// Whether the figures say little of it: its interval is more than half as wide as the prior's.
+    pub is_undetermined: bool,
+}
+
+/// What a fit's figures determine.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Identification {
+    /// The free numbers, in their order.
+    pub numbers: Vec<DeterminedNumber>,
+    /// Directions, products of powers of numbers, of which the figures say more than the prior.
+    pub directions: usize,
+    /// Measurements that would narrow the predictions most: title, and the share of the predictive variance of all candidates that each
+    /// would remove by itself.
+    pub next: Vec<(String, f64)>,
+}
+
+/// Cells that `assay run quick` or a job can measure.
+fn candidates(known: &[Measurement]) -> Vec<Measurement> {
+    let mut out = Vec::new();
+    let mut add = |access, op, threads, block_bytes| {
+        let read = ReferenceWorkload::read(access, threads, block_bytes);
+        out.push(Measurement {
+            procedure: Procedure::Steady(ReferenceWorkload { op, ..read }),
+            metric: ReferenceMetric::MibPerS,
+            value: 1.0,
+            tolerance: Tolerance::Relative(0.1),
+            source: String::new(),
+            role: Role::HeldOut,
+        });
+    };
+    for threads in [1, 4, 16, 64, 256] {
+        for kib in [4, 16, 64, 128] {
+            add(AccessPattern::Random, Op::Read, threads, kib << 10);
+        }
+    }
+    add(AccessPattern::Sequential, Op::Read, 1, 128 << 10);
+    out.retain(|c| known.iter().all(|k| k.key() != c.key()));
+    out
+}
+
+/// What the targets of a fit determine; empty when the fitted profile has no figure or no number to vary.
+pub fn identify(
+    text: &str,
+    free: &[FreeParameter],
+    targets: &[Measurement],
+    threads: usize,
+) -> Result<Identification, CalibrateError> {
+    let targets: Vec<Measurement> = targets
+        .iter()
+        .filter(|m| !m.procedure.is_heat())
+        .cloned()
+        .collect();
+    let free: Vec<FreeParameter> = free.iter().filter(|f| !f.is_heat()).cloned().collect();
+    if targets.is_empty() || free.is_empty() {
+        return Ok(Identification::default());
+    }
+    let space = ParameterSpace::new(text, &free)?;
+    let spans = space.log_spans();
+    let start = space.start();
+    let prior = Prior {
+        mean: start.clone(),
+        width: spans.iter().map(|span| PRIOR_WIDTH / span).collect(),
+    };
+    let further = candidates(&targets);
+    let asked = [targets.clone(), further.clone()].concat();
+    let mut model = |points: &[Vec<f64>]| -> Predictions {
+        let profiles = points
+            .iter()
+            .map(|p| space.profile_at(p).ok())
+            .collect::<Vec<_>>();
+        let valid: Vec<_> = profiles.iter().flatten().cloned().collect();
+        let mut all = simulate_each(&valid, &asked, Effort::Fit, threads).into_iter();
+        let one = |profile: &Option<_>| {
+            let figures = profile.as_ref().and_then(|_| all.next()?.ok())?;
+            let scaled = figures.iter().zip(&asked);
+            scaled.map(|(f, m)| Some(on_scale(m, (*f)?))).collect()
+        };
+        profiles.iter().map(one).collect()
+    };
+    // The residuals of the fit are not what is asked: the fitted drive's own figures are taken as observed.
+    let Some(here) = model(std::slice::from_ref(&start)).pop().flatten() else {
+        return Ok(Identification::default());
+    };
+    let observed: Vec<Observation> = here[..targets.len()]
+        .iter()
+        .map(|&value| Observation {
+            value,
+            scale: FIGURE_ERROR,
+        })
+        .collect();
+    let Some(mode) = climb(&prior, &observed, &start, 0, &mut model) else {
+        return Ok(Identification::default());
+    };
+    let widened = widened(&mode, &prior, &observed, &mut model);
+    let known = knowledge(&mode, &prior);
+    let numbers = free.iter().zip(&known).zip(spans.iter().zip(widened));
+    let numbers = numbers.map(|((free, known), (span, wider))| {
+        let width = (known.width * wider).min(known.prior_width);
+        DeterminedNumber {
+            path: free.name(),
+            factor: (SIGMAS_90 * width * span).exp(),
+            is_undetermined: width > crate::inference::identify::UNDETERMINED * known.prior_width,
+        }
+    });
+    let rows: Vec<(Vec<f64>, f64)> = mode.jacobian[targets.len()..]
+        .iter()
+        .map(|row| (row.clone(), FIGURE_ERROR))
+        .collect();
+    let mut next: Vec<(String, f64)> = further
+        .iter()
+        .map(|m| m.title(", "))
+        .zip(gains(&mode, &rows))
+        .collect();
+    next.sort_by(|a, b| b.1.total_cmp(&a.1));
+    next.truncate(SUGGESTIONS);
+    Ok(Identification {
+        numbers: numbers.collect(),
+        directions: spectrum(&mode, &prior).iter().filter(|v| **v > 1.0).count(),
+        next,
+    })
+}
+
+/// Per number, how much wider its interval is than the approximation says, by the likelihood at both ends.
+fn widened(
+    mode: &Mode,
+    prior: &Prior,
+    observed: &[Observation],
+    model: &mut dyn FnMut(&[Vec<f64>]) -> Predictions,
+) -> Vec<f64> {
+    let n = mode.point.len();
+    let Some(covariance) = inverse(&mode.precision) else {
+        return vec![1.0; n];
+    };
+    let end = |j: usize, sign: f64| {
+        // The other numbers follow: the conditional mean of a normal distribution.
+        let step = sign * SIGMAS_90 / covariance[j][j].sqrt();
+        let moved = mode.point.iter().zip(&covariance[j]);
+        moved
+            .map(|(x, c)| (x + step * c).clamp(0.0, 1.0))
+            .collect::<Vec<f64>>()
+    };
+    let points: Vec<Vec<f64>> = (0..n).flat_map(|j| [end(j, -1.0), end(j, 1.0)]).collect();
+    let figures = model(&points);
+    let expected = SIGMAS_90 * SIGMAS_90 / 2.0;
+    let wider = |j: usize| {
+        let rises = [2 * j, 2 * j + 1].map(|at| {
+            let figures = figures[at].as_ref()?;
+            Some(cost(prior, observed, &points[at], figures) - mode.cost)
+        });
+        let least = rises.into_iter().flatten().fold(f64::INFINITY, f64::min);
+        (expected / least.max(1e-3)).sqrt().clamp(1.0, MOST_WIDER)
+    };
+    (0..n).map(wider).collect()
+}
+
+#[cfg(test)]
+#[path = "../tests/unit/identification.rs"]
+mod tests;

@@ -1,0 +1,103 @@
+//! The members of the shipped profiles (`profiles/ensembles/`): numbers that explain a drive's published reads about equally well.
+//!
+//! The free numbers are those of the profile's recipe, the priors log-normal around it; the Laplace approximation is taken at the shipped
+//! numbers after further Gauss-Newton steps, beside alternative structures of the read path, and members are weighted by their likelihood.
+
+use std::collections::BTreeMap;
+
+use assay_ssd::profile::ensemble::{Ensemble, Member};
+use toml::Value;
+
+use super::folds::MEMBERS;
+use super::learn::{Observed, learn};
+use super::template::{ReferenceDrive, Structure, Template, get, leader};
+use crate::CalibrateError;
+use crate::inference::posterior::Prior;
+use crate::measurement::{Measurement, Procedure, ReferenceMetric};
+use crate::parameter::free_by_default;
+use crate::published::published;
+
+/// Width of the priors: a factor of two either way.
+const WIDTH: f64 = 0.7;
+
+/// Profiles with published rates of steady reads, enough for an ensemble.
+pub fn profiles() -> Result<Vec<String>, CalibrateError> {
+    let mut out = Vec::new();
+    for name in assay_ssd::Profile::names() {
+        if published(name)?.iter().filter(|m| is_target(m)).count() >= 10 {
+            out.push(name.to_owned());
+        }
+    }
+    Ok(out)
+}
+
+fn is_target(m: &Measurement) -> bool {
+    matches!(m.procedure, Procedure::Steady(_)) && m.metric == ReferenceMetric::MibPerS
+}
+
+/// The ensemble of a profile; deterministic by the seed, whatever the number of threads.
+pub fn build(name: &str, seed: u64, threads: usize) -> Result<Ensemble, CalibrateError> {
+    let drive = ReferenceDrive::new(name)?;
+    let text = assay_ssd::Profile::builtin_text(name)?;
+    let free = free_by_default(text)?;
+    let free = free
+        .into_iter()
+        .filter(|f| !f.is_heat() && !f.path.contains("program"));
+    let paths: Vec<String> = free.map(|f| f.path).collect();
+    let mean = paths
+        .iter()
+        .filter_map(|path| Some(leader(get(&drive.table, path)?)?.ln()));
+    let prior = Prior {
+        mean: mean.collect(),
+        width: vec![WIDTH; paths.len()],
+    };
+    let flip = |path: &str| {
+        let on = get(&drive.table, path).and_then(Value::as_bool)?;
+        Some(Structure::from([(path.to_owned(), Value::Boolean(!on))]))
+    };
+    let template = Template {
+        table: drive.table.clone(),
+        paths: paths.clone(),
+        wide: prior.clone(),
+        alternatives: Vec::new(),
+    };
+    let figures = published(name)?;
+    let targets: Vec<Measurement> = figures.into_iter().filter(is_target).collect();
+    let mut starts = vec![(Structure::new(), prior.mean.clone())];
+    starts.extend(flip("nand.cache_read").map(|s| (s, prior.mean.clone())));
+    let seeds = (seed, threads);
+    let observed = Observed::new(&targets, &[]);
+    let no_targets = || CalibrateError::NoTargets {
+        what: name.to_owned(),
+        why: "the shipped profile is not a valid drive".to_owned(),
+    };
+    let learned = learn(template, prior, observed, &starts, false, seeds).ok_or_else(no_targets)?;
+    let mut members: Vec<(f64, BTreeMap<String, Value>)> = Vec::new();
+    for member in learned.members(&[], MEMBERS, &[], seeds) {
+        let table = learned.template.table_at(&member.structure, &member.point);
+        let mut numbers = BTreeMap::new();
+        for path in paths.iter().map(String::as_str).chain(["nand.cache_read"]) {
+            match get(&table, path) {
+                Some(Value::Array(list)) => {
+                    let places = list.iter().enumerate();
+                    numbers.extend(places.map(|(n, v)| (format!("{path}[{n}]"), v.clone())));
+                }
+                Some(value) => {
+                    numbers.insert(path.to_owned(), value.clone());
+                }
+                None => {}
+            }
+        }
+        members.push((member.weight, numbers));
+    }
+    members.sort_by(|a, b| b.0.total_cmp(&a.0));
+    let paths = members.first().map(|m| m.1.keys().cloned().collect());
+    let member = |(weight, numbers): (f64, BTreeMap<String, Value>)| Member {
+        weight,
+        values: numbers.into_values().collect(),
+    };
+    Ok(Ensemble {
+        paths: paths.unwrap_or_default(),
+        members: members.into_iter().map(member).collect(),
+    })
+}

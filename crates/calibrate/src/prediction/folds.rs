@@ -1,0 +1,490 @@
+//! Cross-validation: what is left out, and the predictions of it.
+//!
+//! | fold | left out | learned from |
+//! |---|---|---|
+//! | `threads=64`, `threads=16` | this column of random reads | the other column |
+//! | `long blocks` | random reads of 32 KiB and more | shorter ones |
+//! | `drive` | all figures of the drive | hardware facts, other drives, data sheet |
+//! | `sequential` | sequential reads | random reads |
+//! | `writes` | sequential writes | flash class, other drives, data sheet |
+//! | `temperature` | temperatures | other drives |
+//!
+//! In each fold, template, prior, starts and structure are made anew without the drive's figures that are left out; all other drives keep
+//! theirs.
+
+use std::collections::BTreeMap;
+
+use toml::Value;
+
+use super::anchor::{anchors, rated, ratio};
+use super::learn::{
+    Learned, Observed, SimulatedMember, centre_and_spread, in_unit, learn, on_scale,
+};
+use super::template::{ReferenceDrive, Structure, Template, get, leader, put, scaled};
+use crate::CalibrateError;
+use crate::hardware::Hardware;
+use crate::inference::hierarchy::{Estimate, shared_prior};
+use crate::inference::posterior::Prior;
+use crate::measurement::{
+    AccessPattern, FillFigure, Measurement, Procedure, ReferenceMetric, ReferenceWorkload,
+    SoakFigure,
+};
+use crate::predictive::{FigureKind, Situation};
+use crate::published::published;
+use assay_units::Op;
+
+/// Members of an ensemble.
+pub const MEMBERS: usize = 40;
+/// Members whose soaks are simulated: a soak costs a hundred cells.
+const HEAT_MEMBERS: usize = 16;
+/// Blocks from this length on are long.
+const LONG_BYTES: u32 = 32 << 10;
+/// Spread of the surroundings: room, airflow, contact of the module.
+const AMBIENT_K: f64 = 3.0;
+/// Hysteresis where only the warning temperature is known.
+const HYSTERESIS_K: f64 = 2.0;
+
+/// The prediction of a figure that was left out.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Prediction {
+    /// Name of the fold.
+    pub fold: String,
+    /// The profile.
+    pub drive: String,
+    /// The figure.
+    pub measurement: Measurement,
+    /// What was known.
+    pub situation: Situation,
+    /// Prediction, in the figure's unit.
+    pub predicted: f64,
+    /// Spread of the members: a logarithm, kelvin for temperatures.
+    pub spread: f64,
+    /// 0.8 times the data sheet, where it has the figure.
+    pub data_sheet: Option<f64>,
+    /// The nearest figure that was not left out ("as with 16 threads"), or the mean of the other drives.
+    pub nearest: Option<f64>,
+}
+
+/// The cross-validation.
+pub struct Study {
+    hardware: Hardware,
+    drives: Vec<ReferenceDrive>,
+    figures: BTreeMap<String, Vec<Measurement>>,
+    /// By drive and path: what its random reads say, without a prior.
+    estimates: BTreeMap<String, BTreeMap<String, Estimate>>,
+    learned: BTreeMap<String, Learned>,
+    seed: u64,
+    threads: usize,
+}
+
+/// The workload of a published random read.
+fn random_read(m: &Measurement) -> Option<ReferenceWorkload> {
+    match m.procedure {
+        Procedure::Steady(w)
+            if w.op == Op::Read
+                && w.access == AccessPattern::Random
+                && m.metric == ReferenceMetric::MibPerS =>
+        {
+            Some(w)
+        }
+        _ => None,
+    }
+}
+
+fn is_sequential(m: &Measurement) -> bool {
+    FigureKind::of(m) == FigureKind::SequentialRead
+}
+
+/// Controller family or flash class that a number belongs to.
+fn class(hardware: &Hardware, drive: &str, path: &str) -> Option<String> {
+    let own = hardware.drives.get(drive)?;
+    let id = match path.split('.').next()? {
+        "firmware" | "data_path" | "prefetch" => own.controller.as_ref(),
+        "nand" => own.flash.as_ref(),
+        _ => None,
+    };
+    id.map(|id| id.value.clone())
+}
+
+impl Study {
+    /// The drives of which random reads are published.
+    pub fn new(seed: u64, threads: usize) -> Result<Study, CalibrateError> {
+        let mut figures = BTreeMap::new();
+        let mut drives = Vec::new();
+        for name in assay_ssd::Profile::names() {
+            let all = published(name)?;
+            if all
+                .iter()
+                .any(|m| random_read(m).is_some_and(|w| w.threads == 16))
+            {
+                drives.push(ReferenceDrive::new(name)?);
+                figures.insert(name.to_owned(), all);
+            }
+        }
+        Ok(Study {
+            hardware: Hardware::embedded()?,
+            drives,
+            figures,
+            estimates: BTreeMap::new(),
+            learned: BTreeMap::new(),
+            seed,
+            threads,
+        })
+    }
+
+    /// Names of the drives.
+    pub fn drives(&self) -> Vec<String> {
+        self.drives.iter().map(|d| d.name.clone()).collect()
+    }
+
+    fn of(&self, name: &str) -> (&ReferenceDrive, Vec<&ReferenceDrive>) {
+        let is = |d: &&ReferenceDrive| d.name == name;
+        let own = self.drives.iter().find(is).expect("a drive of the study");
+        (own, self.drives.iter().filter(|d| !is(d)).collect())
+    }
+
+    fn others(&self, name: &str) -> Vec<&str> {
+        let names = self.drives.iter().map(|d| d.name.as_str());
+        names.filter(|other| *other != name).collect()
+    }
+
+    fn template(&self, name: &str) -> Template {
+        let (own, others) = self.of(name);
+        Template::new(own, &others, &self.hardware)
+    }
+
+    /// The prior of a drive from the estimates of the others.
+    fn prior(&self, name: &str, template: &Template) -> Prior {
+        let mut prior = template.wide.clone();
+        for (j, path) in template.paths.iter().enumerate() {
+            let estimates = self.others(name).into_iter();
+            let estimates = estimates.filter_map(|o| self.estimates.get(o)?.get(path).cloned());
+            let wide = (prior.mean[j], prior.width[j]);
+            let class = class(&self.hardware, name, path);
+            (prior.mean[j], prior.width[j]) =
+                shared_prior(&estimates.collect::<Vec<_>>(), &class, wide);
+        }
+        prior
+    }
+
+    /// What the random reads of a drive say, by the wide priors alone. Must be called for all drives before any fold.
+    pub fn base(&mut self, name: &str) {
+        let template = self.template(name);
+        let figures = self.figures[name].iter();
+        let training: Vec<Measurement> = figures
+            .filter(|m| random_read(m).is_some())
+            .cloned()
+            .collect();
+        let (prior, observed) = (template.wide.clone(), Observed::new(&training, &[]));
+        let Some(learned) = learn(
+            template,
+            prior,
+            observed,
+            &[],
+            true,
+            (self.seed, self.threads),
+        ) else {
+            return;
+        };
+        let of = learned.estimates(&|path| class(&self.hardware, name, path));
+        self.estimates
+            .insert(name.to_owned(), of.into_iter().collect());
+        self.learned.insert(name.to_owned(), learned);
+    }
+
+    /// The posterior of the base; `None` before [`Study::base`].
+    pub fn learned(&self, name: &str) -> Option<&Learned> {
+        self.learned.get(name)
+    }
+
+    /// Predictions of the figures that `is_left_out` says from the drive's other random reads, `starts` instead of a search.
+    fn predict(
+        &self,
+        (fold, situation): (&str, Situation),
+        name: &str,
+        is_trained: &dyn Fn(&Measurement) -> bool,
+        is_left_out: &dyn Fn(&Measurement) -> bool,
+        starts: &[(Structure, Vec<f64>)],
+        vary: &[Structure],
+    ) -> Result<Vec<Prediction>, CalibrateError> {
+        let figures = &self.figures[name];
+        let training: Vec<Measurement> =
+            figures.iter().filter(|m| is_trained(m)).cloned().collect();
+        let left_out: Vec<Measurement> =
+            figures.iter().filter(|m| is_left_out(m)).cloned().collect();
+        if left_out.is_empty() {
+            return Ok(Vec::new());
+        }
+        let template = self.template(name);
+        let prior = self.prior(name, &template);
+        let anchors = anchors(&self.hardware, name, &self.others(name), &training)?;
+        let observed = Observed::new(&training, &anchors);
+        let search = starts.is_empty();
+        let seeds = (self.seed, self.threads);
+        let Some(learned) = learn(template, prior, observed, starts, search, seeds) else {
+            return Ok(Vec::new());
+        };
+        let members = learned.members(&left_out, MEMBERS, vary, seeds);
+        Ok(self.predictions((fold, situation), name, &left_out, &training, &members))
+    }
+
+    fn predictions(
+        &self,
+        (fold, situation): (&str, Situation),
+        name: &str,
+        left_out: &[Measurement],
+        training: &[Measurement],
+        members: &[SimulatedMember],
+    ) -> Vec<Prediction> {
+        let one = |(figure, m): (usize, &Measurement)| {
+            let (centre, spread) = centre_and_spread(members, figure)?;
+            Some(Prediction {
+                fold: fold.to_owned(),
+                drive: name.to_owned(),
+                measurement: m.clone(),
+                situation,
+                predicted: in_unit(m, centre),
+                spread,
+                data_sheet: rated(&self.hardware, name, m).map(|rated| 0.8 * rated),
+                nearest: self.nearest(name, m, training),
+            })
+        };
+        left_out.iter().enumerate().filter_map(one).collect()
+    }
+
+    /// The naive figure: of the same block at another number of threads, else the longest shorter block, else of the other drives.
+    fn nearest(&self, name: &str, m: &Measurement, training: &[Measurement]) -> Option<f64> {
+        let by_distance = |w: ReferenceWorkload| {
+            let near = training
+                .iter()
+                .filter_map(|t| Some((random_read(t)?, t.value)));
+            let distance = |(o, _): &(ReferenceWorkload, f64)| {
+                let blocks = (f64::from(o.block_bytes) / f64::from(w.block_bytes))
+                    .ln()
+                    .abs();
+                (blocks, o.threads.abs_diff(w.threads))
+            };
+            let near = near.min_by(|a, b| distance(a).partial_cmp(&distance(b)).expect("finite"));
+            near.map(|(_, value)| value)
+        };
+        if let Some(near) = random_read(m).and_then(by_distance) {
+            return Some(near);
+        }
+        let same = self.others(name).into_iter().filter_map(|other| {
+            let found = self.figures[other].iter().find(|o| o.key() == m.key());
+            found.map(|o| on_scale(m, o.value))
+        });
+        let same: Vec<f64> = same.collect();
+        let mean = same.iter().sum::<f64>() / same.len() as f64;
+        (!same.is_empty()).then(|| in_unit(m, mean))
+    }
+
+    /// Folds of random and sequential reads of a drive.
+    pub fn read_folds(&self, name: &str) -> Result<Vec<Prediction>, CalibrateError> {
+        let threads = |m: &Measurement| random_read(m).map(|w| w.threads);
+        let mut out = Vec::new();
+        if self.figures[name].iter().any(|m| threads(m) == Some(64)) {
+            for (fold, left, kept) in [("threads=64", 64, 16), ("threads=16", 16, 64)] {
+                out.extend(self.predict(
+                    (fold, Situation::AnotherDepth),
+                    name,
+                    &|m| threads(m) == Some(kept),
+                    &|m| threads(m) == Some(left),
+                    &[],
+                    &[],
+                )?);
+            }
+        }
+        let is_long = |m: &Measurement| random_read(m).map(|w| w.block_bytes >= LONG_BYTES);
+        out.extend(self.predict(
+            ("long blocks", Situation::AnotherBlock),
+            name,
+            &|m| is_long(m) == Some(false),
+            &|m| is_long(m) == Some(true),
+            &[],
+            &[],
+        )?);
+        let windows = self.windows(name);
+        out.extend(self.predict(
+            ("drive", Situation::FactsOnly),
+            name,
+            &|_| false,
+            &|m| random_read(m).is_some() || is_sequential(m),
+            &[],
+            &windows,
+        )?);
+        let known = self.learned.get(name).map_or(&[][..], |l| &l.explanations);
+        let starts = known.iter().take(3);
+        let starts: Vec<_> = starts
+            .map(|e| (e.structure.clone(), e.mode.point.clone()))
+            .collect();
+        out.extend(self.predict(
+            ("sequential", Situation::OtherKinds),
+            name,
+            &|m| random_read(m).is_some(),
+            &is_sequential,
+            &starts,
+            &windows,
+        )?);
+        Ok(out)
+    }
+
+    /// Prefetch windows of the other drives: random reads say nothing of it.
+    fn windows(&self, name: &str) -> Vec<Structure> {
+        let path = "prefetch.window_bytes";
+        let values = self
+            .of(name)
+            .1
+            .into_iter()
+            .filter_map(|o| get(&o.table, path).cloned());
+        values
+            .map(|value| Structure::from([(path.to_owned(), value)]))
+            .collect()
+    }
+
+    /// The fold of sequential writes: the program time by the class of the flash and by the data sheet.
+    pub fn write_fold(&self, name: &str) -> Result<Vec<Prediction>, CalibrateError> {
+        let is_rate = |m: &&Measurement| {
+            matches!(
+                m.procedure,
+                Procedure::Fill(FillFigure::Steady | FillFigure::Full | FillFigure::First)
+            )
+        };
+        let left_out: Vec<Measurement> =
+            self.figures[name].iter().filter(is_rate).cloned().collect();
+        let facts = self.hardware.drive(name).and_then(|f| f.flash);
+        let Some(program) = facts.and_then(|f| f.program_us.as_ref()) else {
+            return Ok(Vec::new());
+        };
+        if left_out.is_empty() {
+            return Ok(Vec::new());
+        }
+        let mut template = self.template(name);
+        let path = "nand.program_ns";
+        let [low, high] = program.value.map(|us| us * 1000.0);
+        let pages = get(&template.table, "nand.program_pages")
+            .and_then(leader)
+            .unwrap_or(1.0);
+        if let Some(old) = get(&template.table, path).cloned()
+            && let Some(list) = old.as_array()
+        {
+            let mean = list.iter().filter_map(leader).sum::<f64>() / list.len().max(1) as f64;
+            let wanted = (low * high).sqrt() * pages;
+            put(&mut template.table, path, scaled(&old, wanted / mean));
+        }
+        let start = get(&template.table, path).and_then(leader).unwrap_or(1e6);
+        template.paths = vec![path.to_owned()];
+        let prior = Prior {
+            mean: vec![start.ln()],
+            width: vec![((high / low).ln() / 3.3).max(0.3)],
+        };
+        // Anchors: every left-out figure that the data sheet has, by the ratio of the other drives.
+        let mut soft = Vec::new();
+        for m in &left_out {
+            let ratio = ratio(&self.hardware, &self.others(name), m)?;
+            if let Some(((mean, scale), claimed)) = ratio.zip(rated(&self.hardware, name, m)) {
+                let mut measurement = m.clone();
+                measurement.value = claimed * mean.exp();
+                soft.push(super::anchor::Anchor { measurement, scale });
+            }
+        }
+        let seeds = (self.seed, self.threads);
+        let starts = [(Structure::new(), prior.mean.clone())];
+        let observed = Observed::new(&[], &soft);
+        let Some(learned) = learn(template, prior, observed, &starts, false, seeds) else {
+            return Ok(Vec::new());
+        };
+        let members = learned.members(&left_out, HEAT_MEMBERS, &[], seeds);
+        let fold = ("writes", Situation::OtherKinds);
+        Ok(self.predictions(fold, name, &left_out, &[], &members))
+    }
+
+    /// The fold of temperatures: resistance, time constant and throttling by the other drives, the warning temperature by the facts.
+    pub fn heat_fold(&self, name: &str) -> Result<Vec<Prediction>, CalibrateError> {
+        let is_temperature = |m: &&Measurement| {
+            m.metric == ReferenceMetric::Celsius
+                && m.procedure != Procedure::Soak(SoakFigure::SecondSensor)
+        };
+        let left_out: Vec<Measurement> = self.figures[name]
+            .iter()
+            .filter(is_temperature)
+            .cloned()
+            .collect();
+        let (own, others) = self.of(name);
+        let mut template = Template {
+            table: own.table.clone(),
+            paths: Vec::new(),
+            wide: Prior {
+                mean: Vec::new(),
+                width: Vec::new(),
+            },
+            alternatives: Vec::new(),
+        };
+        let mut prior = template.wide.clone();
+        for path in ["thermal.resistance_k_per_w", "thermal.time_constant_s"] {
+            let values = others.iter().filter_map(|o| leader(get(&o.table, path)?));
+            let logs: Vec<f64> = values.map(f64::ln).collect();
+            let mean = logs.iter().sum::<f64>() / logs.len() as f64;
+            let spread = logs.iter().map(|l| (l - mean).powi(2)).sum::<f64>();
+            put(&mut template.table, path, Value::Float(mean.exp()));
+            template.paths.push(path.to_owned());
+            prior.mean.push(mean);
+            prior
+                .width
+                .push((spread / (logs.len() as f64 - 1.0)).sqrt());
+        }
+        let path = "thermal.throttle_on_celsius";
+        let on = others.iter().filter_map(|o| leader(get(&o.table, path)?));
+        let on: Vec<f64> = on.filter(|&celsius| celsius > 0.0).collect();
+        let warning = self
+            .hardware
+            .drive(name)
+            .and_then(|f| f.drive.warning_celsius.as_ref());
+        let on = warning.map_or(on.iter().sum::<f64>() / on.len() as f64, |w| {
+            f64::from(w.value)
+        });
+        put(&mut template.table, path, Value::Float(on));
+        put(
+            &mut template.table,
+            "thermal.throttle_off_celsius",
+            Value::Float(on - HYSTERESIS_K),
+        );
+        let percent = others
+            .iter()
+            .filter_map(|o| get(&o.table, "thermal.throttle_percent")?.as_integer());
+        let percent: Vec<f64> = percent.filter(|&p| p > 100).map(|p| p as f64).collect();
+        let percent = assay_units::median(percent).unwrap_or(200.0).round() as i64;
+        put(
+            &mut template.table,
+            "thermal.throttle_percent",
+            Value::Integer(percent),
+        );
+        if let Some(thermal) = template
+            .table
+            .get_mut("thermal")
+            .and_then(Value::as_table_mut)
+        {
+            thermal.remove("levels");
+        }
+        let vary = [-1.5, -0.5, 0.0, 0.5, 1.5].map(|z| {
+            let celsius = Value::Float(25.0 + z * AMBIENT_K);
+            Structure::from([("thermal.ambient_celsius".to_owned(), celsius)])
+        });
+        let seeds = (self.seed, self.threads);
+        let starts = [(Structure::new(), prior.mean.clone())];
+        let observed = Observed::new(&[], &[]);
+        if left_out.is_empty() {
+            return Ok(Vec::new());
+        }
+        let Some(learned) = learn(template, prior, observed, &starts, false, seeds) else {
+            return Ok(Vec::new());
+        };
+        let members = learned.members(&left_out, HEAT_MEMBERS, &vary, seeds);
+        let fold = ("temperature", Situation::OtherKinds);
+        Ok(self.predictions(fold, name, &left_out, &[], &members))
+    }
+}
+
+#[cfg(test)]
+#[path = "../../tests/unit/prediction/folds.rs"]
+mod tests;

@@ -1,0 +1,76 @@
+//! Learning from the figures of a simulated drive whose numbers are known.
+
+use super::*;
+use crate::measurement::{AccessPattern, Procedure, ReferenceWorkload, Role, Tolerance};
+use crate::prediction::template::{ReferenceDrive, get, leader};
+
+fn cell(threads: u32, block_bytes: u32) -> Measurement {
+    let read = ReferenceWorkload::read(AccessPattern::Random, threads, block_bytes);
+    Measurement {
+        procedure: Procedure::Steady(read),
+        metric: ReferenceMetric::MibPerS,
+        value: 1.0,
+        tolerance: Tolerance::Relative(0.1),
+        source: "a simulated drive".to_owned(),
+        role: Role::Target,
+    }
+}
+
+#[test]
+fn numbers_and_an_unseen_column_of_a_simulated_drive_are_found() {
+    let drive = ReferenceDrive::new("samsung-951").unwrap();
+    let paths = ["firmware.read_command_ns", "nand.read_ns"];
+    let shipped = paths.map(|path| get(&drive.table, path).and_then(leader).unwrap().ln());
+    let prior = Prior {
+        mean: vec![shipped[0] + 0.5, shipped[1] - 0.4],
+        width: vec![0.6, 0.6],
+    };
+    let template = Template {
+        table: drive.table.clone(),
+        paths: paths.map(str::to_owned).into(),
+        wide: prior.clone(),
+        alternatives: Vec::new(),
+    };
+    let profile = template.profile(&Structure::new(), &shipped).unwrap();
+    let mut cells = [cell(1, 4096), cell(8, 4096), cell(64, 4096), cell(32, 8192)];
+    let figures = crate::simulate(&profile, &cells, Effort::Full, 1).unwrap();
+    for (cell, figure) in cells.iter_mut().zip(figures) {
+        cell.value = figure.unwrap();
+    }
+    let (training, left_out) = cells.split_at(3);
+    let observed = Observed::new(training, &[]);
+    let learned = learn(template, prior, observed, &[], true, (5, 1)).unwrap();
+    let point = &learned.explanations[0].mode.point;
+    for j in 0..2 {
+        assert!(
+            (point[j] - shipped[j]).abs() < 0.12,
+            "{point:?} {shipped:?}"
+        );
+    }
+    let members = learned.members(left_out, 20, &[], (5, 1));
+    assert!((members.iter().map(|m| m.weight).sum::<f64>() - 1.0).abs() < 1e-9);
+    let (centre, spread) = centre_and_spread(&members, 0).unwrap();
+    let truth = left_out[0].value.ln();
+    assert!(
+        (centre - truth).abs() < 0.08 && spread < 0.2,
+        "{centre} {truth} {spread}"
+    );
+    // The same on two threads.
+    let again = learned.members(left_out, 20, &[], (5, 2));
+    assert!(
+        members
+            .iter()
+            .zip(&again)
+            .all(|(a, b)| a.figures == b.figures && a.weight == b.weight)
+    );
+    let estimates = learned.estimates(&|_| None);
+    assert_eq!(estimates.len(), 2);
+}
+
+#[test]
+fn scales_are_logarithms_except_for_temperatures() {
+    let mut figure = cell(1, 4096);
+    assert!((in_unit(&figure, on_scale(&figure, 250.0)) - 250.0).abs() < 1e-9);
+    figure.metric = ReferenceMetric::Celsius;
+    assert_eq!(on_scale(&figure, 71.0), 71.0);
+}

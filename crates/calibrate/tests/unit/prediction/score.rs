@@ -1,0 +1,84 @@
+//! Scores: coverage on synthetic predictions, independence of a drive's own errors, the table.
+
+use super::*;
+use crate::published::published;
+use assay_units::Rng;
+
+/// Predictions of seven drives with errors of a factor that the spread does not know.
+fn synthetic(factor: f64) -> Vec<Prediction> {
+    let mut rng = Rng::new(11);
+    let mut out = Vec::new();
+    for drive in ["a", "b", "c", "d", "e", "f", "g"] {
+        for measurement in published("samsung-951").unwrap().into_iter().take(20) {
+            let normal: f64 = (0..12).map(|_| rng.unit_f64()).sum::<f64>() - 6.0;
+            let spread = 0.05 + 0.2 * rng.unit_f64();
+            let total = (spread * spread + FIGURE_SCALE * FIGURE_SCALE).sqrt();
+            out.push(Prediction {
+                fold: "x".to_owned(),
+                drive: drive.to_owned(),
+                predicted: measurement.value * (factor * total * normal).exp(),
+                measurement,
+                situation: Situation::AnotherDepth,
+                spread,
+                data_sheet: None,
+                nearest: Some(1.0),
+            });
+        }
+    }
+    out
+}
+
+#[test]
+fn calibrated_intervals_cover_nine_of_ten_whatever_the_members_say() {
+    for factor in [0.3, 1.0, 3.0] {
+        let summary = summary(&score(&synthetic(factor)));
+        assert_eq!(summary.len(), 1);
+        let coverage = summary[0].coverage;
+        assert!((85.0..=95.0).contains(&coverage), "{factor}: {coverage}");
+        assert!(summary[0].half_width > 5.0 * factor);
+    }
+}
+
+#[test]
+fn a_drives_own_errors_do_not_change_its_intervals() {
+    let mut all = synthetic(1.0);
+    let before = score(&all);
+    for p in all.iter_mut().filter(|p| p.drive == "c") {
+        p.measurement.value *= 3.0;
+    }
+    let after = score(&all);
+    for (a, b) in before.iter().zip(&after).filter(|(a, _)| a.drive == "c") {
+        assert_eq!((a.low, a.high), (b.low, b.high));
+    }
+    assert!(before[0].low != after[0].low || before[0].high != after[0].high);
+}
+
+#[test]
+fn intervals_are_percentiles_of_published_over_predicted() {
+    let scored = score(&synthetic(1.0));
+    let intervals = intervals(&scored);
+    assert_eq!(intervals.len(), 1);
+    assert_eq!(intervals[0].predictions, 140);
+    let within = scored.iter().filter(|s| {
+        let (low, high) = intervals[0].around(s.predicted);
+        (low..=high).contains(&s.published)
+    });
+    let share = within.count() as f64 / 140.0;
+    assert!((0.88..=0.93).contains(&share), "{share}");
+}
+
+#[test]
+fn the_table_is_read_as_written() {
+    let all = score(&synthetic(1.0));
+    let again = parse(&table(&all)).unwrap();
+    assert_eq!(again.len(), all.len());
+    for (a, b) in all.iter().zip(&again) {
+        assert_eq!(
+            (&a.key, &a.drive, a.kind, a.situation),
+            (&b.key, &b.drive, b.kind, b.situation)
+        );
+        assert!((a.predicted - b.predicted).abs() < 0.01 && b.nearest == Some(1.0));
+    }
+    assert!(markdown(&all).contains("| x | random read | 140 |"));
+    assert!(parse(&table(&all).replace("random_read", "random_reads")).is_err());
+}

@@ -1,0 +1,108 @@
+//! Templates: valid drives, by facts, and independent of what a drive's own figures taught.
+
+use super::*;
+
+fn all() -> Vec<ReferenceDrive> {
+    [
+        "samsung-951",
+        "samsung-960-evo",
+        "toshiba-rd400",
+        "intel-600p",
+        "wd-black",
+        "mydigitalssd-bpx",
+        "plextor-m8pe-g",
+    ]
+    .map(|name| ReferenceDrive::new(name).unwrap())
+    .into()
+}
+
+fn others<'a>(drives: &'a [ReferenceDrive], name: &str) -> Vec<&'a ReferenceDrive> {
+    drives.iter().filter(|d| d.name != name).collect()
+}
+
+#[test]
+fn every_template_and_alternative_is_a_valid_drive() {
+    let (drives, hardware) = (all(), Hardware::embedded().unwrap());
+    for drive in &drives {
+        let template = Template::new(drive, &others(&drives, &drive.name), &hardware);
+        for structure in template.alternatives.iter().chain([&Structure::new()]) {
+            let profile = template.profile(structure, &template.wide.mean);
+            profile.unwrap_or_else(|e| panic!("{} {structure:?}: {e}", drive.name));
+        }
+        for path in [
+            "firmware.read_command_ns",
+            "nand.read_ns",
+            "firmware.read_latency_ns",
+        ] {
+            assert!(
+                template.paths.iter().any(|p| p == path),
+                "{}: {path}",
+                drive.name
+            );
+        }
+    }
+}
+
+#[test]
+fn numbers_that_a_drives_own_figures_taught_do_not_enter_its_template() {
+    let (drives, hardware) = (all(), Hardware::embedded().unwrap());
+    for drive in &drives {
+        let others = others(&drives, &drive.name);
+        let mut changed = drive.clone();
+        for number in &drive.numbers {
+            let old = get(&drive.table, &number.path).unwrap();
+            let other = match old {
+                Value::Boolean(on) => Value::Boolean(!on),
+                old => scaled(old, 2.0),
+            };
+            if number.provenance == Provenance::Fitted && is_read_path(&number.path) {
+                put(&mut changed.table, &number.path, other);
+            }
+        }
+        // Blocks follow from pages and planes, which facts give, and from the bytes in all.
+        let of = |drive: &ReferenceDrive| {
+            let mut template = Template::new(drive, &others, &hardware);
+            put(
+                &mut template.table,
+                "nand.blocks_per_plane",
+                Value::Integer(1),
+            );
+            for structure in &mut template.alternatives {
+                structure.remove("nand.blocks_per_plane");
+            }
+            template
+        };
+        let (one, two) = (of(drive), of(&changed));
+        assert_eq!(one.wide, two.wide, "{}", drive.name);
+        assert_eq!(one.alternatives, two.alternatives, "{}", drive.name);
+        for number in &drive.numbers {
+            let path = number.path.as_str();
+            if is_read_path(path) {
+                let (a, b) = (get(&one.table, path), get(&two.table, path));
+                let leaders = a.and_then(leader).zip(b.and_then(leader));
+                let equal = leaders.map_or(a == b, |(a, b)| (a / b - 1.0).abs() < 1e-3 || a == b);
+                assert!(equal, "{} {path}: {a:?} {b:?}", drive.name);
+            }
+        }
+    }
+}
+
+#[test]
+fn facts_give_structure_and_flash() {
+    let (drives, hardware) = (all(), Hardware::embedded().unwrap());
+    let template = |name: &str| {
+        let drive = drives.iter().find(|d| d.name == name).unwrap();
+        Template::new(drive, &others(&drives, name), &hardware)
+    };
+    let evo = template("samsung-960-evo");
+    let number = |t: &Template, path: &str| get(&t.table, path).and_then(leader).unwrap();
+    assert_eq!(number(&evo, "firmware.cores"), 5.0);
+    assert_eq!(number(&evo, "nand.page_bytes"), 16_384.0);
+    // The sense time of 48-layer TLC is 45 us.
+    let at = evo.paths.iter().position(|p| p == "nand.read_ns").unwrap();
+    assert!((evo.wide.mean[at].exp() - 45_000.0).abs() < 1.0);
+    assert_eq!(
+        number(&template("toshiba-rd400"), "nand.partial_read_saving_ns"),
+        0.0
+    );
+}
