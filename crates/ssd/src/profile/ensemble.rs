@@ -21,7 +21,6 @@ ensembles! {
     "intel-600p",
     "samsung-960-evo",
     "toshiba-rd400",
-    "wd-black",
     "mydigitalssd-bpx",
     "plextor-m8pe-g",
 }
