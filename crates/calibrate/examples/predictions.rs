@@ -58,8 +58,13 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     if wants("ensembles") {
         for name in ensemble::profiles()? {
             eprintln!("{name}: members");
+            let members = ensemble::build(&name, SEED, threads)?;
+            if members.members.len() < ensemble::LEAST_MEMBERS {
+                eprintln!("  only {} of weight: not written", members.members.len());
+                continue;
+            }
             let file = folder.join(format!("profiles/ensembles/{name}.csv"));
-            std::fs::write(file, ensemble::build(&name, SEED, threads)?.to_csv())?;
+            std::fs::write(file, members.to_csv())?;
         }
     }
     Ok(())

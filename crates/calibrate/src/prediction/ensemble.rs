@@ -20,6 +20,11 @@ use crate::published::published;
 /// Width of the priors: a factor of two either way.
 const WIDTH: f64 = 0.7;
 
+/// Weight below which a draw is left out.
+const LEAST_WEIGHT: f64 = 1e-6;
+/// Members without which an ensemble is not kept.
+pub const LEAST_MEMBERS: usize = 30;
+
 /// Profiles with published rates of steady reads, enough for an ensemble.
 pub fn profiles() -> Result<Vec<String>, CalibrateError> {
     let mut out = Vec::new();
@@ -74,6 +79,10 @@ pub fn build(name: &str, seed: u64, threads: usize) -> Result<Ensemble, Calibrat
     let learned = learn(template, prior, observed, &starts, false, seeds).ok_or_else(no_targets)?;
     let mut members: Vec<(f64, BTreeMap<String, Value>)> = Vec::new();
     for member in learned.members(&[], MEMBERS, &[], seeds) {
+        // Draws that are no valid drive, or far from the figures.
+        if member.weight < LEAST_WEIGHT {
+            continue;
+        }
         let table = learned.template.table_at(&member.structure, &member.point);
         let mut numbers = BTreeMap::new();
         for path in paths.iter().map(String::as_str).chain(["nand.cache_read"]) {

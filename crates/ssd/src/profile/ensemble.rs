@@ -20,7 +20,6 @@ ensembles! {
     "samsung-951",
     "intel-600p",
     "samsung-960-evo",
-    "toshiba-rd400",
     "mydigitalssd-bpx",
     "plextor-m8pe-g",
 }

@@ -85,7 +85,10 @@ fn reads_the_command_line_spelling() {
 fn refusals_name_what_would_be_right() {
     let mut options = DriveOptions::default();
     let error = options.set("sed", "7").unwrap_err();
-    assert!(error.to_string().contains("seed, member, state, op"), "{error}");
+    assert!(
+        error.to_string().contains("seed, member, state, op"),
+        "{error}"
+    );
     for (key, value) in [
         ("seed", "-1"),
         ("state", "half"),
