@@ -64,5 +64,4 @@ pub const LIMITS: &[&str] = &[
     "M8Pe(G): that hardware alone reads a single block was inferred from one figure (64 x 512 B); no number was fitted to it, since the saving is the firmware's cost per page.",
     "Fitted numbers are effective ones: where a drive's random reads cost by the 4 KiB piece (960 EVO, M8Pe(G)), its flash page is counted as four pieces, and the 960 EVO's five cores as one.",
     "RD400: a 512 GB drive throttled at 80 C in another review (T3D1914); the profile models the one of the DragonFly NVMe tests, which did not.",
-    "A further sensor's distance from the composite temperature does not depend on the power.",
 ];

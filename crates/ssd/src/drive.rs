@@ -61,6 +61,14 @@ pub enum DriveError {
         /// The profile's name.
         profile: String,
     },
+    /// The profile describes no heat sink.
+    #[error(
+        "simulated drive {profile:?}: option heatsink needs a heat sink, and its profile describes none; leave the option out, or add [thermal.heat_sink] to a copy of the profile"
+    )]
+    NoHeatSink {
+        /// The profile's name.
+        profile: String,
+    },
     /// The drive has no such power state.
     #[error(
         "simulated drive {profile:?} has no power state {state}: it has 0 to {last}; choose one of them"
@@ -124,6 +132,13 @@ impl Drive {
         if options.external_link_bytes_per_second.is_some() {
             profile.link.fetch_ns.value = 0;
             profile.link.completion_ns.value = 0;
+        }
+        if let Some(mounted) = options.heat_sink {
+            let Some(sink) = &mut profile.thermal.heat_sink else {
+                let profile = profile.name;
+                return Err(DriveError::NoHeatSink { profile });
+            };
+            sink.mounted.value = mounted;
         }
         let id = &profile.identity;
         let keep = 100 - u64::from(options.over_provisioning_percent.unwrap_or(0).min(90));

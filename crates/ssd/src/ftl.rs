@@ -28,9 +28,11 @@ use crate::map::{PageMap, UNMAPPED};
 use crate::nand::{Nand, Sense, address_shift, geometries};
 use crate::profile::{BufferProfile, MAP_UNIT_BYTES, Profile};
 use crate::sourced::value_or;
+use crate::thermal::Energy;
 
 mod background;
 mod blocks;
+mod energy;
 mod gc;
 mod host_writes;
 mod map_pages;
@@ -41,6 +43,7 @@ mod write_point;
 
 use background::BackgroundState;
 use blocks::Superblocks;
+use energy::FlashEnergy;
 use gc::GarbageCollector;
 use map_pages::MapPages;
 use pending_updates::UnitFilter;
@@ -136,10 +139,7 @@ pub struct Ftl {
     olds: Vec<u32>,
     shift: u32,
     superblock_units: u32,
-    read_page_nj: u64,
-    program_page_nj: u64,
-    page_units: u64,
-    energy_nj: u64,
+    energy: FlashEnergy,
 }
 
 impl Ftl {
@@ -214,10 +214,7 @@ impl Ftl {
             olds: Vec::new(),
             shift,
             superblock_units,
-            read_page_nj: profile.power.read_page_nj.value,
-            program_page_nj: profile.power.program_page_nj.value,
-            page_units: u64::from(crate::nand::page_units(nand)),
-            energy_nj: 0,
+            energy: FlashEnergy::new(&profile.power, nand),
         })
     }
 
@@ -266,7 +263,8 @@ impl Ftl {
         if self.nand.is_being_programmed(sense, issue_ns) {
             return issue_ns;
         }
-        self.energy_nj += self.read_page_nj * u64::from(self.nand.pages_touched(physical, units));
+        self.energy
+            .read(1, self.nand.pages_touched(physical, units), units);
         self.nand.read(now_ns, issue_ns, sense, units)
     }
 
@@ -291,6 +289,7 @@ impl Ftl {
         self.map.clear();
         let erased = self.blocks.erase_all();
         for _ in 0..erased {
+            self.energy.erase_superblock();
             self.nand.erase(now_ns);
         }
         self.counters.erased_superblocks += u64::from(erased);
@@ -308,10 +307,10 @@ impl Ftl {
         self.buffer.drained_ns().max(now_ns)
     }
 
-    /// Energy used since the last call, in nanojoules.
+    /// Energy used since the last call.
     #[inline]
-    pub fn take_energy_nj(&mut self) -> u64 {
-        std::mem::take(&mut self.energy_nj)
+    pub fn take_energy(&mut self) -> Energy {
+        self.energy.take()
     }
 
     /// Counters since power-on.
@@ -336,6 +335,7 @@ impl Ftl {
 
     fn erase(&mut self, superblock: u32, at_ns: u64) {
         self.counters.erased_superblocks += 1;
+        self.energy.erase_superblock();
         self.blocks.erase(superblock);
         self.nand.erase(at_ns);
     }

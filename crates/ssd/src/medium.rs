@@ -7,6 +7,7 @@ use crate::in_place::InPlace;
 use crate::map::UNMAPPED;
 use crate::options::Age;
 use crate::profile::{MAP_UNIT_BYTES, Profile};
+use crate::thermal::Energy;
 
 #[derive(Clone, Debug)]
 #[expect(
@@ -113,10 +114,13 @@ impl Medium {
     }
 
     #[inline]
-    pub fn take_energy_nj(&mut self) -> u64 {
+    pub fn take_energy(&mut self) -> Energy {
         match self {
-            Medium::Flash(ftl) => ftl.take_energy_nj(),
-            Medium::InPlace(media) => media.take_energy_nj(),
+            Medium::Flash(ftl) => ftl.take_energy(),
+            Medium::InPlace(media) => Energy {
+                controller_nj: 0,
+                flash_nj: media.take_energy_nj(),
+            },
         }
     }
 

@@ -75,7 +75,7 @@ pub struct Fault {
 pub const MAX_LATENCY_SPIKE: Nanos = Nanos(10 * 365 * 86_400 * 1_000_000_000);
 
 const FAULT_FORMS: &str = "corrupt-write@N, drop-write@N, misdirect-write@N, stale-read@N, read-error@N, write-error@N, latency-spike@N=TIME, drop-flush@N, power-loss@N, surprise-removal@N, media-error@OFFSET+LENGTH or wrap:SIZE";
-const KEYS: &str = "seed, member, state, op, ambient, ps, apst, coalescing, map_cache, data, cycles, retention, fault";
+const KEYS: &str = "seed, member, state, op, ambient, heatsink, ps, apst, coalescing, map_cache, data, cycles, retention, fault";
 
 /// Why an option was rejected.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -112,6 +112,8 @@ pub struct DriveOptions {
     pub over_provisioning_percent: Option<u8>,
     /// Ambient temperature in Celsius; overrides the profile.
     pub ambient_celsius: Option<f64>,
+    /// Heat sink mounted or removed; overrides the profile, which must describe it.
+    pub heat_sink: Option<bool>,
     /// Initial power state.
     pub power_state: u8,
     /// Autonomous power state transitions; overrides the profile.
@@ -138,7 +140,8 @@ pub struct DriveOptions {
 }
 
 impl DriveOptions {
-    /// Set one option: `seed=7`, `member=3`, `state=fresh|filled`, `op=25%`, `ambient=30`, `ps=2`, `apst=on|off`,
+    /// Set one option: `seed=7`, `member=3`, `state=fresh|filled`, `op=25%`, `ambient=30`, `heatsink=on|off`,
+    /// `ps=2`, `apst=on|off`,
     /// `coalescing=100us/4` (or `off`), `map_cache=1m` (or `off`), `data=keep|checksum|drop`, `cycles=1500`,
     /// `retention=90d`, `fault=drop-write@100` (repeatable), `fault=latency-spike@100=50ms`. Errors name known keys or
     /// accepted values.
@@ -150,7 +153,7 @@ impl DriveOptions {
             "op" => "a percentage from 0% to 90%, such as 25%",
             "ambient" => "a temperature in Celsius from -40 to 85, such as 30",
             "ps" => "the number of a power state, such as 2",
-            "apst" => "on or off",
+            "apst" | "heatsink" => "on or off",
             "coalescing" => {
                 "off or TIME/ENTRIES: a multiple of 100us up to 25500us, and 1 to 256 entries, such as 100us/4"
             }
@@ -196,12 +199,9 @@ impl DriveOptions {
             }
             "ps" => self.power_state = value.parse().ok()?,
             "apst" => {
-                self.autonomous_power = match value {
-                    "on" => Some(true),
-                    "off" => Some(false),
-                    _ => return None,
-                };
+                self.autonomous_power = Some(parse_switch(value)?);
             }
+            "heatsink" => self.heat_sink = Some(parse_switch(value)?),
             "coalescing" => self.coalescing = Some(parse_coalescing(value)?),
             "map_cache" => {
                 let in_range = |bytes: &u64| (4 << 10..=16 << 30).contains(bytes);
@@ -227,6 +227,14 @@ impl DriveOptions {
             _ => return None,
         }
         Some(())
+    }
+}
+
+fn parse_switch(text: &str) -> Option<bool> {
+    match text {
+        "on" => Some(true),
+        "off" => Some(false),
+        _ => None,
     }
 }
 

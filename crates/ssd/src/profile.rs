@@ -13,6 +13,7 @@ mod ftl;
 mod map_cache;
 mod media;
 mod power_states;
+mod thermal;
 mod validate;
 
 pub use ftl::{FtlProfile, GcPace, GcProfile, SlcOverflow, SlcProfile, VictimPolicy};
@@ -22,6 +23,9 @@ pub use media::{InPlaceProfile, RetryProfile, SataProfile, SuspendProfile};
 pub use crate::coalescing::CoalescingProfile;
 use builtin::BUILTIN;
 pub use power_states::PowerStateTable;
+pub use thermal::{
+    ControllerNodeProfile, HeatSinkProfile, ThermalNode, ThermalProfile, ThrottleLevels,
+};
 
 /// Mapping unit of every modelled drive: 512-byte and 4 KiB reads cost the same (random_read_bandwidth.csv).
 pub const MAP_UNIT_BYTES: u64 = 4096;
@@ -287,54 +291,29 @@ pub struct PrefetchProfile {
 pub struct PowerProfile {
     /// Idle power in milliwatts.
     pub idle_mw: Sourced<u32>,
-    /// Energy per command in nanojoules.
+    /// Energy per command in nanojoules, beside that of the core's time.
     pub command_nj: Sourced<u64>,
-    /// Energy per NAND page read in nanojoules.
+    /// Power of a busy core at full clock rate, above idle, in milliwatts: energy per core-second, for host commands and
+    /// garbage collection. Absent: 0.
+    pub core_mw: Option<Sourced<u32>>,
+    /// Energy per sense of a die in nanojoules, whatever the number of planes: a die draws its current for as long. Absent: 0.
+    pub sense_nj: Option<Sourced<u64>>,
+    /// Energy per NAND page read in nanojoules, beside `sense_nj`.
     pub read_page_nj: Sourced<u64>,
     /// Energy per NAND page programmed in nanojoules.
     pub program_page_nj: Sourced<u64>,
-    /// Energy per KiB moved between flash and host, in nanojoules.
+    /// Energy per block erased in nanojoules. Absent: 0.
+    pub erase_block_nj: Option<Sourced<u64>>,
+    /// Energy per KiB moved between host and drive in nanojoules: link and data path.
     pub transfer_kib_nj: Sourced<u64>,
+    /// Energy per KiB moved between flash and controller, in either direction, in nanojoules: channel and buffer; garbage
+    /// collection and folding move a page twice. Absent: 0, in `transfer_kib_nj` then.
+    pub flash_transfer_kib_nj: Option<Sourced<u64>>,
+    /// Energy per KiB read from flash in nanojoules: decoding of the error correction code, by far its larger part, since
+    /// encoding is one pass and decoding is iterative. Absent: 0, in `transfer_kib_nj` then.
+    pub decode_kib_nj: Option<Sourced<u64>>,
     /// Power state table. Absent: transitions take no time.
     pub states: Option<PowerStateTable>,
-}
-
-/// One thermal node and a throttle, see [`crate::thermal`].
-#[derive(Clone, Debug, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct ThermalProfile {
-    /// Ambient temperature in Celsius.
-    pub ambient_celsius: Sourced<f64>,
-    /// Thermal resistance to ambient in kelvin per watt.
-    pub resistance_k_per_w: Sourced<f64>,
-    /// Time constant in seconds.
-    pub time_constant_s: Sourced<f64>,
-    /// Offset of each further sensor from the composite temperature, in kelvin.
-    pub sensor_offsets_k: Sourced<Vec<f64>>,
-    /// Constant readings of stuck sensors in Celsius, listed last. Absent: none.
-    pub stuck_sensors_celsius: Option<Sourced<Vec<f64>>>,
-    /// Uniform jitter (both directions) of the composite temperature while idle, in kelvin. Absent: 0.
-    pub idle_jitter_k: Option<Sourced<f64>>,
-    /// Throttling starts at this composite temperature in Celsius; 0: never, or by `levels`.
-    pub throttle_on_celsius: Sourced<f64>,
-    /// Throttling ends at this composite temperature in Celsius.
-    pub throttle_off_celsius: Sourced<f64>,
-    /// Firmware and data path time while throttled (lower clock rate), in percent of normal.
-    pub throttle_percent: Sourced<u32>,
-    /// Throttling in levels; `throttle_on_celsius` is then 0.
-    pub levels: Option<ThrottleLevels>,
-}
-
-/// Throttling levels, see [`crate::thermal`]. One entry per level, mildest first.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct ThrottleLevels {
-    /// The level starts at this composite temperature in Celsius.
-    pub on_celsius: Sourced<Vec<f64>>,
-    /// The level ends (the one before resumes) at this composite temperature in Celsius.
-    pub off_celsius: Sourced<Vec<f64>>,
-    /// Share of time throttled to `throttle_percent` at this level, in percent.
-    pub duty_percent: Sourced<Vec<u32>>,
 }
 
 /// The machine that measured the published results; applied by the caller, not by the drive.

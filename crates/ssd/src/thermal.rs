@@ -1,7 +1,7 @@
-//! Thermal model: one thermal node, throttling with hysteresis, health log counters.
+//! Thermal model: controller and flash as coupled thermal nodes, throttling with hysteresis, health log counters.
 //!
-//! `dT/dt = (ambient + P * R - T) / tau`, stepped by Euler's method every [`STEP_NS`] with the step's mean power; time
-//! constants of M.2 drives are tens of seconds. Only IEEE addition, multiplication and division: the same everywhere.
+//! Both nodes ([`nodes`]) advance by the exact solution every [`STEP_NS`] with the step's mean powers. The composite
+//! temperature is that of the node which the drive's sensor measures; throttling follows it.
 //!
 //! # Throttling
 //! A level starts at one temperature and ends at a lower one. A wide gap gives on/off cycles (M8Pe(G): 177 MiB/s for 10
@@ -9,15 +9,21 @@
 //! and 100 C) stretch firmware times in a share of the steps, their duty, spread evenly.
 //!
 //! # Power
-//! Idle power plus the energy of commands at their start and of background work, per step in integer picojoules.
+//! Idle power plus the energy of commands at their start and of background work, per step in integer picojoules. The
+//! controller node takes idle power, cores, link and transfers to and from flash; the flash node takes senses, programs
+//! and erases.
 
 use std::collections::VecDeque;
-use std::iter::zip;
+use std::iter::{Sum, zip};
+use std::ops::{AddAssign, SubAssign};
 
 use assay_units::rng::mix;
 
 use crate::power::IdleChange;
-use crate::profile::{IdentityProfile, PowerProfile, ThermalProfile};
+use crate::profile::{IdentityProfile, PowerProfile, ThermalNode, ThermalProfile};
+
+mod nodes;
+use nodes::Nodes;
 
 /// Length of a thermal step in nanoseconds: 50 ms.
 pub const STEP_NS: u64 = 50_000_000;
@@ -40,6 +46,46 @@ pub const HOST_LIGHT_PERCENT: u32 = 50;
 /// Hysteresis of host controlled throttling in kelvin.
 pub const HOST_HYSTERESIS_K: f64 = 2.0;
 
+/// Energy by the node that it heats, in nanojoules.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Energy {
+    /// Controller, DRAM and interfaces.
+    pub controller_nj: u64,
+    /// Flash, or media written in place.
+    pub flash_nj: u64,
+}
+
+impl Energy {
+    /// Both nodes together in nanojoules.
+    #[inline]
+    pub fn total_nj(self) -> u64 {
+        self.controller_nj + self.flash_nj
+    }
+}
+
+impl AddAssign for Energy {
+    #[inline]
+    fn add_assign(&mut self, other: Energy) {
+        self.controller_nj += other.controller_nj;
+        self.flash_nj += other.flash_nj;
+    }
+}
+
+impl SubAssign for Energy {
+    fn sub_assign(&mut self, other: Energy) {
+        self.controller_nj -= other.controller_nj;
+        self.flash_nj -= other.flash_nj;
+    }
+}
+
+impl Sum for Energy {
+    fn sum<I: Iterator<Item = Energy>>(all: I) -> Energy {
+        let mut sum = Energy::default();
+        all.for_each(|energy| sum += energy);
+        sum
+    }
+}
+
 /// Energy of background work, spent evenly over an interval in nanoseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct BackgroundWork {
@@ -47,22 +93,26 @@ pub(crate) struct BackgroundWork {
     pub from_ns: u64,
     /// End; all at once when not after the begin.
     pub until_ns: u64,
-    /// Nanojoules.
-    pub energy_nj: u64,
+    /// Its energy.
+    pub energy: Energy,
 }
 
 impl BackgroundWork {
-    fn take_until(&mut self, end_ns: u64) -> u64 {
-        let spent_nj = if self.until_ns <= end_ns {
-            self.energy_nj
+    fn take_until(&mut self, end_ns: u64) -> Energy {
+        let spent = if self.until_ns <= end_ns {
+            self.energy
         } else {
-            let share = u128::from(end_ns - self.from_ns) * u128::from(self.energy_nj);
+            let (part_ns, all_ns) = (end_ns - self.from_ns, self.until_ns - self.from_ns);
             // Less than the whole, so it fits.
-            (share / u128::from(self.until_ns - self.from_ns)) as u64
+            let part = |nj: u64| (u128::from(part_ns) * u128::from(nj) / u128::from(all_ns)) as u64;
+            Energy {
+                controller_nj: part(self.energy.controller_nj),
+                flash_nj: part(self.energy.flash_nj),
+            }
         };
-        self.energy_nj -= spent_nj;
+        self.energy -= spent;
         self.from_ns = end_ns;
-        spent_nj
+        spent
     }
 
     /// The index of the thermal step that contains all of it, if one does.
@@ -108,9 +158,9 @@ fn seconds(steps: u64) -> u64 {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Thermal {
     ambient_celsius: f64,
-    resistance_k_per_w: f64,
-    /// Share of the difference closed per step.
-    step_share: f64,
+    nodes: Nodes,
+    /// The node whose temperature the composite temperature is.
+    composite: usize,
     steady_steps: u64,
     /// Idle power in milliwatts, and its pending changes.
     idle_mw: u32,
@@ -133,7 +183,7 @@ pub(crate) struct Thermal {
     pub power_w: f64,
     /// The last step had idle power only.
     idling: bool,
-    energy_nj: u64,
+    energy: Energy,
     used_pj: u128,
     next_step_ns: u64,
     /// Whether the current step is throttled (by its level's duty).
@@ -155,18 +205,21 @@ impl Thermal {
         let idle_w = f64::from(power.idle_mw.value) / 1000.0;
         let step_s = STEP_NS as f64 / 1e9;
         let or_never = |celsius: f64| if celsius == 0.0 { f64::MAX } else { celsius };
+        let nodes = Nodes::new(heat, [idle_w, 0.0]);
+        let composite = (heat.composite_node.as_ref()).map_or(ThermalNode::Controller, |n| n.value);
+        let composite = composite as usize;
         Thermal {
             ambient_celsius,
-            resistance_k_per_w: heat.resistance_k_per_w.value,
-            step_share: step_s / heat.time_constant_s.value,
-            steady_steps: (STEADY_TIME_CONSTANTS * heat.time_constant_s.value / step_s) as u64,
+            composite,
+            steady_steps: (STEADY_TIME_CONSTANTS * nodes.slowest_s / step_s) as u64,
             idle_mw: power.idle_mw.value,
             levels: levels(heat),
             own_levels: levels(heat),
             idle_jitter_k: heat.idle_jitter_k.as_ref().map_or(0.0, |k| k.value),
             warning_celsius: or_never(f64::from(identity.warning_celsius.value)),
             critical_celsius: or_never(f64::from(identity.critical_celsius.value)),
-            celsius: ambient_celsius + idle_w * heat.resistance_k_per_w.value,
+            celsius: ambient_celsius + nodes.above[composite],
+            nodes,
             power_w: idle_w,
             idling: true,
             next_step_ns: STEP_NS,
@@ -175,8 +228,8 @@ impl Thermal {
     }
 
     #[inline]
-    pub fn add_energy(&mut self, nanojoules: u64) {
-        self.energy_nj += nanojoules;
+    pub fn add_energy(&mut self, energy: Energy) {
+        self.energy += energy;
     }
 
     #[inline]
@@ -197,7 +250,7 @@ impl Thermal {
             && let Some(step) = work.only_step()
             && last.only_step() == Some(step)
         {
-            last.energy_nj += work.energy_nj;
+            last.energy += work.energy;
             return;
         }
         self.work.push_back(work);
@@ -244,15 +297,18 @@ impl Thermal {
 
     fn step(&mut self) {
         let idle_pj = self.idle_energy_pj();
-        self.energy_nj += self.work_nj();
-        let used_pj = u128::from(idle_pj) + u128::from(self.energy_nj) * 1000;
+        let worked = self.energy_of_work();
+        self.energy += worked;
+        let energy = std::mem::take(&mut self.energy);
+        let used_pj = u128::from(idle_pj) + u128::from(energy.total_nj()) * 1000;
         self.used_pj += used_pj;
-        self.power_w =
-            idle_pj as f64 / (STEP_NS * 1000) as f64 + self.energy_nj as f64 / STEP_NS as f64;
-        self.idling = self.energy_nj == 0;
-        self.energy_nj = 0;
-        let target = self.ambient_celsius + self.power_w * self.resistance_k_per_w;
-        self.celsius += (target - self.celsius) * self.step_share;
+        let watts = |nj: u64| nj as f64 / STEP_NS as f64;
+        let idle_w = idle_pj as f64 / (STEP_NS * 1000) as f64;
+        self.power_w = idle_w + watts(energy.total_nj());
+        self.idling = energy == Energy::default();
+        self.nodes
+            .step([idle_w + watts(energy.controller_nj), watts(energy.flash_nj)]);
+        self.celsius = self.ambient_celsius + self.nodes.above[self.composite];
         self.throttled = self.throttle();
         self.count(1);
         self.next_step_ns += STEP_NS;
@@ -270,17 +326,18 @@ impl Thermal {
         }
     }
 
-    fn work_nj(&mut self) -> u64 {
+    fn energy_of_work(&mut self) -> Energy {
         let end_ns = self.next_step_ns;
         let under_way = self
             .work
             .iter_mut()
             .take_while(|work| work.from_ns < end_ns);
-        let spent_nj = under_way.map(|work| work.take_until(end_ns)).sum();
-        while self.work.front().is_some_and(|work| work.energy_nj == 0) {
+        let spent = under_way.map(|work| work.take_until(end_ns)).sum();
+        let is_done = |work: &BackgroundWork| work.energy == Energy::default();
+        while self.work.front().is_some_and(is_done) {
             self.work.pop_front();
         }
-        spent_nj
+        spent
     }
 
     /// Idle energy of the current step: milliwatts times nanoseconds are picojoules.
@@ -359,11 +416,20 @@ impl Thermal {
 
     /// Reported composite temperature in Celsius: jitters while idle, constant within a step.
     pub fn celsius(&self) -> f64 {
+        self.celsius + self.jitter_k()
+    }
+
+    /// Reported temperature in Celsius of a sensor at this node, as [`Thermal::celsius`].
+    pub fn node_celsius(&self, node: ThermalNode) -> f64 {
+        self.ambient_celsius + self.nodes.above[node as usize] + self.jitter_k()
+    }
+
+    fn jitter_k(&self) -> f64 {
         if self.idle_jitter_k == 0.0 || !self.idling {
-            return self.celsius;
+            return 0.0;
         }
         let unit = (mix(self.next_step_ns, 0) >> 11) as f64 / (1_u64 << 53) as f64;
-        self.celsius + self.idle_jitter_k * (2.0 * unit - 1.0)
+        self.idle_jitter_k * (2.0 * unit - 1.0)
     }
 
     /// Energy used until the end of the last step, in microjoules.

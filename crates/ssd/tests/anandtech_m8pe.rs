@@ -16,6 +16,8 @@ const SHRINK: u32 = 8;
 /// An eighth of an hour and of the 400 s that the review scores, in seconds.
 const SECONDS: usize = 450;
 const SCORED: usize = 50;
+/// Several changes between the fast and the slow state.
+const STATES: usize = 150;
 
 /// Superblocks being filled or emptied.
 const OPEN: u32 = 3;
@@ -25,6 +27,8 @@ struct Run {
     iops: Vec<f64>,
     /// Write amplification of the scored seconds.
     amplification: f64,
+    /// Highest composite temperature of a second, in Celsius.
+    hottest: i32,
     cores: f64,
     write_ns: f64,
     moved_ns: f64,
@@ -40,9 +44,12 @@ impl Run {
     }
 
     fn share(&self, holds: impl Fn(f64) -> bool) -> f64 {
-        let count = self.scored().iter().filter(|&&iops| holds(iops)).count();
-        count as f64 / SCORED as f64
+        share_of(self.scored(), holds)
     }
+}
+
+fn share_of(seconds: &[f64], holds: impl Fn(f64) -> bool) -> f64 {
+    seconds.iter().filter(|&&iops| holds(iops)).count() as f64 / seconds.len() as f64
 }
 
 fn shrunk(name: &str) -> Profile {
@@ -66,20 +73,25 @@ fn shrunk(name: &str) -> Profile {
 }
 
 fn hour(name: &str, over_provisioning_percent: Option<u8>) -> Run {
+    hour_with(name, |options| {
+        options.over_provisioning_percent = over_provisioning_percent;
+    })
+}
+
+fn hour_with(name: &str, set: impl Fn(&mut DriveOptions)) -> Run {
     let profile = shrunk(name);
     let (firmware, collection) = (&profile.firmware, &profile.gc);
     let unit_ns = collection.as_ref().and_then(|of| of.unit_ns.as_ref());
     let mut run = Run {
         iops: vec![0.0; SECONDS + 1],
         amplification: 0.0,
+        hottest: 0,
         cores: f64::from(firmware.cores.value),
         write_ns: (firmware.write_command_ns.value + firmware.write_unit_ns.value) as f64,
         moved_ns: unit_ns.expect("the collector's cost").value as f64,
     };
-    let options = DriveOptions {
-        over_provisioning_percent,
-        ..DriveOptions::default()
-    };
+    let mut options = DriveOptions::default();
+    set(&mut options);
     let mut drive = Drive::new(profile, options).expect("a drive");
     let units = drive.identity().capacity_bytes / 4096;
     let mut rng = Rng::stream(5, "hour");
@@ -88,9 +100,13 @@ fn hour(name: &str, over_provisioning_percent: Option<u8>) -> Run {
         drive.submit(Nanos::ZERO, write(tag));
     }
     let mut done = Vec::new();
-    let mut before = None;
+    let (mut before, mut read_s) = (None, 0);
     while let Some(at) = drive.next_event() {
         let second = at.as_secs_f64() as usize;
+        if second > read_s {
+            read_s = second;
+            run.hottest = run.hottest.max(drive.telemetry(at).composite_celsius);
+        }
         if second >= SECONDS - SCORED && before.is_none() {
             before = Some(drive.telemetry(at));
         }
@@ -153,11 +169,12 @@ fn the_m8pe_y_is_nearly_constant_with_rare_upward_outliers() {
 fn the_m8pe_gn_alternates_between_two_rates_mostly_the_fast_one() {
     let (cooled, bare) = (cooled(), hour("plextor-m8pe-gn", None));
     let near = |iops: f64, rate: f64| (iops / rate - 1.0).abs() < 0.15;
-    let fast = bare.share(|iops| near(iops, 18_000.0));
-    let slow = bare.share(|iops| near(iops, 2_400.0));
+    let states = &bare.iops[SECONDS - STATES..];
+    let fast = share_of(states, |iops| near(iops, 18_000.0));
+    let slow = share_of(states, |iops| near(iops, 2_400.0));
     assert!(fast + slow > 0.75, "{fast} {slow}: {:?}", bare.scored());
     assert!(fast > slow && slow > 0.1, "{fast} {slow}");
-    let gap = cooled.mean() - bare.mean();
+    let gap = cooled.mean() - states.iter().sum::<f64>() / STATES as f64;
     assert!((7_000.0..13_000.0).contains(&gap), "{gap}");
     let (soon, later) = (settled_s(cooled, 22_000.0), settled_s(&bare, 18_000.0));
     assert!(later > soon && later < soon * 3, "{soon} s and {later} s");
@@ -181,4 +198,48 @@ fn more_over_provisioning_gives_the_rate_predicted_by_write_amplification() {
     }
     let gain = rates[1] / rates[0];
     assert!((3.0..6.0).contains(&gain), "{gain}");
+}
+
+/// Share of the whole run spent throttled to the slow rate.
+fn throttled_share(run: &Run) -> f64 {
+    let mut sorted = run.scored().to_vec();
+    sorted.sort_by(f64::total_cmp);
+    // Not the rare outliers.
+    let fast = sorted[SCORED * 3 / 4];
+    share_of(&run.iops, |iops| iops < 0.3 * fast)
+}
+
+/// Less relocation outweighs more host writes: less time is throttled, and each byte written needs a third of the energy.
+#[test]
+fn over_provisioning_reduces_the_time_throttled() {
+    for ambient in [25.0, 30.0] {
+        let [none, spare] = [None, Some(25)].map(|percent| {
+            hour_with("plextor-m8pe-gn", |options| {
+                options.over_provisioning_percent = percent;
+                options.ambient_celsius = Some(ambient);
+            })
+        });
+        assert!(spare.mean() > 3.0 * none.mean());
+        let shares = [throttled_share(&none), throttled_share(&spare)];
+        assert!(shares[1] < shares[0] && shares[1] > 0.1, "{shares:?}");
+    }
+}
+
+#[test]
+fn heat_sink_and_cool_air_reduce_the_time_throttled() {
+    let at = |ambient, mounted| {
+        hour_with("plextor-m8pe-gn", |options| {
+            options.ambient_celsius = Some(ambient);
+            options.heat_sink = Some(mounted);
+        })
+    };
+    let bare = [20.0, 25.0, 30.0].map(|ambient| at(ambient, false));
+    let shares = bare.each_ref().map(throttled_share);
+    assert!(
+        shares[0] + 0.05 < shares[1] && shares[1] + 0.05 < shares[2],
+        "{shares:?}"
+    );
+    let cooled = at(30.0, true);
+    assert_eq!(throttled_share(&cooled), 0.0);
+    assert!(cooled.hottest < 68, "{} C", cooled.hottest);
 }

@@ -84,14 +84,20 @@ fn an_idle_drive_shows_its_folding_and_its_heat_while_it_folds() {
     // All except the open superblock.
     let folded = last.relocated_bytes - relocated;
     assert!((GIB * 7 / 4..=2 * GIB).contains(&folded), "{folded}");
-    // Conservation: idle power plus the programs of relocated data.
+    // Conservation: idle power, and sense, decoding, two transfers and program of relocated data.
     let (first, moved) = (&looks[0], last.relocated_bytes - looks[0].relocated_bytes);
     let span_ns = last.energy_until.0 - first.energy_until.0;
     let idle_uj = u128::from(span_ns) * u128::from(power.idle_mw.value) / 1_000_000;
     let page_bytes = drive.profile().nand.page_bytes.value;
-    let programs_uj = moved / page_bytes * power.program_page_nj.value / 1000;
+    let nand = &drive.profile().nand;
+    let kib = |nj: &Option<assay_ssd::Sourced<u64>>| nj.as_ref().expect("in its profile").value;
+    // Whole senses of SLC: every plane of a die.
+    let sense_page_nj = kib(&power.sense_nj) / u64::from(nand.planes.value);
+    let array_nj = sense_page_nj + power.program_page_nj.value;
+    let kib_nj = kib(&power.decode_kib_nj) + 2 * kib(&power.flash_transfer_kib_nj);
+    let moves_uj = (moved / page_bytes * array_nj + (moved >> 10) * kib_nj) / 1000;
     let used_uj = last.energy_uj - first.energy_uj;
-    let expected_uj = idle_uj as u64 + programs_uj;
+    let expected_uj = idle_uj as u64 + moves_uj;
     assert!(
         used_uj.abs_diff(expected_uj) <= expected_uj / 100,
         "{used_uj} of {expected_uj}"

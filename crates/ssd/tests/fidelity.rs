@@ -221,8 +221,8 @@ fn near(what: &str, value: f64, published: f64, share: f64) {
 #[test]
 fn unthrottled_drives_reach_the_published_temperature() {
     for (name, seconds, celsius, second_sensor) in [
-        ("samsung-960-evo", 200, 62, Some(88)),
-        ("toshiba-rd400", 200, 81, None),
+        ("samsung-960-evo", 300, 62, Some(88)),
+        ("toshiba-rd400", 300, 81, None),
     ] {
         let soaked = soak(name, seconds);
         let (rate, health) = &soaked[soaked.len() - 1];
@@ -247,10 +247,10 @@ fn the_wd_black_warms_slowly() {
     let soaked = soak("wd-black", 150);
     let first = soaked[0].1.composite_celsius;
     let last = &soaked[149];
-    // After one time constant, 63 % of the way from 40 to 72 C.
-    assert!((39..=41).contains(&first), "{first} C");
+    // After one time constant of the board, 63 % of the way from 41 to 72 C.
+    assert!((40..=42).contains(&first), "{first} C");
     assert!(
-        (59..=62).contains(&last.1.composite_celsius),
+        (59..=63).contains(&last.1.composite_celsius),
         "{:?}",
         last.1
     );

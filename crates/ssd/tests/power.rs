@@ -85,8 +85,21 @@ fn energy_is_conserved() {
     let (_, end) = run(&mut drive, job, Nanos::ZERO, Nanos::MAX, 1000);
     assert!(end < SECOND);
     let power = drive.profile().power.clone();
-    let each_nj =
-        power.command_nj.value + 4 * power.transfer_kib_nj.value + power.read_page_nj.value;
+    let firmware = drive.profile().firmware.clone();
+    let core_ns = firmware.read_command_ns.value
+        + firmware.read_page_ns.value
+        + 4 * firmware.read_kib_ns.value;
+    let kib_nj = [
+        Some(&power.transfer_kib_nj),
+        power.flash_transfer_kib_nj.as_ref(),
+        power.decode_kib_nj.as_ref(),
+    ];
+    let kib_nj: u64 = kib_nj.into_iter().flatten().map(|nj| nj.value).sum();
+    let core_mw = u64::from(power.core_mw.as_ref().expect("its cores").value);
+    let each_nj = power.command_nj.value
+        + core_ns * core_mw / 1000
+        + 4 * kib_nj
+        + power.sense_nj.as_ref().expect("its flash").value;
     let idle_uj = u64::from(power.idle_mw.value) * 1000;
     assert_eq!(
         drive.telemetry(SECOND).energy_uj,

@@ -81,6 +81,13 @@ pub fn small(
     p.power.transfer_kib_nj.value =
         (dice.from(2.0, 4.0) * 1e9 / (read_mib_s.min(write_mib_s * 2.0) * 1024.0)) as u64;
     p.power.program_page_nj.value = (dice.from(1.0, 2.5) * 1e9 / (write_mib_s * 256.0)) as u64;
+    p.power.core_mw = None;
+    p.power.sense_nj = None;
+    p.power.flash_transfer_kib_nj = None;
+    p.power.decode_kib_nj = None;
+    p.power.erase_block_nj = None;
+    (p.thermal.controller, p.thermal.heat_sink) = (None, None);
+    (p.thermal.composite_node, p.thermal.sensor_nodes) = (None, None);
     p.thermal.levels = None;
     p.thermal.throttle_on_celsius.value = 0.0;
     p.thermal.ambient_celsius.value = dice.from(20.0, 35.0);

@@ -29,7 +29,7 @@ pub fn run(
         let capacity = profile.identity.capacity_bytes.value / u64::from(shrink);
         profile.identity.capacity_bytes.value = capacity & !((1 << 20) - 1);
         profile.nand.blocks_per_plane.value = profile.nand.blocks_per_plane.value.div_ceil(shrink);
-        profile.thermal.time_constant_s.value /= f64::from(shrink);
+        profile.thermal.speed_up(f64::from(shrink));
     }
     let job = ReferenceWorkload {
         op: Op::Write,

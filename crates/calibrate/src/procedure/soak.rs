@@ -31,7 +31,7 @@ pub struct SoakSecond {
 /// durations to about a thermal step (50 ms) times `speed_up`. Good enough for a fit.
 pub fn run(profile: &Profile, speed_up: u64) -> Result<Vec<SoakSecond>, CalibrateError> {
     let mut profile = profile.clone();
-    profile.thermal.time_constant_s.value /= speed_up as f64;
+    profile.thermal.speed_up(speed_up as f64);
     let job = ReferenceWorkload::read(AccessPattern::Random, 64, 65_536);
     let mut drive = DriveUnderTest::new(&profile, job, None)?;
     let span = Nanos(Nanos::SECOND.0 / speed_up);

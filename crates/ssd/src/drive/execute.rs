@@ -36,6 +36,8 @@ pub(super) struct Costs {
     elide_zero: bool,
     command_nj: u64,
     transfer_kib_nj: u64,
+    /// Power of a busy core at full clock rate.
+    core_mw: u64,
 }
 
 impl Costs {
@@ -73,6 +75,7 @@ impl Costs {
             elide_zero: profile.ftl.elide_zero.value,
             command_nj: profile.power.command_nj.value,
             transfer_kib_nj: profile.power.transfer_kib_nj.value,
+            core_mw: value_or(&profile.power.core_mw, 0).into(),
         }
     }
 
@@ -127,34 +130,44 @@ impl Drive {
         let (offset, len) = (sub.offset_bytes, u64::from(sub.len_bytes));
         let costs = &self.costs[clock];
         let energy_nj = costs.command_nj + ((len * costs.transfer_kib_nj) >> 10);
-        let percent = costs.data_path_percent;
         let outcome = if WRITE {
             let sub = *sub;
             self.write(now_ns, &sub, clock)
         } else {
             self.read(now_ns, offset, len, clock)
         };
-        self.account(now_ns, outcome, energy_nj, percent)
+        self.account(now_ns, outcome, energy_nj, clock)
     }
 
+    /// Account core time and energy of a command; `command_nj` without its core time.
     #[inline(always)]
     fn account(
         &mut self,
         now_ns: u64,
         mut outcome: CommandTiming,
         command_nj: u64,
-        percent: u64,
+        clock: usize,
     ) -> CommandTiming {
+        let costs = &self.costs[clock];
+        let (percent, mut core_ns) = (costs.data_path_percent, outcome.0 - now_ns);
+        if clock > 0 {
+            // A slower clock stretches the work; its energy stays.
+            core_ns = core_ns * 100 / percent;
+        }
+        // Milliwatts times nanoseconds are picojoules.
+        let core_nj = core_ns * costs.core_mw / 1000;
         // Collection occupies the core whose command set it off, without delaying that command.
         self.update_moved_pages(now_ns);
         let collection_ns = self.medium.take_firmware_ns();
         if collection_ns > 0 {
             outcome.0 += collection_ns * percent / 100;
         }
-        let energy_nj = command_nj + self.medium.take_energy_nj();
-        self.thermal.add_energy(energy_nj);
+        let mut energy = self.medium.take_energy();
+        energy.controller_nj += command_nj + core_nj;
+        self.thermal.add_energy(energy);
         if self.power.is_governed() {
-            outcome.0 = outcome.0.max(self.power.spend(now_ns, energy_nj));
+            let governed_ns = self.power.spend(now_ns, energy.total_nj());
+            outcome.0 = outcome.0.max(governed_ns);
         }
         outcome
     }
@@ -184,7 +197,7 @@ impl Drive {
                 (busy_ns, flushed_ns.unwrap_or(0).max(busy_ns), Status::Ok)
             }
         };
-        self.account(now_ns, outcome, costs.command_nj, costs.data_path_percent)
+        self.account(now_ns, outcome, costs.command_nj, clock)
     }
 
     /// Execute a failing command: invalid fields at once, media errors after the access.

@@ -18,8 +18,11 @@ impl Drive {
         let (warning_time_s, critical_time_s, throttled_time_s) = self.thermal.counters_s();
         let ftl = self.medium.counters();
         let heat = &self.profile.thermal;
-        let offsets = heat.sensor_offsets_k.value.iter();
-        let sensors = offsets.map(|offset| (celsius + offset) as i32);
+        let nodes = heat.sensor_nodes.as_ref().map(|nodes| &nodes.value);
+        let measured =
+            |n: usize| nodes.map_or(celsius, |nodes| self.thermal.node_celsius(nodes[n]));
+        let offsets = heat.sensor_offsets_k.value.iter().enumerate();
+        let sensors = offsets.map(|(n, offset)| (measured(n) + offset) as i32);
         let stuck = heat.stuck_sensors_celsius.iter();
         let stuck = stuck.flat_map(|list| &list.value).map(|&at| at as i32);
         Telemetry {

@@ -52,7 +52,7 @@ impl Drive {
             self.thermal.add_background_work(BackgroundWork {
                 from_ns,
                 until_ns,
-                energy_nj: self.medium.take_energy_nj(),
+                energy: self.medium.take_energy(),
             });
         }
     }

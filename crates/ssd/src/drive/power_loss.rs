@@ -30,7 +30,7 @@ impl Drive {
         self.medium.restart(now_ns);
         // Account the restart's programs to it, not to the next command.
         self.thermal.advance(now_ns);
-        self.thermal.add_energy(self.medium.take_energy_nj());
+        self.thermal.add_energy(self.medium.take_energy());
         if let Some(cache) = &mut self.map_cache {
             cache.restart();
         }

@@ -241,7 +241,9 @@ impl Ftl {
         self.note_moving(&moving, units);
         let moved = moving.end as u32;
         self.counters.relocated_units += u64::from(moved);
-        self.gc.firmware_ns += self.gc.unit_ns * u64::from(moved);
+        let core_ns = self.gc.unit_ns * u64::from(moved);
+        self.gc.firmware_ns += core_ns;
+        self.energy.firmware(core_ns);
         let moved_of_stuck = stuck.map_or(0, |(_, _, _, moved)| moved);
         let looked_at = base + victim.cursor - from;
         self.blocks

@@ -51,7 +51,7 @@ impl Ftl {
         sense: Sense,
         units: u32,
     ) -> u64 {
-        self.energy_nj += self.read_page_nj;
+        self.energy.read(1, 1, units);
         self.nand.read(now_ns, issue_ns, sense, units)
     }
 
@@ -65,6 +65,6 @@ impl Ftl {
         let nand = &mut self.nand;
         let units = u64::from(nand.program_map_pages(now_ns, ready_ns, die, program_ns));
         self.counters.programmed_units += units;
-        self.energy_nj += self.program_page_nj * (units / self.page_units);
+        self.energy.program(units);
     }
 }

@@ -183,6 +183,10 @@ impl Ftl {
             if span as usize >= found.len() {
                 self.map.touch(&found);
             }
+            let pages = self.nand.pages_touched(physical, stop - cursor);
+            let valid = found.len() as u32;
+            let senses = (stop - cursor).div_ceil(self.nand.sense_units(physical));
+            self.energy.read(senses.min(valid), pages.min(valid), valid);
             let moved = self.relocate(FOLD, at_ns, &found, at_ns);
             let stuck = moved < found.len();
             self.invalidate_moved(physical, stop - cursor, found.len(), moved);

@@ -132,8 +132,7 @@ impl Ftl {
         let in_slc = self.blocks.is_slc(write_point.superblock);
         let mut ready_ns = write_point.ready_ns.max(now_ns);
         self.counters.programmed_units += u64::from(write_point.group_units);
-        self.energy_nj +=
-            self.program_page_nj * (u64::from(write_point.group_units) / self.page_units);
+        self.energy.program(u64::from(write_point.group_units));
         if which == HOST {
             ready_ns = ready_ns.max(self.map_pages.known_ns);
             ready_ns = ready_ns.max(self.fold_in_step(write_point.group_units, ready_ns));

@@ -193,8 +193,16 @@ impl Profile {
             &power.program_page_nj,
             &power.transfer_kib_nj,
         ];
+        let optional = [
+            &power.sense_nj,
+            &power.erase_block_nj,
+            &power.flash_transfer_kib_nj,
+            &power.decode_kib_nj,
+        ];
+        let energies = energies.into_iter().chain(optional.into_iter().flatten());
         rules! {
-            energies.iter().all(|energy| energy.value <= MAX_OPERATION_NJ) => "power energies must not exceed 10 mJ";
+            energies.map(|energy| energy.value).all(|nj| nj <= MAX_OPERATION_NJ) => "power energies must not exceed 10 mJ";
+            absent_or(&power.core_mw, |&mw| mw <= MAX_POWER_MW) => "power.core_mw must not exceed 1 kW";
             power.idle_mw.value <= MAX_POWER_MW && max_mw.iter().chain(idle_mw).all(|&mw| mw <= MAX_POWER_MW)
                 => "power.idle_mw, power.states.idle_mw and identity.power_states_mw must not exceed 1 kW";
         }
@@ -203,6 +211,7 @@ impl Profile {
 
     fn validate_thermal(&self) -> Validity {
         let heat = &self.thermal;
+        heat.validate_nodes()?;
         let on = heat.throttle_on_celsius.value;
         let off = heat.throttle_off_celsius.value;
         rules! {

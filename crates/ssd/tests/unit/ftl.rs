@@ -519,7 +519,7 @@ proptest::proptest! {
         proptest::prop_assert!(all.is_sorted_by_key(|&(from_ns, _)| from_ns));
         proptest::prop_assert_eq!(&all, &seen);
         proptest::prop_assert_eq!(once.counters, pieced.counters);
-        proptest::prop_assert_eq!(once.energy_nj, pieced.energy_nj);
+        proptest::prop_assert_eq!(once.take_energy(), pieced.take_energy());
         proptest::prop_assert_eq!(once.nand.idle_ns(), pieced.nand.idle_ns());
         proptest::prop_assert_eq!(&once.free, &pieced.free);
         for unit in 0..user_units {

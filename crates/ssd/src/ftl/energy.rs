@@ -1,0 +1,73 @@
+//! Energy of flash operations.
+//!
+//! A page that garbage collection or folding moves is sensed, transferred to the controller, decoded, transferred back and
+//! programmed; host data are transferred once and programmed. So energy follows write amplification, not host writes alone.
+//! Array operations heat the flash, transfers and decoding the controller.
+
+use crate::profile::{MAP_UNIT_BYTES, NandProfile, PowerProfile};
+use crate::sourced::value_or;
+use crate::thermal::Energy;
+
+/// Energies in nanojoules, and what was spent since last asked.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct FlashEnergy {
+    sense_nj: u64,
+    read_page_nj: u64,
+    program_page_nj: u64,
+    erase_superblock_nj: u64,
+    transfer_unit_nj: u64,
+    decode_unit_nj: u64,
+    /// Energy of core time: milliwatts.
+    core_mw: u64,
+    page_units: u64,
+    spent: Energy,
+}
+
+impl FlashEnergy {
+    pub(super) fn new(power: &PowerProfile, nand: &NandProfile) -> FlashEnergy {
+        let blocks = u64::from(nand.dies.value) * u64::from(nand.planes.value);
+        let unit_nj = |kib_nj| value_or(kib_nj, 0) * (MAP_UNIT_BYTES >> 10);
+        FlashEnergy {
+            sense_nj: value_or(&power.sense_nj, 0),
+            read_page_nj: power.read_page_nj.value,
+            program_page_nj: power.program_page_nj.value,
+            erase_superblock_nj: blocks * value_or(&power.erase_block_nj, 0),
+            transfer_unit_nj: unit_nj(&power.flash_transfer_kib_nj),
+            decode_unit_nj: unit_nj(&power.decode_kib_nj),
+            core_mw: value_or(&power.core_mw, 0).into(),
+            page_units: u64::from(crate::nand::page_units(nand)),
+            spent: Energy::default(),
+        }
+    }
+
+    /// `units` units of `pages` pages, read by `senses` senses and transferred to the controller.
+    #[inline]
+    pub(super) fn read(&mut self, senses: u32, pages: u32, units: u32) {
+        self.spent.flash_nj += self.sense_nj * u64::from(senses);
+        self.spent.flash_nj += self.read_page_nj * u64::from(pages);
+        self.spent.controller_nj +=
+            (self.transfer_unit_nj + self.decode_unit_nj) * u64::from(units);
+    }
+
+    /// `units` units, of whole pages, transferred from the controller and programmed.
+    #[inline]
+    pub(super) fn program(&mut self, units: u64) {
+        self.spent.flash_nj += self.program_page_nj * (units / self.page_units);
+        self.spent.controller_nj += self.transfer_unit_nj * units;
+    }
+
+    pub(super) fn erase_superblock(&mut self) {
+        self.spent.flash_nj += self.erase_superblock_nj;
+    }
+
+    /// Core time of garbage collection in nanoseconds.
+    pub(super) fn firmware(&mut self, core_ns: u64) {
+        // Milliwatts times nanoseconds are picojoules.
+        self.spent.controller_nj += core_ns * self.core_mw / 1000;
+    }
+
+    #[inline]
+    pub(super) fn take(&mut self) -> Energy {
+        std::mem::take(&mut self.spent)
+    }
+}
