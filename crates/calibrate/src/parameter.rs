@@ -97,7 +97,7 @@ impl FreeParameter {
     /// Whether it is one of heat and energy, to which short runs of bandwidths and latencies are not sensitive.
     pub fn is_heat(&self) -> bool {
         self.path.starts_with("thermal.")
-            || self.path == "power.idle_mw"
+            || ["power.idle_mw", "power.core_mw"].contains(&self.path.as_str())
             || (self.path.starts_with("power.") && self.path.ends_with("_nj"))
     }
 

@@ -57,7 +57,7 @@ fn fitted_parameters_are_free_unless_structural() {
     for name in [
         "firmware.read_command_ns",
         "nand.read_ns",
-        "thermal.time_constant_s",
+        "thermal.throttle_off_celsius",
     ] {
         assert!(names.iter().any(|n| n == name), "{name}: {names:?}");
     }

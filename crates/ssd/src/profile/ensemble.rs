@@ -20,6 +20,7 @@ ensembles! {
     "samsung-951",
     "intel-600p",
     "samsung-960-evo",
+    "wd-black",
     "mydigitalssd-bpx",
     "plextor-m8pe-g",
 }
