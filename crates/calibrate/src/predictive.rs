@@ -239,11 +239,36 @@ pub fn of_profile(
             out.push((None, any));
         }
         for depth in depths {
-            let known = interval(kind, situation(depth)?)?;
+            let known = match situation(depth)? {
+                // Where both depth and block sizes were fitted, neither is extrapolated: the narrower interval still holds.
+                Situation::AnotherBlock => narrower(
+                    interval(kind, Situation::AnotherBlock)?,
+                    interval(kind, Situation::AnotherDepth)?,
+                ),
+                other => interval(kind, other)?,
+            };
             out.extend(known.map(|known| (Some(depth), known)));
         }
     }
     Ok(out)
+}
+
+/// The first interval, with the ends of the second if that is narrower.
+fn narrower(
+    first: Option<PredictiveInterval>,
+    second: Option<PredictiveInterval>,
+) -> Option<PredictiveInterval> {
+    let (Some(first), Some(second)) = (first, second) else {
+        return first.or(second);
+    };
+    let width = |one: &PredictiveInterval| one.high - one.low;
+    Some(match width(&second) < width(&first) {
+        true => PredictiveInterval {
+            situation: first.situation,
+            ..second
+        },
+        false => first,
+    })
 }
 
 /// I/Os in flight of a measured workload; `None` of other procedures.

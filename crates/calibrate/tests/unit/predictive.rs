@@ -65,3 +65,28 @@ fn every_kind_and_situation_has_a_name() {
         assert_eq!(Situation::parse(one.name()), Some(one));
     }
 }
+
+#[test]
+fn a_fitted_depth_is_never_wider_than_another_one() {
+    for name in assay_ssd::Profile::names() {
+        let all = of_profile(name, false).unwrap();
+        let width = |one: &PredictiveInterval| one.high - one.low;
+        for (depth, one) in &all {
+            let any = all
+                .iter()
+                .find(|(d, other)| d.is_none() && other.kind == one.kind);
+            let any = any.map(|(_, any)| width(any));
+            assert!(
+                depth.is_none() || any.is_none_or(|any| width(one) <= any),
+                "{name}: {one:?}"
+            );
+        }
+    }
+    let altered = of_profile("samsung-951", true).unwrap();
+    let known = [Situation::AnotherBlock, Situation::AnotherDepth];
+    assert!(
+        altered
+            .iter()
+            .all(|(_, one)| !known.contains(&one.situation))
+    );
+}

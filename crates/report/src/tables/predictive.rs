@@ -88,8 +88,13 @@ pub fn notes(points: &[Point<'_>]) -> Vec<String> {
         let pairs = mine.iter().map(|p| of(p));
         let (rates, percentiles): (Vec<_>, Vec<_>) = pairs.map(|[r, p]| (r, p)).unzip();
         let list = |all: Vec<Option<&PredictiveFactors>>| {
-            let texts = all.into_iter().flatten();
-            distinct(texts.map(|f| format!("{} ({})", times(f), knew(f)))).join(", ")
+            let all: Vec<&PredictiveFactors> = all.into_iter().flatten().collect();
+            let equal = |times: &String| {
+                let same = all.iter().filter(|f| self::times(f) == *times);
+                format!("{times} ({})", distinct(same.map(|f| knew(f))).join(", "))
+            };
+            let intervals = distinct(all.iter().map(|f| times(f)));
+            intervals.iter().map(equal).collect::<Vec<_>>().join(", ")
         };
         let (rates, percentiles) = (list(rates), list(percentiles));
         let intervals = match (rates.as_str(), percentiles.as_str()) {

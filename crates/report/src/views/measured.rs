@@ -12,7 +12,7 @@ use crate::grid::{Point, Section};
 use crate::html::elements;
 use crate::metric::ResultMetric;
 use crate::table::Table;
-use crate::tables::{figures, matrix, power, published};
+use crate::tables::{figures, matrix, power, predictive, published};
 
 /// Cells without a specific view.
 pub const VIEW: SectionView = SectionView {
@@ -138,15 +138,18 @@ fn best(
     let rates = points.iter().filter_map(|p| Some((of(p.result()?), p)));
     let (rate, point) = rates.max_by(|a, b| a.0.total_cmp(&b.0))?;
     let several = points.len() > 1;
+    let details = if several || unit == "IOPS" {
+        point.coordinates(&section.varying())
+    } else {
+        variation(point)
+    };
+    let [factors, _] = predictive::of(point);
+    let real = factors.map(|f| format!("real drive {} (90 %)", predictive::text(f.of_rate(rate))));
     Some(KeyFigure {
         label: format!("{}{}", section.title, if several { ", peak" } else { "" }),
         value: figure(rate),
         unit,
-        details: if several || unit == "IOPS" {
-            point.coordinates(&section.varying())
-        } else {
-            variation(point)
-        },
+        details: joined([details, real.unwrap_or_default()], " \u{b7} "),
     })
 }
 
