@@ -57,7 +57,11 @@ fn invalid_drives() {
                 2,
                 &["nosuch", "samsung-951", "intel-600p"],
             ),
-            ("job sim:samsung-951,foo=1", 2, &["foo", "seed, member, state"]),
+            (
+                "job sim:samsung-951,foo=1",
+                2,
+                &["foo", "seed, member, state"],
+            ),
             (
                 "job sim:samsung-951,state=half",
                 2,
