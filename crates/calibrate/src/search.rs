@@ -13,6 +13,8 @@
 
 use assay_units::Rng;
 
+use crate::inference::linear::dot;
+
 /// First step, as a share of the box.
 const FIRST_STEP: f64 = 0.12;
 /// First step of a restart near the best point.
@@ -95,7 +97,7 @@ impl CmaEs {
         let candidate = |_| {
             let lengths = state.lengths.iter();
             let z: Vec<f64> = lengths
-                .map(|length| normal(&mut self.rng) * length)
+                .map(|length| self.rng.normal() * length)
                 .collect();
             let rows = state.mean.iter().zip(&state.axes);
             rows.map(|(mean, row)| mean + state.step * dot(row, &z))
@@ -172,19 +174,9 @@ fn inside(point: &[f64]) -> Vec<f64> {
     point.iter().map(inside).collect()
 }
 
-fn dot(a: &[f64], b: &[f64]) -> f64 {
-    a.iter().zip(b).map(|(x, y)| x * y).sum()
-}
-
 fn identity(n: usize) -> Vec<Vec<f64>> {
     let row = |i| (0..n).map(|j| f64::from(u8::from(i == j))).collect();
     (0..n).map(row).collect()
-}
-
-/// A normally distributed number (Box-Muller transform; one of the pair).
-fn normal(rng: &mut Rng) -> f64 {
-    let radius = (-2.0 * rng.unit_f64().ln()).sqrt();
-    radius * (std::f64::consts::TAU * rng.unit_f64()).cos()
 }
 
 /// One generation's update from the candidates, best first.

@@ -88,6 +88,14 @@ impl Rng {
         -self.unit_f64().ln() * mean
     }
 
+    /// Normally distributed with mean 0 and standard deviation 1: one of the pair of G. Box and M. Muller, "A Note on the Generation of
+    /// Random Normal Deviates", Annals of Mathematical Statistics 29 (1958). Finite: [`Rng::unit_f64`] is never zero.
+    #[inline]
+    pub fn normal(&mut self) -> f64 {
+        let radius = (-2.0 * self.unit_f64().ln()).sqrt();
+        radius * (std::f64::consts::TAU * self.unit_f64()).cos()
+    }
+
     /// Fill a buffer with random bytes.
     pub fn fill(&mut self, buffer: &mut [u8]) {
         let mut chunks = buffer.chunks_exact_mut(8);

@@ -33,7 +33,7 @@ impl Prior {
     /// A point drawn from it.
     pub fn draw(&self, rng: &mut Rng) -> Vec<f64> {
         let both = self.mean.iter().zip(&self.width);
-        both.map(|(mean, width)| mean + width * normal(rng))
+        both.map(|(mean, width)| mean + width * rng.normal())
             .collect()
     }
 
@@ -72,11 +72,6 @@ pub struct Mode {
     pub precision: Matrix,
     /// Logarithm of the evidence by Laplace's method, without constants of the figures.
     pub log_evidence: f64,
-}
-
-fn normal(rng: &mut Rng) -> f64 {
-    let radius = (-2.0 * (1.0 - rng.unit_f64()).ln()).sqrt();
-    radius * (std::f64::consts::TAU * rng.unit_f64()).cos()
 }
 
 fn weight(residual: f64) -> f64 {
@@ -217,7 +212,7 @@ fn with_prior(fisher: &[Vec<f64>], prior: &Prior) -> Matrix {
 impl Mode {
     /// A point drawn from the Laplace approximation, and minus the logarithm of its density there, without constants.
     pub fn draw(&self, rng: &mut Rng) -> (Vec<f64>, f64) {
-        let z: Vec<f64> = self.point.iter().map(|_| normal(rng)).collect();
+        let z: Vec<f64> = self.point.iter().map(|_| rng.normal()).collect();
         let factor =
             cholesky(&self.precision).expect("the precision of a mode is positive definite");
         let offset = backward(&factor, &z);

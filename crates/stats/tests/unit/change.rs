@@ -3,14 +3,6 @@ use proptest::prelude::*;
 
 use super::*;
 
-/// Normal by the sum of twelve uniform numbers.
-fn normal(rng: &mut Rng) -> f64 {
-    (0..12)
-        .map(|_| rng.below(1 << 20) as f64 / f64::from(1 << 20))
-        .sum::<f64>()
-        - 6.0
-}
-
 /// Levels with how many points each, and multiplicative noise.
 fn made(levels: &[(f64, usize)], sigma: f64, seed: u64) -> Vec<f64> {
     let mut rng = Rng::stream(seed, "noise");
@@ -18,7 +10,7 @@ fn made(levels: &[(f64, usize)], sigma: f64, seed: u64) -> Vec<f64> {
         .iter()
         .flat_map(|&(level, len)| std::iter::repeat_n(level, len));
     points
-        .map(|level| level * (sigma * normal(&mut rng)).exp())
+        .map(|level| level * (sigma * rng.normal()).exp())
         .collect()
 }
 

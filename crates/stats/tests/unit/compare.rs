@@ -3,7 +3,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::confidence;
-use crate::confidence::tests::{autoregressive, normal};
+use crate::confidence::tests::autoregressive;
 
 fn plain(value: f64) -> RunValue {
     RunValue {
@@ -138,7 +138,7 @@ fn shares(name: &str, runs: (usize, usize), phi: f64, between: f64, ratio: f64) 
         let mut side = |runs: usize, level: f64| -> Vec<RunValue> {
             (0..runs)
                 .map(|_| {
-                    let own = level * (between * normal(&mut rng)).exp();
+                    let own = level * (between * rng.normal()).exp();
                     run(&mut rng, phi, own)
                 })
                 .collect()

@@ -3,20 +3,14 @@ use proptest::prelude::*;
 
 use super::*;
 
-/// Standard normal (Box and Muller).
-pub(crate) fn normal(rng: &mut Rng) -> f64 {
-    let radius = (-2.0 * rng.unit_f64().ln()).sqrt();
-    radius * (2.0 * std::f64::consts::PI * rng.unit_f64()).cos()
-}
-
 /// A first-order autoregressive series around `mean`, started in its own distribution, with a standard deviation of 1.
 pub(crate) fn autoregressive(rng: &mut Rng, phi: f64, n: usize, mean: f64) -> Vec<f64> {
     let step = (1.0 - phi * phi).sqrt();
-    let mut x = normal(rng);
+    let mut x = rng.normal();
     (0..n)
         .map(|_| {
             let value = mean + x;
-            x = phi * x + step * normal(rng);
+            x = phi * x + step * rng.normal();
             value
         })
         .collect()

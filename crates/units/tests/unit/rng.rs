@@ -60,6 +60,30 @@ fn exponential_has_its_mean() {
 }
 
 #[test]
+fn normal_has_its_moments() {
+    let mut rng = Rng::new(4);
+    let values: Vec<f64> = (0..100_000).map(|_| rng.normal()).collect();
+    let moment = |n| values.iter().map(|v| v.powi(n)).sum::<f64>() / 1e5;
+    let moments = [1, 2, 3, 4].map(moment);
+    for (moment, expected) in moments.iter().zip([0.0, 1.0, 0.0, 3.0]) {
+        assert!((moment - expected).abs() < 0.06, "{moments:?}");
+    }
+}
+
+/// Draws of the least and of the greatest 64-bit number, whose logarithm or whose complement's is not finite.
+#[test]
+fn normal_is_finite_at_both_ends_of_the_uniform_numbers() {
+    for (fourth, bits) in [(0, 0), (u64::MAX, u64::MAX)] {
+        let mut rng = Rng {
+            state: [0, 1, 2, fourth],
+        };
+        assert_eq!(rng.clone().next_u64(), bits);
+        let value = rng.normal();
+        assert!(value.is_finite(), "{value}");
+    }
+}
+
+#[test]
 fn fill_reaches_every_byte() {
     let mut buffer = [0_u8; 29];
     let mut seen = [false; 29];

@@ -90,8 +90,8 @@ fn intervals_of_draws_cover_the_truth_as_often_as_they_say() {
         let truth = prior().draw(&mut rng);
         let noisy = |row: &[f64; 2], rng: &mut Rng| {
             // A Student-t number of four degrees of freedom: normal over the root of a mean of four squares.
-            let squares: f64 = (0..4).map(|_| normal(rng).powi(2)).sum();
-            let error = normal(rng) / (squares / 4.0).sqrt();
+            let squares: f64 = (0..4).map(|_| rng.normal().powi(2)).sum();
+            let error = rng.normal() / (squares / 4.0).sqrt();
             Observation {
                 value: dot(row, &truth) + 0.1 * error,
                 scale: 0.1,
