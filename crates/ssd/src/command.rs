@@ -1,5 +1,7 @@
 //! Commands and completions.
 
+use std::ops::Range;
+
 use assay_units::{DataClass, Nanos, Op};
 
 /// An I/O command.
@@ -18,6 +20,13 @@ pub struct Command {
     pub len_bytes: u32,
     /// Compressibility of a write's bytes.
     pub data: DataClass,
+}
+
+impl Command {
+    /// Its bytes.
+    pub(crate) fn range(&self) -> Range<u64> {
+        self.offset_bytes..self.offset_bytes + u64::from(self.len_bytes)
+    }
 }
 
 /// Completion status (NVM Express Base Specification 1.4, section 4.6.1).

@@ -10,11 +10,12 @@ use crate::frontend::Frontend;
 use crate::ftl::FlashError;
 use crate::link::Link;
 use crate::map_cache::MapCache;
+use crate::map_unit::MapUnit;
 use crate::medium::Medium;
 use crate::options::{Age, DriveOptions, FaultKind, InitialState};
 use crate::power::PowerStates;
 use crate::prefetch::Prefetcher;
-use crate::profile::{MAP_UNIT_BYTES, Profile};
+use crate::profile::Profile;
 use crate::read_cache::ReadCache;
 use crate::sata::CommandSlots;
 use crate::telemetry::{Identity, Telemetry};
@@ -90,6 +91,7 @@ pub enum DriveError {
 pub struct Drive {
     profile: Profile,
     identity: Identity,
+    unit: MapUnit,
     in_flight: InFlightTable,
     front: Frontend,
     link: Link,
@@ -147,7 +149,8 @@ impl Drive {
             // Whole MiB, as is usual for namespaces.
             _ => (id.capacity_bytes.value / 100 * keep) & !((1 << 20) - 1),
         };
-        let user_units = capacity_bytes.div_ceil(MAP_UNIT_BYTES) as u32;
+        let unit = MapUnit::of_bytes(profile.indirection_unit_bytes());
+        let user_units = unit.from(capacity_bytes);
         let filled = options.state == InitialState::Filled;
         let medium = Medium::new(&profile, user_units, filled, options.age, options.seed).map_err(
             |reason| DriveError::Flash {
@@ -183,6 +186,7 @@ impl Drive {
         let (ahead, heat) = (&profile.prefetch, &profile.thermal);
         let mut drive = Drive {
             identity,
+            unit,
             power,
             coalescer: coalescing.map(|set| Coalescer::new(set, id.queue_pairs.value)),
             in_flight: InFlightTable::default(),
@@ -404,12 +408,8 @@ impl Drive {
                 self.spikes.push((seq, planned.spike_ns));
             }
         }
-        if status.is_ok()
-            && self.present
-            && let Some(data) = &mut self.data
-            && matches!(command.op, Op::Discard | Op::WriteZeroes)
-        {
-            data.discard(command.offset_bytes, u64::from(command.len_bytes));
+        if status.is_ok() && self.present && matches!(command.op, Op::Discard | Op::WriteZeroes) {
+            self.zero_kept(seq, &command);
         }
         let sub = SubCommand {
             status,
@@ -450,7 +450,7 @@ impl Drive {
         if !self.medium.has_table() {
             return;
         }
-        self.upcoming.push((offset_bytes / MAP_UNIT_BYTES) as u32);
+        self.upcoming.push(self.unit.of(offset_bytes));
         if self.upcoming.len() == MAP_PREFETCH_BATCH {
             self.medium.touch(&self.upcoming);
             self.upcoming.clear();

@@ -25,8 +25,9 @@ use std::collections::VecDeque;
 
 use crate::buffer::WriteBuffer;
 use crate::map::{PageMap, UNMAPPED};
-use crate::nand::{Nand, Sense, address_shift, geometries};
-use crate::profile::{BufferProfile, MAP_UNIT_BYTES, Profile};
+use crate::map_unit::MapUnit;
+use crate::nand::{Nand, Sense, address_shift, geometries, map_unit};
+use crate::profile::{BufferProfile, Profile};
 use crate::sourced::value_or;
 use crate::thermal::Energy;
 
@@ -95,7 +96,7 @@ pub enum FlashError {
     },
     /// More than can be addressed.
     #[error(
-        "{superblocks} superblocks of {superblock_mib} MiB (rounded up to a power of two) exceed 32-bit addresses of 4 KiB units"
+        "{superblocks} superblocks of {superblock_mib} MiB (rounded up to a power of two) exceed 32-bit addresses of mapping units"
     )]
     TooLarge {
         /// Superblocks requested.
@@ -108,12 +109,12 @@ pub enum FlashError {
     NoSlcPage,
 }
 
-fn buffer_of(profile: &BufferProfile) -> WriteBuffer {
-    let units = profile.bytes.value / MAP_UNIT_BYTES;
+fn buffer_of(profile: &BufferProfile, unit: MapUnit) -> WriteBuffer {
+    let units = profile.bytes.value / unit.bytes();
     match &profile.overflow {
         Some(overflow) => WriteBuffer::with_overflow(
             units,
-            overflow.through_bytes.value / MAP_UNIT_BYTES,
+            overflow.through_bytes.value / unit.bytes(),
             overflow.pause_ns.value,
         ),
         None => WriteBuffer::new(units),
@@ -139,6 +140,11 @@ pub struct Ftl {
     olds: Vec<u32>,
     shift: u32,
     superblock_units: u32,
+    pub(crate) unit: MapUnit,
+    /// The unit being written is a part: its group is not finished with it.
+    keeps_open: bool,
+    /// The open group of host data is full and not finished.
+    is_full_open: bool,
     energy: FlashEnergy,
 }
 
@@ -152,12 +158,13 @@ impl Ftl {
     ) -> Result<Ftl, FlashError> {
         let nand = &profile.nand;
         let (multi_geometry, slc_geometry) = geometries(nand);
+        let unit = map_unit(nand);
         let superblock_units = multi_geometry.superblock_units;
         if slc_geometry.superblock_units == 0 {
             return Err(FlashError::NoSlcPage);
         }
         let (own, borrowing) = profile.slc.as_ref().map_or((0, 0), |slc| {
-            let bytes = u64::from(slc_geometry.superblock_units) * MAP_UNIT_BYTES;
+            let bytes = unit.start(slc_geometry.superblock_units);
             let own = match slc.bytes.value {
                 0 => 0,
                 own_bytes => own_bytes.div_ceil(bytes).max(3),
@@ -173,7 +180,7 @@ impl Ftl {
         let low = profile.ftl.gc_low_superblocks.value;
         let need = filled_superblocks + low + 4;
         let shift = address_shift(nand);
-        let superblock_mib = (u64::from(superblock_units) * MAP_UNIT_BYTES) >> 20;
+        let superblock_mib = unit.start(superblock_units) >> 20;
         let superblocks = u64::from(physical) + u64::from(borrowing.min(multi));
         if superblocks << shift >= u64::from(UNMAPPED) {
             return Err(FlashError::TooLarge {
@@ -200,7 +207,7 @@ impl Ftl {
         Ok(Ftl {
             map: PageMap::new(user_units, superblock_units, shift, filled),
             nand: Nand::new(nand, profile.slc.as_ref(), multi, seed),
-            buffer: buffer_of(&profile.buffer),
+            buffer: buffer_of(&profile.buffer, unit),
             blocks,
             free: (first_free..multi).collect(),
             write_points: [host_group, group, group].map(WritePoint::closed),
@@ -214,6 +221,9 @@ impl Ftl {
             olds: Vec::new(),
             shift,
             superblock_units,
+            unit,
+            keeps_open: false,
+            is_full_open: false,
             energy: FlashEnergy::new(&profile.power, nand),
         })
     }
@@ -232,14 +242,21 @@ impl Ftl {
         run
     }
 
-    /// Read a run of one sense; returns when it is in the controller. Unprogrammed data comes from the buffer at once.
+    /// Read `sectors` sectors of a run of one sense; returns when they are in the controller. Unprogrammed data comes from
+    /// the buffer at once.
     #[inline(always)]
-    pub fn read(&mut self, now_ns: u64, issue_ns: u64, physical: u32, units: u32) -> u64 {
+    pub fn read(
+        &mut self,
+        now_ns: u64,
+        issue_ns: u64,
+        physical: u32,
+        (units, sectors): (u32, u32),
+    ) -> u64 {
         if self.blocks.is_open(physical >> self.shift) && self.is_in_open_group(physical) {
             return issue_ns;
         }
         let sense = self.nand.locate_read(physical);
-        self.read_sense(now_ns, issue_ns, physical, units, sense)
+        self.read_sense(now_ns, issue_ns, physical, (units, sectors), sense)
     }
 
     #[inline(never)]
@@ -257,15 +274,15 @@ impl Ftl {
         now_ns: u64,
         issue_ns: u64,
         physical: u32,
-        units: u32,
+        (units, sectors): (u32, u32),
         sense: Sense,
     ) -> u64 {
         if self.nand.is_being_programmed(sense, issue_ns) {
             return issue_ns;
         }
-        self.energy
-            .read(1, self.nand.pages_touched(physical, units), units);
-        self.nand.read(now_ns, issue_ns, sense, units)
+        let pages = self.nand.pages_touched(physical, units, sectors);
+        self.energy.read(1, pages, sectors);
+        self.nand.read(now_ns, issue_ns, sense, sectors)
     }
 
     /// Unmap units `first..end`.
@@ -281,6 +298,7 @@ impl Ftl {
     /// incomplete group is dropped; programs under way end first.
     pub fn purge(&mut self, now_ns: u64) -> u64 {
         self.apply_map_updates();
+        self.is_full_open = false;
         let slots = std::mem::take(&mut self.write_points[HOST].slots);
         self.buffer.release(now_ns, slots);
         for write_point in &mut self.write_points {

@@ -11,7 +11,7 @@
 //! | module | concept | computed |
 //! |---|---|---|
 //! | [`frontend`] | submission queues, arbitration, controller cores | in order of time |
-//! | [`prefetch`], [`map`], [`ftl`], [`map_cache`] | read-ahead, L2P map, superblocks, SLC cache, map on flash | at firmware start |
+//! | [`prefetch`], [`map`], [`map_unit`], [`ftl`], [`map_cache`] | read-ahead, L2P map, superblocks, SLC cache, map on flash | at firmware start |
 //! | [`nand`], [`spread`], [`retry`], [`suspend`] | dies and channels, read times, program/erase suspend | by reservation |
 //! | [`in_place`] | 3D XPoint: no map, no erase blocks; replaces map, translation layer and NAND | by reservation |
 //! | [`link`], [`read_cache`], [`sata`], [`buffer`] | data path, PCIe or SATA with NCQ, write buffer | by reservation |
@@ -52,6 +52,7 @@ mod in_place;
 mod link;
 mod map;
 mod map_cache;
+mod map_unit;
 mod medium;
 mod nand;
 mod options;

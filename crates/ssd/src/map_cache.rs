@@ -49,7 +49,7 @@ pub struct MapCache {
     user_units: u32,
     pub shift: u32,
     page_bytes: u64,
-    page_units: u32,
+    page_sectors: u32,
     read_ns: u64,
     program_ns: u64,
     host_ns: Option<u64>,
@@ -87,7 +87,7 @@ impl MapCache {
             user_units,
             shift,
             page_bytes,
-            page_units: page_bytes.div_ceil(MAP_UNIT_BYTES) as u32,
+            page_sectors: page_bytes.div_ceil(MAP_UNIT_BYTES) as u32,
             read_ns: profile.read_ns.value,
             program_ns: profile.program_ns.value,
             host_ns: host_ns.filter(|_| profile.is_in_host_memory()),
@@ -179,7 +179,7 @@ impl MapCache {
                 self.counters.pages_read += 1;
                 let sense = Sense::of_map(die, self.read_ns);
                 let ftl = &mut resources.ftl;
-                ftl.read_map_page(now_ns, issue_ns, sense, self.page_units)
+                ftl.read_map_page(now_ns, issue_ns, sense, self.page_sectors)
             }
         };
         let there_ns = match self.host_ns {

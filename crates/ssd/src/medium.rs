@@ -43,8 +43,8 @@ flash_only! {
     [] sequential(unit: u32) -> u32, map.sequential, else unit;
     /// How many units from `unit` (at `physical`), at most `limit`, one access delivers.
     [] run(unit: u32, physical: u32, limit: u32) -> u32, run, else limit.min(1);
-    /// Flash pages that a run touches; one per unit of other media.
-    [] pages_touched(physical: u32, units: u32) -> u32, nand.pages_touched, else units;
+    /// Flash pages that `sectors` sectors of a run touch; one per unit of other media.
+    [] pages_touched(physical: u32, units: u32, sectors: u32) -> u32, nand.pages_touched, else units;
     [mut] unmap(first: u32, end: u32) -> (), unmap, else ();
     /// See [`Ftl::purge`]; media written in place keep their content unmapped.
     [mut] purge(now_ns: u64) -> u64, purge, else now_ns;
@@ -85,11 +85,11 @@ impl Medium {
         })
     }
 
-    /// Read a run of one access; returns when its data is in the controller.
+    /// Read `(units, sectors)` of a run of one access; returns when its data is in the controller.
     #[inline(always)]
-    pub fn read(&mut self, now_ns: u64, issue_ns: u64, physical: u32, units: u32) -> u64 {
+    pub fn read(&mut self, now_ns: u64, issue_ns: u64, physical: u32, extent: (u32, u32)) -> u64 {
         match self {
-            Medium::Flash(ftl) => ftl.read(now_ns, issue_ns, physical, units),
+            Medium::Flash(ftl) => ftl.read(now_ns, issue_ns, physical, extent),
             Medium::InPlace(media) => media.read(now_ns, issue_ns, physical),
         }
     }
@@ -146,8 +146,8 @@ impl Medium {
 #[inline]
 fn write_to_flash(ftl: &mut Ftl, now_ns: u64, bytes: Range<u64>, arrival_ns: u64) -> (u64, bool) {
     let Range { start: offset, end } = bytes;
-    if offset.is_multiple_of(MAP_UNIT_BYTES) && end - offset == MAP_UNIT_BYTES {
-        let unit = (offset / MAP_UNIT_BYTES) as u32;
+    if ftl.unit.is_aligned(offset) && end - offset == ftl.unit.bytes() {
+        let unit = ftl.unit.of(offset);
         return match ftl.write(now_ns, unit, arrival_ns, arrival_ns) {
             Some(slot_ns) => (arrival_ns.max(slot_ns), true),
             None => (arrival_ns, false),
@@ -160,32 +160,53 @@ fn write_to_flash(ftl: &mut Ftl, now_ns: u64, bytes: Range<u64>, arrival_ns: u64
 fn write_units(ftl: &mut Ftl, now_ns: u64, bytes: Range<u64>, arrival_ns: u64) -> (u64, bool) {
     let (mut latest_ns, mut all) = (arrival_ns, true);
     let Range { start: mut at, end } = bytes;
+    let map_unit = ftl.unit;
     while at < end {
-        let unit = (at / MAP_UNIT_BYTES) as u32;
-        let whole = ((end - at) / MAP_UNIT_BYTES) as u32;
-        if at.is_multiple_of(MAP_UNIT_BYTES) && whole > 0 {
+        let unit = map_unit.of(at);
+        let whole = map_unit.of(end - at);
+        if map_unit.is_aligned(at) && whole > 0 {
             let (slot_ns, room) = ftl.write_run(now_ns, unit, whole, arrival_ns);
             latest_ns = latest_ns.max(slot_ns);
             all &= room;
-            at += u64::from(whole) * MAP_UNIT_BYTES;
+            at += map_unit.start(whole);
             continue;
         }
-        let ready_ns = merged_ns(ftl, now_ns, unit, arrival_ns);
-        match ftl.write(now_ns, unit, arrival_ns, ready_ns) {
+        let unit_end = map_unit.start(unit + 1);
+        match write_part(ftl, now_ns, unit, at..end.min(unit_end), arrival_ns) {
             Some(slot_ns) => latest_ns = latest_ns.max(slot_ns),
             None => all = false,
         }
-        at = (u64::from(unit) + 1) * MAP_UNIT_BYTES;
+        at = unit_end;
     }
     (latest_ns, all)
 }
 
-/// Read part of a read-modify-write; returns when old and new data are present.
-fn merged_ns(ftl: &mut Ftl, now_ns: u64, unit: u32, arrival_ns: u64) -> u64 {
+/// Write part of a unit: its other sectors are read first, unless it is still in the buffer as part of the open group, where
+/// it is completed. So sequential small writes cost no read-modify-write. Returns as [`Ftl::write`].
+///
+/// Units of one sector are not completed in the buffer.
+fn write_part(
+    ftl: &mut Ftl,
+    now_ns: u64,
+    unit: u32,
+    bytes: Range<u64>,
+    arrival_ns: u64,
+) -> Option<u64> {
     ftl.apply_map_updates();
     let old = ftl.map.get(unit);
     if old == UNMAPPED {
-        return arrival_ns;
+        return ftl.write_part(now_ns, unit, arrival_ns, arrival_ns);
     }
-    ftl.read(now_ns, now_ns, old, 1).max(arrival_ns)
+    let sectors = if ftl.unit.is_sector() {
+        1
+    } else if ftl.complete_in_buffer(old, arrival_ns) {
+        return Some(arrival_ns);
+    } else {
+        // Those written in part are read as well.
+        let first_whole = bytes.start.div_ceil(MAP_UNIT_BYTES);
+        let whole = (bytes.end / MAP_UNIT_BYTES).saturating_sub(first_whole);
+        ftl.unit.sectors() - whole as u32
+    };
+    let read_ns = ftl.read(now_ns, now_ns, old, (1, sectors));
+    ftl.write_part(now_ns, unit, arrival_ns, read_ns.max(arrival_ns))
 }

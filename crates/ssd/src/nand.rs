@@ -19,9 +19,11 @@
 use assay_units::Rng;
 
 use crate::fastdiv::FastDiv;
+use crate::map_unit::MapUnit;
 use crate::options::Age;
 use crate::profile::{MAP_UNIT_BYTES, NandProfile, SlcProfile};
 use crate::retry::ReadVariation;
+use crate::sourced::value_or;
 use crate::suspend::Suspender;
 use crate::timeline::{ByteTime, Timeline};
 
@@ -113,7 +115,10 @@ pub struct Nand {
     channels: Vec<Timeline>,
     channel_of: Vec<u16>,
     die_count: FastDiv,
+    /// Units of a page, or the unit where it is longer.
     page_units: FastDiv,
+    page_sectors: u32,
+    unit: MapUnit,
     /// Units of a stripe, where that is not a sense.
     stripe_units: Option<FastDiv>,
     page_types: FastDiv,
@@ -148,9 +153,11 @@ impl Nand {
         let channels = usize::from(nand.channels.value);
         let byte_time = ByteTime::of_rate(nand.channel_bytes_per_second.value);
         let command_ns = nand.channel_command_ns.value;
-        let page = page_units(nand).max(1);
         let suspend = nand.suspend.as_ref();
-        let pages = |geometry: &SuperblockGeometry| u64::from(geometry.group_units.divisor / page);
+        let (page, unit) = (nand.page_bytes.value, map_unit(nand));
+        let pages = |geometry: &SuperblockGeometry| {
+            u64::from(geometry.group_units.divisor) * unit.bytes() / page.max(1)
+        };
         Nand {
             dies: vec![Die::default(); dies as usize],
             channels: vec![Timeline::new(); channels],
@@ -158,7 +165,9 @@ impl Nand {
                 .map(|die| (die % channels) as u16)
                 .collect(),
             die_count: FastDiv::new(dies),
-            page_units: FastDiv::new(page_units(nand)),
+            page_units: FastDiv::new(page_units(nand).max(1)),
+            page_sectors: (page / MAP_UNIT_BYTES) as u32,
+            unit,
             stripe_units: stripe_units(nand).map(FastDiv::new),
             page_types: FastDiv::new(nand.read_ns.value.len() as u32),
             program_types: FastDiv::new(nand.program_ns.value.len() as u32),
@@ -174,7 +183,7 @@ impl Nand {
             partial_saving_ns: nand.partial_read_saving_ns.value,
             cache_read: nand.cache_read.value,
             erase_ns: nand.erase_ns.value,
-            page_in_ns: command_ns + byte_time.duration_ns(u64::from(page) * MAP_UNIT_BYTES),
+            page_in_ns: command_ns + byte_time.duration_ns(page),
             group_pages: [pages(&multi), pages(&slc_geometry)],
             byte_time,
             command_ns,
@@ -213,9 +222,13 @@ impl Nand {
         limit.min(units.divisor - within)
     }
 
-    /// Pages (of single planes) that `units` units from `physical` touch.
+    /// Pages (of single planes) that `units` units from `physical` touch; of units longer than a page, those that hold
+    /// `sectors` sectors.
     #[inline]
-    pub fn pages_touched(&self, physical: u32, units: u32) -> u32 {
+    pub fn pages_touched(&self, physical: u32, units: u32, sectors: u32) -> u32 {
+        if self.unit.sectors() > self.page_sectors {
+            return sectors.div_ceil(self.page_sectors);
+        }
         if units <= 1 {
             return 1;
         }
@@ -282,11 +295,11 @@ impl Nand {
         die.last_program_end_ns > at_ns && die.last_program == sense.group
     }
 
-    /// Read `units` units of one sense; returns when they are in the controller.
+    /// Read `sectors` sectors of one sense; returns when they are in the controller.
     #[inline(always)]
-    pub fn read(&mut self, now_ns: u64, issue_ns: u64, sense: Sense, units: u32) -> u64 {
+    pub fn read(&mut self, now_ns: u64, issue_ns: u64, sense: Sense, sectors: u32) -> u64 {
         let mut read_ns = sense.read_ns;
-        if units * 2 <= self.page_units.divisor {
+        if sectors * 2 <= self.page_sectors {
             read_ns -= self.partial_saving_ns;
         }
         if self.jitter_ns > 0 {
@@ -305,7 +318,7 @@ impl Nand {
         }
         let sensed = start_ns + read_ns;
         let channel = &mut self.channels[usize::from(self.channel_of[sense.die as usize])];
-        let bytes = u64::from(units) * MAP_UNIT_BYTES;
+        let bytes = u64::from(sectors) * MAP_UNIT_BYTES;
         let transfer_ns = self.command_ns + self.byte_time.duration_ns(bytes);
         let moved = channel.reserve(now_ns, sensed, transfer_ns);
         let before_ns = die.free_ns;
@@ -349,7 +362,7 @@ impl Nand {
         channel.reserve_train(now_ns, ready_ns, self.page_in_ns, pages)
     }
 
-    /// Program one page per plane of a die with map pages; returns its units.
+    /// Program one page per plane of a die with map pages; returns its mapping units.
     pub(crate) fn program_map_pages(
         &mut self,
         now_ns: u64,
@@ -379,21 +392,28 @@ fn variation_of(nand: &NandProfile, age: Age, seed: u64) -> ReadVariation {
     ReadVariation::new(nand.read_sigma_ns.as_ref(), nand.retry.as_ref(), age, seed)
 }
 
-pub fn page_units(nand: &NandProfile) -> u32 {
-    (nand.page_bytes.value / MAP_UNIT_BYTES) as u32
+/// Mapping units of a page; 0 where a unit is longer.
+fn page_units(nand: &NandProfile) -> u32 {
+    (nand.page_bytes.value / map_unit(nand).bytes()) as u32
+}
+
+/// The indirection unit.
+pub fn map_unit(nand: &NandProfile) -> MapUnit {
+    MapUnit::of_bytes(value_or(&nand.indirection_unit_bytes, MAP_UNIT_BYTES))
 }
 
 /// Units of a stripe, `None` where it is a sense.
 fn stripe_units(nand: &NandProfile) -> Option<u32> {
     let stripe = nand.stripe_bytes.as_ref()?;
     let sense_bytes = u64::from(nand.planes.value) * nand.page_bytes.value;
-    (stripe.value < sense_bytes).then_some((stripe.value / MAP_UNIT_BYTES) as u32)
+    (stripe.value < sense_bytes).then_some((stripe.value / map_unit(nand).bytes()) as u32)
 }
 
 /// Geometries of multi-bit and SLC superblocks. In SLC mode a word line holds one page.
 pub fn geometries(nand: &NandProfile) -> (SuperblockGeometry, SuperblockGeometry) {
     let program_pages = u32::from(nand.program_pages.value);
-    let sense = page_units(nand) * u32::from(nand.planes.value);
+    let sense_bytes = nand.page_bytes.value * u64::from(nand.planes.value);
+    let sense = (sense_bytes / map_unit(nand).bytes()) as u32;
     let dies = u32::from(nand.dies.value);
     let multi = SuperblockGeometry {
         superblock_units: sense * dies * nand.pages_per_block.value,

@@ -27,7 +27,8 @@ pub use thermal::{
     ControllerNodeProfile, HeatSinkProfile, ThermalNode, ThermalProfile, ThrottleLevels,
 };
 
-/// Mapping unit of every modelled drive: 512-byte and 4 KiB reads cost the same (random_read_bandwidth.csv).
+/// Sector of the flash and mapping unit of most drives: 512-byte and 4 KiB reads cost the same (random_read_bandwidth.csv).
+/// `nand.indirection_unit_bytes` makes the mapping unit larger, see [`crate::map_unit`].
 pub const MAP_UNIT_BYTES: u64 = 4096;
 
 /// Why a profile was rejected.
@@ -171,7 +172,7 @@ pub struct FirmwareProfile {
     pub read_latency_ns: Option<Sourced<u64>>,
     /// Core time per write command in nanoseconds.
     pub write_command_ns: Sourced<u64>,
-    /// Core time per 4 KiB unit written, in nanoseconds.
+    /// Core time per mapping unit written, in nanoseconds.
     pub write_unit_ns: Sourced<u64>,
     /// Core time per flush, deallocate, write-zeroes or rejected command, in nanoseconds.
     pub other_command_ns: Sourced<u64>,
@@ -217,6 +218,8 @@ pub struct NandProfile {
     pub page_bytes: Sourced<u64>,
     /// Consecutive bytes on one die before the next die follows, a divisor of a page of all planes, see [`crate::nand`]. Absent: that.
     pub stripe_bytes: Option<Sourced<u64>>,
+    /// Bytes of an entry of the L2P map (indirection unit): 4, 8, 16, 32 or 64 KiB, see [`crate::map_unit`]. Absent: 4 KiB.
+    pub indirection_unit_bytes: Option<Sourced<u64>>,
     /// Pages per block.
     pub pages_per_block: Sourced<u32>,
     /// Blocks per plane.
@@ -255,7 +258,7 @@ pub struct BufferProfile {
     pub bytes: Sourced<u64>,
     /// Data received to acknowledgement, per command, in nanoseconds.
     pub ack_ns: Sourced<u64>,
-    /// Added per 4 KiB unit, in nanoseconds. A delay, not a load: commands overlap.
+    /// Added per mapping unit, in nanoseconds. A delay, not a load: commands overlap.
     pub ack_unit_ns: Sourced<u64>,
     /// Power-loss protection: capacitors write the buffer out. Absent: no.
     pub power_loss_protected: Option<Sourced<bool>>,

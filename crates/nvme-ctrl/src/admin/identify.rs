@@ -168,8 +168,10 @@ impl Controller {
             .set_capacity_bytes(self.drive.identity().capacity_bytes.into())
             .set_nguid(self.unique_id())
             .set_eui64(eui64(self.unique_id()));
-        // Size of a mapping unit, less one.
-        let unit = ((assay_ssd::profile::MAP_UNIT_BYTES >> self.block_shift).max(1) - 1) as u16;
+        // The indirection unit in logical blocks, less one: NPWG, NPWA, NPDG, NPDA and NOWS (NVM Command Set 1.0,
+        // 4.1.5.1 and 5.8.2: writes below it cost a read-modify-write).
+        let unit_bytes = self.drive.profile().indirection_unit_bytes();
+        let unit = ((unit_bytes >> self.block_shift).max(1) - 1) as u16;
         data.set_write_granularity(unit)
             .set_write_alignment(unit)
             .set_deallocate_granularity(unit)

@@ -6,6 +6,7 @@ use super::{Drive, SubCommand};
 use crate::command::Status;
 use crate::link::Route;
 use crate::map::UNMAPPED;
+use crate::map_unit::{MapUnit, sectors_touched};
 use crate::prefetch::PrefetchHit;
 use crate::profile::{MAP_UNIT_BYTES, Profile};
 use crate::sourced::value_or;
@@ -97,17 +98,17 @@ impl Costs {
 /// Core busy until, command done (without completion entry), status.
 type CommandTiming = (u64, u64, Status);
 
-fn units_of(offset: u64, len: u64) -> (u32, u32) {
-    let first = offset / MAP_UNIT_BYTES;
-    let last = (offset + len - 1) / MAP_UNIT_BYTES;
-    (first as u32, last as u32)
+fn units_of(unit: MapUnit, offset: u64, len: u64) -> (u32, u32) {
+    (unit.of(offset), unit.of(offset + len - 1))
 }
 
+/// Bytes from `offset` to `end` that lie in `count` units from `first` on, and the sectors that they touch.
 #[inline]
-fn overlap(offset: u64, end: u64, first: u32, count: u32) -> u64 {
-    let start = u64::from(first) * MAP_UNIT_BYTES;
-    let stop = start + u64::from(count) * MAP_UNIT_BYTES;
-    end.min(stop) - offset.max(start)
+fn overlap(unit: MapUnit, offset: u64, end: u64, (first, count): (u32, u32)) -> (u64, u32) {
+    let start = unit.start(first);
+    let from = offset.max(start);
+    let stop = end.min(start + unit.start(count));
+    (stop - from, sectors_touched(from, stop))
 }
 
 #[inline(always)]
@@ -222,7 +223,7 @@ impl Drive {
         self.host.host_bytes_read += len;
         let route = self.route(now_ns, len);
         let hit = self.prefetch.lookup(offset, len);
-        let (first, last) = units_of(offset, len.max(1));
+        let (first, last) = units_of(self.unit, offset, len.max(1));
         let outcome = if hit.is_none() && first == last && len > 0 {
             self.read_unit(now_ns, offset, len, clock, route)
         } else {
@@ -284,17 +285,20 @@ impl Drive {
             if end - from > costs.die_read_bytes {
                 busy_ns += costs.read_split_ns;
             }
-            let (first, last) = units_of(from, end - from);
+            let (first, last) = units_of(self.unit, from, end - from);
             let known_ns = self.lookup_map(now_ns, busy_ns, first, last);
             let mut setup_ns = costs.path_setup_ns;
             let mut unit = first;
             while unit <= last {
-                let (count, pages, physical) = self.next_run(unit, last - unit + 1);
-                let bytes = overlap(from, end, unit, count);
+                let (count, physical) = self.next_run(unit, last - unit + 1);
+                let (bytes, sectors) = overlap(self.unit, from, end, (unit, count));
+                let pages = self.pages_of(physical, count, sectors);
                 busy_ns += costs.read_pages_ns(pages, len) + ((bytes * costs.read_kib_ns) >> 10);
                 let issue_ns = (busy_ns + costs.read_latency_ns).max(known_ns);
                 let end_ns = if pages > 0 {
-                    let ready_ns = self.medium.read(now_ns, issue_ns, physical, count);
+                    let ready_ns = self
+                        .medium
+                        .read(now_ns, issue_ns, physical, (count, sectors));
                     let data_path_bytes = bytes * costs.data_path_percent / 100;
                     let path = (data_path_bytes, std::mem::take(&mut setup_ns));
                     if VERIFY {
@@ -335,7 +339,7 @@ impl Drive {
         route: Route,
     ) -> CommandTiming {
         let costs = &self.costs[clock];
-        let unit = (offset / MAP_UNIT_BYTES) as u32;
+        let unit = self.unit.of(offset);
         let mut busy_ns = read_begun_ns(now_ns, offset, bytes, costs);
         let known_ns = self.lookup_map(now_ns, busy_ns, unit, unit);
         let costs = &self.costs[clock];
@@ -349,7 +353,9 @@ impl Drive {
             }
             physical = self.medium.sequential(unit);
         }
-        busy_ns += costs.read_pages_ns(1, bytes);
+        let sectors = sectors_touched(offset, offset + bytes);
+        let pages = self.medium.pages_touched(physical, 1, sectors);
+        busy_ns += costs.read_pages_ns(pages, bytes);
         let setup_ns = costs.path_setup_ns;
         let data_path_bytes = if clock == 0 {
             bytes
@@ -357,15 +363,24 @@ impl Drive {
             bytes * costs.data_path_percent / 100
         };
         let issue_ns = (busy_ns + costs.read_latency_ns).max(known_ns);
-        let ready_ns = self.medium.read(now_ns, issue_ns, physical, 1);
+        let ready_ns = self.medium.read(now_ns, issue_ns, physical, (1, sectors));
         let path = (data_path_bytes, setup_ns);
         let done_ns = self.link.deliver(now_ns, ready_ns, bytes, path, route);
         (busy_ns, done_ns, Status::Ok)
     }
 
-    /// Longest run from `unit` that one sense, or the map alone, answers: units, NAND pages (0: no flash), address.
+    /// NAND pages of `sectors` sectors of a run; 0 where no flash is read.
     #[inline]
-    fn next_run(&self, unit: u32, limit: u32) -> (u32, u32, u32) {
+    fn pages_of(&self, physical: u32, count: u32, sectors: u32) -> u32 {
+        match physical {
+            UNMAPPED => 0,
+            _ => self.medium.pages_touched(physical, count, sectors),
+        }
+    }
+
+    /// Longest run from `unit` that one sense, or the map alone ([`UNMAPPED`]), answers: units and address.
+    #[inline]
+    fn next_run(&self, unit: u32, limit: u32) -> (u32, u32) {
         let mut physical = self.medium.locate(unit);
         if physical == UNMAPPED {
             if self.costs[0].skip_unmapped {
@@ -373,13 +388,12 @@ impl Drive {
                 while count < limit && self.medium.locate(unit + count) == UNMAPPED {
                     count += 1;
                 }
-                return (count, 0, UNMAPPED);
+                return (count, UNMAPPED);
             }
             physical = self.medium.sequential(unit);
-            return (1, 1, physical);
+            return (1, physical);
         }
-        let count = self.medium.run(unit, physical, limit);
-        (count, self.medium.pages_touched(physical, count), physical)
+        (self.medium.run(unit, physical, limit), physical)
     }
 
     /// Read a byte range ahead into the buffer, without per-page firmware time.
@@ -396,21 +410,22 @@ impl Drive {
         if ahead.0 >= end {
             return;
         }
-        let (first, last) = units_of(ahead.0, end - ahead.0);
+        let (first, last) = units_of(self.unit, ahead.0, end - ahead.0);
         let issue_ns = self.lookup_map(now_ns, issue_ns, first, last);
         let mut unit = first;
         while unit <= last {
-            let (count, pages, physical) = self.next_run(unit, last - unit + 1);
+            let (count, physical) = self.next_run(unit, last - unit + 1);
             let mut ready_ns = issue_ns;
-            if pages > 0 {
-                let bytes = u64::from(count) * MAP_UNIT_BYTES * data_path_percent / 100;
-                ready_ns = self.medium.read(now_ns, issue_ns, physical, count);
+            if physical != UNMAPPED {
+                let bytes = self.unit.start(count) * data_path_percent / 100;
+                let extent = (count, count * self.unit.sectors());
+                ready_ns = self.medium.read(now_ns, issue_ns, physical, extent);
                 ready_ns = self
                     .link
                     .through_data_path(now_ns, ready_ns, (bytes, 0), route);
             }
             unit += count;
-            let piece_end = (u64::from(unit) * MAP_UNIT_BYTES).min(end);
+            let piece_end = self.unit.start(unit).min(end);
             self.prefetch.add(stream, piece_end, ready_ns);
         }
     }
@@ -420,7 +435,7 @@ impl Drive {
         let costs = &self.costs[clock];
         let (ack_ns, ack_unit_ns) = (costs.ack_ns, costs.ack_unit_ns);
         let len = u64::from(sub.len_bytes);
-        let (first, last) = units_of(sub.offset_bytes, len);
+        let (first, last) = units_of(self.unit, sub.offset_bytes, len);
         let units = u64::from(last - first) + 1;
         self.host.host_bytes_written += len;
         let started_ns = now_ns + costs.write_command_ns;
@@ -430,21 +445,30 @@ impl Drive {
         let arrived_ns = self.link.send_to_drive(now_ns, started_ns, len);
         let mut done_ns = busy_ns.max(arrived_ns);
         self.update_map_pages(now_ns, started_ns, first, last);
-        if elides && (sub.offset_bytes | len).is_multiple_of(MAP_UNIT_BYTES) {
+        let end = self.end_of_units(sub.offset_bytes + len);
+        if elides && self.unit.is_aligned(sub.offset_bytes | end) {
             self.medium.unmap(first, last + 1);
-            self.journal_accepted(sub.seq, first, last - first + 1, None);
+            self.journal_accepted(sub.seq, sub.range(), None);
             return (busy_ns, done_ns + ack_ns, Status::Ok);
         }
-        let end = sub.offset_bytes + len;
         let (taken, unit_ns) = (self.medium.accepted_units(), self.link.unit_ns());
         let (medium, offset) = (&mut self.medium, sub.offset_bytes);
         let (stored_ns, all) = medium.write(now_ns, offset, end, arrived_ns, unit_ns);
         done_ns = done_ns.max(stored_ns);
         if self.journal.is_some() {
-            self.journal_accepted(sub.seq, first, last - first + 1, Some(taken));
+            self.journal_accepted(sub.seq, sub.range(), Some(taken));
         }
         let status = if all { Status::Ok } else { Status::WriteFault };
         (busy_ns, done_ns + ack_ns + ack_unit_ns * units, status)
+    }
+
+    /// The end of a range in whole units if it is that of the drive, whose last unit may be cut.
+    #[inline]
+    fn end_of_units(&self, end: u64) -> u64 {
+        match end == self.identity.capacity_bytes {
+            true => end.next_multiple_of(self.unit.bytes()),
+            false => end,
+        }
     }
 
     /// Deallocate or zero a range. Partial units are written with zeroes, or kept (rounding down is permitted).
@@ -457,9 +481,8 @@ impl Drive {
     ) -> CommandTiming {
         let costs = self.costs[clock];
         let start = sub.offset_bytes;
-        let end = start + u64::from(sub.len_bytes);
-        let first_whole = start.div_ceil(MAP_UNIT_BYTES) as u32;
-        let end_whole = (end / MAP_UNIT_BYTES) as u32;
+        let end = self.end_of_units(start + u64::from(sub.len_bytes));
+        let (first_whole, end_whole) = (self.unit.from(start), self.unit.of(end));
         let busy_ns = now_ns + costs.other_command_ns;
         let mut done_ns = busy_ns;
         let mut status = Status::Ok;
@@ -469,14 +492,18 @@ impl Drive {
             self.medium.unmap(first_whole, end_whole);
         }
         if zero {
-            let (first, last) = units_of(start, end - start);
+            let (first, last) = units_of(self.unit, start, end - start);
             let ends = [Some(first), (last > first).then_some(last)];
             let is_part = |unit: &u32| !(first_whole..end_whole).contains(unit);
             for unit in ends.into_iter().flatten().filter(is_part) {
-                let unit_start = u64::from(unit) * MAP_UNIT_BYTES;
+                let unit_start = self.unit.start(unit);
                 self.update_map_pages(now_ns, busy_ns, unit, unit);
-                let (from, to) = (start.max(unit_start), end.min(unit_start + MAP_UNIT_BYTES));
+                let (from, to) = (start.max(unit_start), end.min(self.unit.start(unit + 1)));
+                let taken = self.medium.accepted_units();
                 let (slot_ns, all) = self.medium.write(now_ns, from, to, busy_ns, 0);
+                if !self.unit.is_sector() {
+                    self.journal_accepted(sub.seq, from..to, Some(taken));
+                }
                 if all {
                     done_ns = done_ns.max(slot_ns + costs.ack_ns);
                 } else {

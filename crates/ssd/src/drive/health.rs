@@ -4,7 +4,6 @@ use assay_units::Nanos;
 
 use super::Drive;
 use crate::data::DataStore;
-use crate::profile::MAP_UNIT_BYTES;
 use crate::telemetry::Telemetry;
 
 impl Drive {
@@ -32,8 +31,8 @@ impl Drive {
             warning_time_s,
             critical_time_s,
             throttled_time_s,
-            nand_bytes_written: ftl.programmed_units * MAP_UNIT_BYTES,
-            relocated_bytes: ftl.relocated_units * MAP_UNIT_BYTES,
+            nand_bytes_written: ftl.programmed_units * self.unit.bytes(),
+            relocated_bytes: ftl.relocated_units * self.unit.bytes(),
             superblocks_erased: ftl.erased_superblocks,
             power_mw: (self.thermal.power_w * 1000.0) as u32,
             energy_uj: self.thermal.used_uj(),

@@ -2,6 +2,8 @@
 //!
 //! Queues and the completion schedule hold their numbers only, which keeps entries small.
 
+use std::ops::Range;
+
 use assay_units::{DataClass, Nanos, Op};
 
 use super::Drive;
@@ -68,6 +70,11 @@ impl SubCommand {
             verifies: false,
             dropped: false,
         }
+    }
+
+    /// Its bytes.
+    pub(super) fn range(&self) -> Range<u64> {
+        self.offset_bytes..self.offset_bytes + u64::from(self.len_bytes)
     }
 
     #[inline]

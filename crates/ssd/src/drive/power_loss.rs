@@ -1,5 +1,7 @@
 //! Power loss and surprise removal: effect on commands and data.
 
+use std::ops::Range;
+
 use assay_units::{Nanos, Op};
 
 use super::Drive;
@@ -105,18 +107,52 @@ impl Drive {
         };
         journal.catch_up();
         if ok && matches!(command.op, Op::Discard | Op::WriteZeroes) {
-            let end = command.offset_bytes + u64::from(command.len_bytes);
-            journal.drop_range(command.offset_bytes / PAGE_BYTES, end.div_ceil(PAGE_BYTES));
+            let whole = self
+                .unit
+                .whole(command.range(), self.identity.capacity_bytes);
+            journal.drop_range(whole.start / PAGE_BYTES, whole.end.div_ceil(PAGE_BYTES));
         }
     }
 
-    /// Record that `count` units of a write entered the buffer from number `taken` on, or are durable at once.
-    pub(super) fn journal_accepted(&mut self, seq: u64, unit: u32, count: u32, taken: Option<u64>) {
-        if let Some(journal) = &mut self.journal {
-            for (unit, n) in (u64::from(unit)..).zip(0..u64::from(count)) {
-                journal.accept(seq, unit, taken.map(|taken| taken + n));
+    /// Record that the bytes of command `seq` entered the buffer in the slots from number `taken` on, or are durable at once.
+    pub(super) fn journal_accepted(&mut self, seq: u64, bytes: Range<u64>, taken: Option<u64>) {
+        let Some(journal) = &mut self.journal else {
+            return;
+        };
+        let first = self.unit.of(bytes.start);
+        let units = u64::from(self.unit.of(bytes.end - 1) - first) + 1;
+        // Units that were completed in the buffer have slots of earlier commands, with the last of which they become durable.
+        let last = self.medium.accepted_units().saturating_sub(1);
+        let completed = taken.is_some_and(|taken| last + 1 < taken + units);
+        let in_last = completed && !self.unit.is_sector();
+        for page in bytes.start / PAGE_BYTES..=(bytes.end - 1) / PAGE_BYTES {
+            let n = u64::from(self.unit.of(page * PAGE_BYTES) - first);
+            let place = |taken| if in_last { last } else { taken + n };
+            journal.accept(seq, page, taken.map(place));
+        }
+    }
+
+    /// Zero the kept data of a deallocation or Write Zeroes. A deallocation affects whole units only (of a sector, every byte:
+    /// the part of a sector is zeroed too); what Write Zeroes writes of a unit is durable as a write is.
+    pub(super) fn zero_kept(&mut self, seq: u64, command: &Command) {
+        let Some(data) = &mut self.data else {
+            return;
+        };
+        let bytes = command.range();
+        let whole = self.unit.whole(bytes.clone(), self.identity.capacity_bytes);
+        if command.op == Op::Discard {
+            return data.discard(whole.start, whole.end - whole.start);
+        }
+        if !self.unit.is_sector()
+            && let Some(journal) = &mut self.journal
+        {
+            let pages = bytes.start / PAGE_BYTES..bytes.end.div_ceil(PAGE_BYTES);
+            let is_part = |page: &u64| !whole.contains(&(page * PAGE_BYTES));
+            for page in pages.filter(is_part) {
+                journal.record(seq, page, data.content(page));
             }
         }
+        data.discard(bytes.start, bytes.end - bytes.start);
     }
 }
 

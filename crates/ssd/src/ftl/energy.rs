@@ -15,45 +15,45 @@ pub(super) struct FlashEnergy {
     read_page_nj: u64,
     program_page_nj: u64,
     erase_superblock_nj: u64,
-    transfer_unit_nj: u64,
-    decode_unit_nj: u64,
+    transfer_sector_nj: u64,
+    decode_sector_nj: u64,
     /// Energy of core time: milliwatts.
     core_mw: u64,
-    page_units: u64,
+    page_sectors: u64,
     spent: Energy,
 }
 
 impl FlashEnergy {
     pub(super) fn new(power: &PowerProfile, nand: &NandProfile) -> FlashEnergy {
         let blocks = u64::from(nand.dies.value) * u64::from(nand.planes.value);
-        let unit_nj = |kib_nj| value_or(kib_nj, 0) * (MAP_UNIT_BYTES >> 10);
+        let sector_nj = |kib_nj| value_or(kib_nj, 0) * (MAP_UNIT_BYTES >> 10);
         FlashEnergy {
             sense_nj: value_or(&power.sense_nj, 0),
             read_page_nj: power.read_page_nj.value,
             program_page_nj: power.program_page_nj.value,
             erase_superblock_nj: blocks * value_or(&power.erase_block_nj, 0),
-            transfer_unit_nj: unit_nj(&power.flash_transfer_kib_nj),
-            decode_unit_nj: unit_nj(&power.decode_kib_nj),
+            transfer_sector_nj: sector_nj(&power.flash_transfer_kib_nj),
+            decode_sector_nj: sector_nj(&power.decode_kib_nj),
             core_mw: value_or(&power.core_mw, 0).into(),
-            page_units: u64::from(crate::nand::page_units(nand)),
+            page_sectors: nand.page_bytes.value / MAP_UNIT_BYTES,
             spent: Energy::default(),
         }
     }
 
-    /// `units` units of `pages` pages, read by `senses` senses and transferred to the controller.
+    /// `sectors` sectors of `pages` pages, read by `senses` senses and transferred to the controller.
     #[inline]
-    pub(super) fn read(&mut self, senses: u32, pages: u32, units: u32) {
+    pub(super) fn read(&mut self, senses: u32, pages: u32, sectors: u32) {
         self.spent.flash_nj += self.sense_nj * u64::from(senses);
         self.spent.flash_nj += self.read_page_nj * u64::from(pages);
         self.spent.controller_nj +=
-            (self.transfer_unit_nj + self.decode_unit_nj) * u64::from(units);
+            (self.transfer_sector_nj + self.decode_sector_nj) * u64::from(sectors);
     }
 
-    /// `units` units, of whole pages, transferred from the controller and programmed.
+    /// `sectors` sectors, of whole pages, transferred from the controller and programmed.
     #[inline]
-    pub(super) fn program(&mut self, units: u64) {
-        self.spent.flash_nj += self.program_page_nj * (units / self.page_units);
-        self.spent.controller_nj += self.transfer_unit_nj * units;
+    pub(super) fn program(&mut self, sectors: u64) {
+        self.spent.flash_nj += self.program_page_nj * (sectors / self.page_sectors);
+        self.spent.controller_nj += self.transfer_sector_nj * sectors;
     }
 
     pub(super) fn erase_superblock(&mut self) {

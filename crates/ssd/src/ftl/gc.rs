@@ -228,7 +228,8 @@ impl Ftl {
             if valid > 0 {
                 let physical = base | victim.cursor;
                 let sense = self.nand.locate(physical);
-                let read_ns = self.read_sense(now_ns, at_ns, physical, valid, sense);
+                let sectors = valid * self.unit.sectors();
+                let read_ns = self.read_sense(now_ns, at_ns, physical, (valid, sectors), sense);
                 victim.moved_ns = victim.moved_ns.max(read_ns);
                 let moved = self.move_sense(&mut moving, units, valid, now_ns, read_ns);
                 if moved < valid {

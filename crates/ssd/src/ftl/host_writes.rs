@@ -141,6 +141,32 @@ impl Ftl {
         self.pending_units = units;
     }
 
+    /// [`Ftl::write`] of a unit that a later write may complete: the group stays open until the next unit of host data.
+    pub fn write_part(
+        &mut self,
+        now_ns: u64,
+        unit: u32,
+        arrival_ns: u64,
+        ready_ns: u64,
+    ) -> Option<u64> {
+        self.keeps_open = !self.unit.is_sector();
+        let slot_ns = self.write(now_ns, unit, arrival_ns, ready_ns);
+        self.keeps_open = false;
+        slot_ns
+    }
+
+    /// Add data that arrives at `arrival_ns` to a unit of the open group of host data, not yet programmed; `false` if the
+    /// unit at `physical` is not there.
+    pub fn complete_in_buffer(&mut self, physical: u32, arrival_ns: u64) -> bool {
+        let write_point = &mut self.write_points[HOST];
+        let is_open = write_point.superblock != NONE
+            && physical.wrapping_sub(write_point.group_start) < write_point.group_units;
+        if is_open {
+            write_point.ready_ns = write_point.ready_ns.max(arrival_ns);
+        }
+        is_open
+    }
+
     /// Place a unit of host data. `false` when no flash is left.
     #[inline]
     fn place(&mut self, now_ns: u64, unit: u32, ready_ns: u64) -> bool {

@@ -49,10 +49,10 @@ impl Ftl {
         now_ns: u64,
         issue_ns: u64,
         sense: Sense,
-        units: u32,
+        sectors: u32,
     ) -> u64 {
-        self.energy.read(1, 1, units);
-        self.nand.read(now_ns, issue_ns, sense, units)
+        self.energy.read(1, 1, sectors);
+        self.nand.read(now_ns, issue_ns, sense, sectors)
     }
 
     pub(crate) fn program_map_pages(
@@ -65,6 +65,6 @@ impl Ftl {
         let nand = &mut self.nand;
         let units = u64::from(nand.program_map_pages(now_ns, ready_ns, die, program_ns));
         self.counters.programmed_units += units;
-        self.energy.program(units);
+        self.energy.program(units * u64::from(self.unit.sectors()));
     }
 }

@@ -183,10 +183,16 @@ impl Ftl {
             if span as usize >= found.len() {
                 self.map.touch(&found);
             }
-            let pages = self.nand.pages_touched(physical, stop - cursor);
             let valid = found.len() as u32;
+            let sectors = self.unit.sectors();
+            let scanned = stop - cursor;
+            let pages = self
+                .nand
+                .pages_touched(physical, scanned, scanned * sectors);
             let senses = (stop - cursor).div_ceil(self.nand.sense_units(physical));
-            self.energy.read(senses.min(valid), pages.min(valid), valid);
+            let moved_sectors = valid * sectors;
+            self.energy
+                .read(senses.min(valid), pages.min(moved_sectors), moved_sectors);
             let moved = self.relocate(FOLD, at_ns, &found, at_ns);
             let stuck = moved < found.len();
             self.invalidate_moved(physical, stop - cursor, found.len(), moved);

@@ -58,6 +58,9 @@ impl Ftl {
     /// Address of the next unit of a write point and the units left in its group.
     #[inline(always)]
     pub(super) fn next_address(&mut self, which: usize, now_ns: u64) -> Option<(u32, u32)> {
+        if which == HOST && self.is_full_open {
+            self.finish_group(HOST, now_ns);
+        }
         if self.write_points[which].next == self.write_points[which].limit
             && !self.open_next(which, now_ns)
         {
@@ -83,6 +86,10 @@ impl Ftl {
         write_point.ready_ns = write_point.ready_ns.max(ready_ns);
         let written = (write_point.superblock << self.shift) + write_point.next;
         if written - write_point.group_start == write_point.group_units {
+            if which == HOST && self.keeps_open {
+                self.is_full_open = true;
+                return;
+            }
             self.finish_group(which, now_ns);
         }
     }
@@ -126,13 +133,15 @@ impl Ftl {
 
     pub(super) fn finish_group(&mut self, which: usize, now_ns: u64) {
         if which == HOST {
+            self.is_full_open = false;
             self.apply_many_map_updates();
         }
         let write_point = self.write_points[which];
         let in_slc = self.blocks.is_slc(write_point.superblock);
         let mut ready_ns = write_point.ready_ns.max(now_ns);
         self.counters.programmed_units += u64::from(write_point.group_units);
-        self.energy.program(u64::from(write_point.group_units));
+        let sectors = write_point.group_units * self.unit.sectors();
+        self.energy.program(u64::from(sectors));
         if which == HOST {
             ready_ns = ready_ns.max(self.map_pages.known_ns);
             ready_ns = ready_ns.max(self.fold_in_step(write_point.group_units, ready_ns));

@@ -11,8 +11,10 @@ const LONGEST_NS: u64 = 1_000_000_000_000;
 const MAX_OPERATION_NJ: u64 = 10_000_000;
 /// Greatest power: 1 kW, in milliwatts.
 const MAX_POWER_MW: u32 = 1_000_000;
-/// Largest capacity: 32-bit addresses of 4 KiB units, half of them spare.
+/// Largest capacity with units of 4 KiB: 32-bit addresses, half of them spare.
 pub(super) const MAX_CAPACITY_BYTES: u64 = 1 << 43;
+/// Largest indirection unit in bytes.
+const MAX_UNIT_BYTES: u64 = 64 << 10;
 
 /// Returns the message of the first rule whose condition does not hold.
 macro_rules! rules {
@@ -87,13 +89,16 @@ impl Profile {
         let (id, link, path) = (&self.identity, &self.link, &self.data_path);
         let (block, capacity) = (id.logical_block_bytes.value, id.capacity_bytes.value);
         let transfer = id.max_transfer_bytes.value;
+        let unit = self.indirection_unit_bytes();
         rules! {
             block.is_power_of_two() && (512..=MAP_UNIT_BYTES).contains(&block)
                 => "identity.logical_block_bytes must be a power of two from 512 to 4096";
             capacity > 0 && capacity.is_multiple_of(block)
                 => "identity.capacity_bytes must be a multiple of the logical block size";
-            (64 << 20..=MAX_CAPACITY_BYTES).contains(&capacity)
-                => "identity.capacity_bytes must lie between 64 MiB and 8 TiB (addresses are 32 bits of 4 KiB)";
+            unit.is_power_of_two() && (MAP_UNIT_BYTES..=MAX_UNIT_BYTES).contains(&unit)
+                => "nand.indirection_unit_bytes must be 4, 8, 16, 32 or 64 KiB";
+            (64 << 20..=MAX_CAPACITY_BYTES / MAP_UNIT_BYTES * unit).contains(&capacity)
+                => "identity.capacity_bytes must lie between 64 MiB and 8 TiB (addresses are 32 bits of 4 KiB; more with a larger nand.indirection_unit_bytes)";
             (1..=128).contains(&id.queue_pairs.value) => "identity.queue_pairs must be 1 to 128";
             (MAP_UNIT_BYTES..=64 << 20).contains(&transfer) && transfer.is_multiple_of(MAP_UNIT_BYTES)
                 => "identity.max_transfer_bytes must be a multiple of 4096, at most 64 MiB";
@@ -123,6 +128,7 @@ impl Profile {
 
     fn validate_flash(&self) -> Validity {
         let (nand, buffer) = (&self.nand, &self.buffer);
+        let unit = self.indirection_unit_bytes();
         let (page, saving_ns) = (nand.page_bytes.value, nand.partial_read_saving_ns.value);
         let pages = nand.pages_per_block.value;
         let program_pages = u32::from(nand.program_pages.value);
@@ -132,10 +138,13 @@ impl Profile {
             (1..=16).contains(&nand.planes.value) => "nand.planes must be 1 to 16";
             (MAP_UNIT_BYTES..=1 << 20).contains(&page) && page.is_multiple_of(MAP_UNIT_BYTES)
                 => "nand.page_bytes must be a multiple of 4096, at most 1 MiB";
+            (u64::from(nand.planes.value) * page).is_multiple_of(unit)
+                && (page.is_multiple_of(unit) || unit.is_multiple_of(page))
+                => "nand.indirection_unit_bytes must divide a page or be whole pages, and divide a page of all planes";
             absent_or(&nand.stripe_bytes, |&stripe| {
-                stripe >= MAP_UNIT_BYTES && stripe.is_multiple_of(MAP_UNIT_BYTES)
+                stripe >= unit && stripe.is_multiple_of(unit)
                     && (u64::from(nand.planes.value) * page).is_multiple_of(stripe)
-            }) => "nand.stripe_bytes must be a multiple of 4096 that divides a page of all planes";
+            }) => "nand.stripe_bytes must be a multiple of 4096 (of nand.indirection_unit_bytes, where given) that divides a page of all planes";
             (1..=4).contains(&program_pages) && (1..=1 << 14).contains(&pages) && pages.is_multiple_of(program_pages)
                 => "nand.pages_per_block must be a multiple of nand.program_pages (1 to 4), at most 16384";
             !nand.read_ns.value.is_empty() && !nand.program_ns.value.is_empty()
@@ -144,12 +153,12 @@ impl Profile {
                 => "nand.partial_read_saving_ns must be below every nand.read_ns";
             nand.channel_bytes_per_second.value >= 1_000_000 => "nand.channel_bytes_per_second must be at least 1 MB/s";
         }
-        let superblock_pages =
-            u64::from(nand.dies.value) * u64::from(nand.planes.value) * u64::from(pages);
+        let superblock_senses = u64::from(nand.dies.value) * u64::from(pages);
+        let sense_bytes = u64::from(nand.planes.value) * page;
         let fewest_bytes = 4 * nand.group_bytes();
         rules! {
-            superblock_pages * (page / MAP_UNIT_BYTES) <= 1 << 24
-                => "a superblock (one block of every plane of every die) must not exceed 64 GiB";
+            superblock_senses * (sense_bytes / unit) <= 1 << 24
+                => "a superblock (one block of every plane of every die) must not exceed 64 GiB (16777216 mapping units)";
             buffer.bytes.value >= fewest_bytes
                 => "buffer.bytes must hold at least four program groups (planes x pages programmed together)";
             buffer.overflow.as_ref().is_none_or(|overflow| {

@@ -278,9 +278,9 @@ fn a_run_equals_its_single_units() {
                 2 => {
                     runs.apply_map_updates();
                     let physical = runs.map.get(first);
-                    assert_eq!(runs.read(now, now, physical, 1), {
+                    assert_eq!(runs.read(now, now, physical, (1, 1)), {
                         singles.apply_map_updates();
-                        singles.read(now, now, singles.map.get(first), 1)
+                        singles.read(now, now, singles.map.get(first), (1, 1))
                     });
                 }
                 _ => {}

@@ -31,8 +31,8 @@ fn consecutive_groups_use_consecutive_dies_and_rows_alternate_page_types() {
     assert_eq!(nand.locate(0).read_ns, 50_000);
     assert_eq!(nand.locate(32).read_ns, 70_000);
     assert_eq!(nand.units_in_sense(5, 100), 3);
-    assert_eq!(nand.pages_touched(3, 2), 2);
-    assert_eq!(nand.pages_touched(4, 4), 1);
+    assert_eq!(nand.pages_touched(3, 2, 2), 2);
+    assert_eq!(nand.pages_touched(4, 4, 4), 1);
 }
 
 /// Stripes of a page: 2 planes of 4 units, so that each die's second page follows the first of all dies.
