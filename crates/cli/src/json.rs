@@ -7,9 +7,7 @@ use assay_device::identity::DriveInfo;
 use assay_stats::Estimate;
 use assay_stats::compare::ComparisonSettings;
 use assay_store::Run;
-use assay_store::model::{
-    CellResult, DriveRecord, LATENCY_PERCENTILE, PREDICTIVE_LEVEL, WorkloadRecord,
-};
+use assay_store::model::{CellPlan, CellResult, DriveRecord, PREDICTIVE_LEVEL};
 use assay_store::read::{CellDrive, CellRecord, CellState};
 use serde_json::{Map, Value, json};
 
@@ -25,7 +23,7 @@ pub fn job(run: &Run, info: &DriveInfo) -> Value {
                 "write": result.write,
                 "verify": result.verify,
                 "values": result.values,
-                "predictive": predictive(record(run, drive.drive), &cell.plan.workload, &result),
+                "predictive": predictive(record(run, drive.drive), &cell.plan, &result),
             })
         };
         cell.drives.iter().map(job).collect()
@@ -155,7 +153,7 @@ fn cell_of(cell: &CellRecord, record: &DriveRecord, drive: Option<&CellDrive>) -
             object[key] = value;
         }
         if record.simulated {
-            object["predictive"] = predictive(Some(record), workload, result);
+            object["predictive"] = predictive(Some(record), &cell.plan, result);
         }
     }
     object
@@ -165,14 +163,10 @@ fn record(run: &Run, drive: usize) -> Option<&DriveRecord> {
     run.manifest.drives.get(drive)
 }
 
-/// 90 % predictive intervals of a simulated drive's figures; null where no figure of the kind was ever predicted, and of a real drive.
-fn predictive(
-    record: Option<&DriveRecord>,
-    workload: &WorkloadRecord,
-    result: &CellResult,
-) -> Value {
-    let factors = |kind: &str| record?.predictive(kind, workload.in_flight());
-    let Some(rate) = workload.figure_kind().and_then(factors) else {
+/// 90 % predictive intervals of a simulated drive's figures; null where there is none ([`DriveRecord::predictive`]).
+fn predictive(record: Option<&DriveRecord>, plan: &CellPlan, result: &CellResult) -> Value {
+    let [rate, percentiles] = record.map_or([None; 2], |record| record.predictive(plan));
+    let Some(rate) = rate else {
         return Value::Null;
     };
     let mut object = json!({
@@ -184,7 +178,7 @@ fn predictive(
         "iops": rate.of_rate(result.iops()),
         "latency_mean_ns": rate.of_mean_latency(result.latency().mean),
     });
-    if let Some(percentiles) = factors(LATENCY_PERCENTILE) {
+    if let Some(percentiles) = percentiles {
         object["latency_percentile_factors"] = json!([percentiles.low, percentiles.high]);
     }
     object

@@ -1,21 +1,14 @@
 //! 90 % predictive intervals of simulated figures: where the real drive's figure is expected.
 
-use assay_store::model::{CellResult, LATENCY_PERCENTILE, PredictiveFactors};
+use assay_store::model::{CellResult, PredictiveFactors};
 
 use crate::format::{distinct, figure};
 use crate::grid::Point;
 use crate::metric::ResultMetric;
 
-/// The intervals of a point's rate and of its latency percentiles; `None` where no figure of the kind was ever predicted, and of a real
-/// drive.
+/// The intervals of a point's rate and of its latency percentiles, as [`assay_store::model::DriveRecord::predictive`].
 pub fn of<'a>(point: &Point<'a>) -> [Option<&'a PredictiveFactors>; 2] {
-    let drive = point.set.drives[point.drive].info;
-    let workload = &point.plan().workload;
-    let alone = !point.is_concurrent() && workload.rate_iops == 0.0;
-    let Some(kind) = workload.figure_kind().filter(|_| alone) else {
-        return [None; 2];
-    };
-    [kind, LATENCY_PERCENTILE].map(|kind| drive.predictive(kind, workload.in_flight()))
+    point.set.drives[point.drive].info.predictive(point.plan())
 }
 
 /// The interval of one of a point's figures, in the units of its table.

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{DriveRecord, WorkloadRecord};
+use super::{CellPlan, DriveRecord, WorkloadRecord};
 
 /// Kind of the percentiles of a latency.
 pub const LATENCY_PERCENTILE: &str = "latency_percentile";
@@ -42,9 +42,19 @@ impl PredictiveFactors {
 }
 
 impl DriveRecord {
-    /// The interval of a kind of figure with so many I/Os in flight; `None` of a real drive, and where no figure of this kind was ever
-    /// predicted.
-    pub fn predictive(&self, figure: &str, in_flight: u32) -> Option<&PredictiveFactors> {
+    /// The intervals of a cell's rate and of its latency percentiles on this drive; `None` of a real drive, and where no figure of the kind
+    /// was ever predicted: mixed and buffered workloads, several drives measured concurrently, rates that the host limits.
+    pub fn predictive(&self, plan: &CellPlan) -> [Option<&PredictiveFactors>; 2] {
+        let workload = &plan.workload;
+        let is_plain = plan.drives.len() == 1 && plan.load.is_none() && !workload.is_rate_limited();
+        let Some(kind) = workload.figure_kind().filter(|_| is_plain) else {
+            return [None; 2];
+        };
+        [kind, LATENCY_PERCENTILE].map(|figure| self.factors(figure, workload.in_flight()))
+    }
+
+    /// The interval of a kind of figure with so many I/Os in flight.
+    fn factors(&self, figure: &str, in_flight: u32) -> Option<&PredictiveFactors> {
         let of_kind = || self.predictive.iter().filter(|f| f.figure == figure);
         let at_depth = of_kind().find(|f| f.in_flight == Some(in_flight));
         at_depth.or_else(|| of_kind().find(|f| f.in_flight.is_none()))
@@ -64,6 +74,13 @@ impl WorkloadRecord {
             "randwrite" => Some("random_write"),
             _ => None,
         }
+    }
+
+    /// Whether the host limits its rate, which is then no property of the drive: an open loop, or a closed one with a highest rate.
+    pub fn is_rate_limited(&self) -> bool {
+        const LIMITS: [&str; 3] = ["--rate", "--rate_iops", "--rate_bw"];
+        let mut words = self.options.split_whitespace();
+        self.rate_iops > 0.0 || words.any(|word| LIMITS.contains(&word))
     }
 
     /// I/Os in flight, all threads together.

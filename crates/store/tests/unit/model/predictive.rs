@@ -1,3 +1,4 @@
+use super::super::OfferedLoad;
 use super::*;
 
 fn factors(figure: &str, in_flight: Option<u32>, low: f64, high: f64) -> PredictiveFactors {
@@ -20,10 +21,50 @@ fn the_interval_of_a_known_depth_precedes_that_of_any() {
         ],
         ..DriveRecord::default()
     };
-    let low = |figure, in_flight| drive.predictive(figure, in_flight).map(|f| f.low);
+    let low = |figure, in_flight| drive.factors(figure, in_flight).map(|f| f.low);
     assert_eq!(low("random_read", 16), Some(0.8));
     assert_eq!(low("random_read", 17), Some(0.5));
     assert_eq!(low("random_write", 16), None);
+}
+
+#[test]
+fn only_cells_whose_rate_the_drive_alone_determines_have_intervals() {
+    let drive = DriveRecord {
+        predictive: vec![
+            factors("random_read", None, 0.5, 2.0),
+            factors(LATENCY_PERCENTILE, None, 0.4, 3.0),
+        ],
+        ..DriveRecord::default()
+    };
+    let plain = CellPlan {
+        drives: vec![3],
+        workload: WorkloadRecord {
+            rw: "randread".to_owned(),
+            direct: true,
+            options: "--rw randread --runtime 5s".to_owned(),
+            ..WorkloadRecord::default()
+        },
+        ..CellPlan::default()
+    };
+    let lows = |plan: &CellPlan| drive.predictive(plan).map(|f| f.map(|f| f.low));
+    assert_eq!(lows(&plain), [Some(0.5), Some(0.4)]);
+    let limited: [fn(&mut CellPlan); 5] = [
+        |plan| plan.drives.push(4),
+        |plan| plan.workload.rate_iops = 100.0,
+        |plan| plan.workload.options.push_str(" --rate_bw 1m"),
+        |plan| {
+            plan.load = Some(OfferedLoad {
+                of: "sweep".to_owned(),
+                percent: 80.0,
+            });
+        },
+        |plan| plan.workload.rw = "randrw".to_owned(),
+    ];
+    for change in limited {
+        let mut plan = plain.clone();
+        change(&mut plan);
+        assert_eq!(lows(&plan), [None, None], "{plan:?}");
+    }
 }
 
 #[test]
