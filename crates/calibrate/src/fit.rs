@@ -33,7 +33,7 @@ use crate::measurement::{Measurement, Role, Tolerance};
 use crate::parameter::{FreeParameter, ParameterSpace, free_by_default, remarked};
 use crate::residual::Residuals;
 use crate::search::CmaEs;
-use crate::simulate::{Effort, Figures, simulate, simulate_each};
+use crate::simulate::{Effort, Figures, simulate, simulate_valid};
 
 /// Version of the state file.
 const STATE_VERSION: u32 = 1;
@@ -349,12 +349,7 @@ fn figures_at(
     threads: usize,
 ) -> Vec<Option<Figures>> {
     let candidates = points.iter().map(|point| space.profile_at(point).ok());
-    let candidates: Vec<Option<Profile>> = candidates.collect();
-    let valid: Vec<bool> = candidates.iter().map(Option::is_some).collect();
-    let profiles: Vec<Profile> = candidates.into_iter().flatten().collect();
-    let mut figures = simulate_each(&profiles, targets, Effort::Fit, threads).into_iter();
-    let figures = |valid| if valid { figures.next()?.ok() } else { None };
-    valid.into_iter().map(figures).collect()
+    simulate_valid(candidates.collect(), targets, Effort::Fit, threads)
 }
 
 fn moved(

@@ -4,18 +4,13 @@
 //! around each. Both ends of each number's 90 % interval are checked by the likelihood, the other numbers following as the approximation
 //! says: where the figures change less than it says, the interval is widened accordingly.
 
-use assay_units::Op;
-
 use crate::CalibrateError;
 use crate::inference::identify::{SIGMAS_90, gains, knowledge, spectrum};
 use crate::inference::linear::inverse;
 use crate::inference::posterior::{Mode, Observation, Predictions, Prior, climb, cost};
-use crate::measurement::{
-    AccessPattern, Measurement, Procedure, ReferenceMetric, ReferenceWorkload, Role, Tolerance,
-};
+use crate::measurement::{AccessPattern, Measurement, ReferenceWorkload};
 use crate::parameter::{FreeParameter, ParameterSpace};
-use crate::prediction::learn::on_scale;
-use crate::simulate::{Effort, simulate_each};
+use crate::prediction::learn::predictions_of;
 
 /// Width of the prior of a number, a logarithm: a factor of two.
 const PRIOR_WIDTH: f64 = 0.7;
@@ -52,23 +47,16 @@ pub struct Identification {
 /// Cells that `assay run quick` or a job can measure.
 fn candidates(known: &[Measurement]) -> Vec<Measurement> {
     let mut out = Vec::new();
-    let mut add = |access, op, threads, block_bytes| {
+    let mut add = |access, threads, block_bytes| {
         let read = ReferenceWorkload::read(access, threads, block_bytes);
-        out.push(Measurement {
-            procedure: Procedure::Steady(ReferenceWorkload { op, ..read }),
-            metric: ReferenceMetric::MibPerS,
-            value: 1.0,
-            tolerance: Tolerance::Relative(0.1),
-            source: String::new(),
-            role: Role::HeldOut,
-        });
+        out.push(Measurement::to_simulate(read, ""));
     };
     for threads in [1, 4, 16, 64, 256] {
         for kib in [4, 16, 64, 128] {
-            add(AccessPattern::Random, Op::Read, threads, kib << 10);
+            add(AccessPattern::Random, threads, kib << 10);
         }
     }
-    add(AccessPattern::Sequential, Op::Read, 1, 128 << 10);
+    add(AccessPattern::Sequential, 1, 128 << 10);
     out.retain(|c| known.iter().all(|k| k.key() != c.key()));
     out
 }
@@ -99,18 +87,8 @@ pub fn identify(
     let further = candidates(&targets);
     let asked = [targets.clone(), further.clone()].concat();
     let mut model = |points: &[Vec<f64>]| -> Predictions {
-        let profiles = points
-            .iter()
-            .map(|p| space.profile_at(p).ok())
-            .collect::<Vec<_>>();
-        let valid: Vec<_> = profiles.iter().flatten().cloned().collect();
-        let mut all = simulate_each(&valid, &asked, Effort::Fit, threads).into_iter();
-        let one = |profile: &Option<_>| {
-            let figures = profile.as_ref().and_then(|_| all.next()?.ok())?;
-            let scaled = figures.iter().zip(&asked);
-            scaled.map(|(f, m)| Some(on_scale(m, (*f)?))).collect()
-        };
-        profiles.iter().map(one).collect()
+        let profiles = points.iter().map(|p| space.profile_at(p).ok());
+        predictions_of(profiles.collect(), &asked, threads)
     };
     // The residuals of the fit are not what is asked: the fitted drive's own figures are taken as observed.
     let Some(here) = model(std::slice::from_ref(&start)).pop().flatten() else {

@@ -25,6 +25,19 @@ pub struct Measurement {
 }
 
 impl Measurement {
+    /// A rate in MiB/s that is to be simulated; nobody measured it, and the value is 1.
+    pub fn to_simulate(workload: ReferenceWorkload, source: &str) -> Measurement {
+        let metric = ReferenceMetric::MibPerS;
+        Measurement {
+            procedure: Procedure::Steady(workload),
+            metric,
+            value: 1.0,
+            tolerance: Tolerance::of(metric),
+            source: source.to_owned(),
+            role: Role::HeldOut,
+        }
+    }
+
     /// Name of the measurement, unique per drive: `randread bs=4k threads=16 depth=1, mib_per_s`.
     pub fn key(&self) -> String {
         format!("{}, {}", self.procedure.key(), self.metric.name())

@@ -136,30 +136,20 @@ impl Situation {
         Situation::ALL.into_iter().find(|one| one.name() == name)
     }
 
-    /// The situation of a figure of a built-in profile: `in_flight` I/Os, `None` where that has no meaning. Profiles without published
-    /// figures are [`Situation::FactsOnly`]. An error when an embedded table is damaged.
-    pub fn of(
-        profile: &str,
-        kind: FigureKind,
-        in_flight: Option<u32>,
-    ) -> Result<Situation, CalibrateError> {
-        let figures = crate::published::published(profile)?;
+    /// The situation of a figure of this kind with `in_flight` I/Os after a fit to `figures`.
+    fn of(figures: &[Measurement], kind: FigureKind, in_flight: u32) -> Situation {
         if figures.is_empty() {
-            return Ok(Situation::FactsOnly);
+            return Situation::FactsOnly;
         }
-        let mut known = figures
-            .iter()
-            .filter(|m| FigureKind::of(m) == kind)
-            .peekable();
-        if known.peek().is_none() {
-            return Ok(Situation::OtherKinds);
-        }
-        let wanted = in_flight;
-        let at_depth = known.any(|m| wanted.is_none() || self::in_flight(m) == wanted);
-        Ok(match at_depth {
+        let mut known = figures.iter().filter(|m| FigureKind::of(m) == kind);
+        let Some(first) = known.next() else {
+            return Situation::OtherKinds;
+        };
+        let at_depth = |m: &Measurement| self::in_flight(m) == Some(in_flight);
+        match at_depth(first) || known.any(at_depth) {
             true => Situation::AnotherBlock,
             false => Situation::AnotherDepth,
-        })
+        }
     }
 }
 
@@ -179,14 +169,6 @@ pub struct PredictiveInterval {
 }
 
 impl PredictiveInterval {
-    /// The interval of a simulated figure, in its unit.
-    pub fn around(&self, simulated: f64) -> (f64, f64) {
-        match self.kind {
-            FigureKind::Temperature => (simulated + self.low, simulated + self.high),
-            _ => (simulated * self.low, simulated * self.high),
-        }
-    }
-
     /// `factor`, or `kelvin` for temperatures.
     pub fn unit(kind: FigureKind) -> &'static str {
         match kind {
@@ -203,25 +185,25 @@ pub fn embedded() -> Result<Vec<PredictiveInterval>, CalibrateError> {
 
 /// The interval of a kind in a situation, or in the next less informed one where that was never tested (it cannot be narrower);
 /// `None` where neither was.
-pub fn interval(
+fn interval(
+    all: &[PredictiveInterval],
     kind: FigureKind,
     situation: Situation,
-) -> Result<Option<PredictiveInterval>, CalibrateError> {
-    let all = embedded()?;
+) -> Option<PredictiveInterval> {
     let from = Situation::ALL.iter().position(|one| *one == situation);
     let less = Situation::ALL.iter().skip(from.unwrap_or(0));
     let mut found = less.filter_map(|at| all.iter().find(|i| i.kind == kind && i.situation == *at));
-    Ok(found.next().copied())
+    found.next().copied()
 }
 
 /// All intervals of a built-in profile's figures, with the numbers of I/Os in flight for which each holds; `None`: any other. Figures of
 /// profiles of other names are predicted from facts only. With `altered` (a drive whose options change what was measured, such as
-/// additional over-provisioning) no figure of the same kind counts as known.
+/// additional over-provisioning) no figure of the same kind counts as known. [`CalibrateError::Table`] where an embedded table is damaged.
 pub fn of_profile(
     profile: &str,
     altered: bool,
 ) -> Result<Vec<(Option<u32>, PredictiveInterval)>, CalibrateError> {
-    let figures = crate::published::published(profile)?;
+    let (figures, all) = (crate::published::published(profile)?, embedded()?);
     let mut out = Vec::new();
     for kind in FigureKind::ALL {
         let of_kind = figures.iter().filter(|m| FigureKind::of(m) == kind);
@@ -229,23 +211,20 @@ pub fn of_profile(
         depths.sort_unstable();
         depths.dedup();
         // No workload has 0 in flight: a number that no figure has.
-        let situation = |depth| match Situation::of(profile, kind, Some(depth)) {
-            Ok(Situation::AnotherBlock | Situation::AnotherDepth) if altered => {
-                Ok(Situation::OtherKinds)
-            }
+        let situation = |depth| match Situation::of(&figures, kind, depth) {
+            Situation::AnotherBlock | Situation::AnotherDepth if altered => Situation::OtherKinds,
             other => other,
         };
-        if let Some(any) = interval(kind, situation(0)?)? {
-            out.push((None, any));
-        }
+        let interval = |situation| interval(&all, kind, situation);
+        out.extend(interval(situation(0)).map(|any| (None, any)));
         for depth in depths {
-            let known = match situation(depth)? {
+            let known = match situation(depth) {
                 // Where both depth and block sizes were fitted, neither is extrapolated: the narrower interval still holds.
                 Situation::AnotherBlock => narrower(
-                    interval(kind, Situation::AnotherBlock)?,
-                    interval(kind, Situation::AnotherDepth)?,
+                    interval(Situation::AnotherBlock),
+                    interval(Situation::AnotherDepth),
                 ),
-                other => interval(kind, other)?,
+                other => interval(other),
             };
             out.extend(known.map(|known| (Some(depth), known)));
         }

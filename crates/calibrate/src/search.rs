@@ -96,9 +96,7 @@ impl CmaEs {
         let state = &self.strategy;
         let candidate = |_| {
             let lengths = state.lengths.iter();
-            let z: Vec<f64> = lengths
-                .map(|length| self.rng.normal() * length)
-                .collect();
+            let z: Vec<f64> = lengths.map(|length| self.rng.normal() * length).collect();
             let rows = state.mean.iter().zip(&state.axes);
             rows.map(|(mean, row)| mean + state.step * dot(row, &z))
                 .collect()

@@ -139,6 +139,20 @@ pub fn simulate(
     all.pop().expect("one result per profile")
 }
 
+/// The figures of the valid ones of some profiles; `None` for the others, and where [`simulate`] fails.
+pub fn simulate_valid(
+    profiles: Vec<Option<Profile>>,
+    measurements: &[Measurement],
+    effort: Effort,
+    threads: usize,
+) -> Vec<Option<Figures>> {
+    let valid: Vec<bool> = profiles.iter().map(Option::is_some).collect();
+    let profiles: Vec<Profile> = profiles.into_iter().flatten().collect();
+    let mut figures = simulate_each(&profiles, measurements, effort, threads).into_iter();
+    let figures = |valid| if valid { figures.next()?.ok() } else { None };
+    valid.into_iter().map(figures).collect()
+}
+
 /// The same figures of several drives, each with errors as [`simulate`].
 pub fn simulate_each(
     profiles: &[Profile],

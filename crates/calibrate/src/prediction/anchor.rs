@@ -4,12 +4,12 @@
 //! from the other drives: mean and spread of the logarithm of achieved over claimed.
 
 use assay_ssd::Profile;
+use assay_units::MIB;
 
 use crate::CalibrateError;
 use crate::hardware::{Hardware, Rating};
 use crate::measurement::{
-    AccessPattern, FillFigure, Measurement, Procedure, ReferenceMetric, ReferenceWorkload, Role,
-    Tolerance,
+    AccessPattern, FillFigure, Measurement, Procedure, ReferenceMetric, ReferenceWorkload,
 };
 use crate::published::published;
 
@@ -17,8 +17,6 @@ use crate::published::published;
 const LEAST_SPREAD: f64 = 0.15;
 /// Drives from which a ratio is learned, at least.
 const LEAST_DRIVES: usize = 2;
-/// Bytes per second in MiB/s and in MB/s.
-const MIB: f64 = 1_048_576.0;
 
 /// An expected figure.
 #[derive(Clone, Debug, PartialEq)]
@@ -35,7 +33,7 @@ pub fn rated(hardware: &Hardware, drive: &str, measurement: &Measurement) -> Opt
     let facts = hardware.drive(drive)?;
     let highest = |rating| facts.highest(rating).map(|r| r.value);
     let in_unit = |bytes: f64| match measurement.metric {
-        ReferenceMetric::MibPerS => Some(bytes / MIB),
+        ReferenceMetric::MibPerS => Some(bytes / MIB as f64),
         ReferenceMetric::MbPerS => Some(bytes / 1e6),
         _ => None,
     };
@@ -63,14 +61,7 @@ pub fn rated(hardware: &Hardware, drive: &str, measurement: &Measurement) -> Opt
 fn cells() -> [Measurement; 2] {
     [(64, 4096), (16, 262_144)].map(|(threads, block_bytes)| {
         let read = ReferenceWorkload::read(AccessPattern::Random, threads, block_bytes);
-        Measurement {
-            procedure: Procedure::Steady(read),
-            metric: ReferenceMetric::MibPerS,
-            value: 1.0,
-            tolerance: Tolerance::Relative(0.1),
-            source: "data sheet".to_owned(),
-            role: Role::Target,
-        }
+        Measurement::to_simulate(read, "data sheet")
     })
 }
 

@@ -39,7 +39,7 @@ pub const MEMBERS: usize = 40;
 const HEAT_MEMBERS: usize = 16;
 /// Blocks from this length on are long.
 const LONG_BYTES: u32 = 32 << 10;
-/// Spread of the surroundings: room, airflow, contact of the module.
+/// Spread of the ambient conditions (room temperature, airflow) and of the thermal contact of the module.
 const AMBIENT_K: f64 = 3.0;
 /// Hysteresis where only the warning temperature is known.
 const HYSTERESIS_K: f64 = 2.0;

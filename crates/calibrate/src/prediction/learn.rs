@@ -16,7 +16,7 @@ use crate::inference::posterior::{
 use crate::measurement::{Measurement, ReferenceMetric};
 use crate::prediction::anchor::Anchor;
 use crate::prediction::template::{Structure, Template};
-use crate::simulate::{Effort, simulate_each};
+use crate::simulate::{Effort, Figures, simulate_valid};
 
 /// Scale of the errors of a figure that the model could meet: reading off, rounding, and what the model lacks. Neighbouring cells of a
 /// sweep err alike, so a cell counts less than its error alone would say.
@@ -48,7 +48,8 @@ pub fn in_unit(measurement: &Measurement, value: f64) -> f64 {
     }
 }
 
-fn scale(measurement: &Measurement) -> f64 {
+/// Scale of the errors of a figure, on the scale of the inference.
+pub fn error_scale(measurement: &Measurement) -> f64 {
     match measurement.metric {
         ReferenceMetric::Celsius => KELVIN_SCALE,
         _ => FIGURE_SCALE,
@@ -65,7 +66,7 @@ pub struct Observed {
 impl Observed {
     /// Measured figures and anchors.
     pub fn new(training: &[Measurement], anchors: &[Anchor]) -> Observed {
-        let measured = training.iter().map(|m| (m, scale(m)));
+        let measured = training.iter().map(|m| (m, error_scale(m)));
         let all = measured.chain(anchors.iter().map(|a| (&a.measurement, a.scale)));
         let (figures, observations) = all
             .map(|(m, scale)| {
@@ -115,28 +116,30 @@ pub struct SimulatedMember {
     pub figures: Vec<Option<f64>>,
 }
 
+/// [`simulate_valid`], on the scale of the inference.
 fn figures_of(
     profiles: Vec<Option<Profile>>,
     figures: &[Measurement],
     threads: usize,
-) -> Vec<Option<Vec<Option<f64>>>> {
-    let valid: Vec<bool> = profiles.iter().map(Option::is_some).collect();
-    let profiles: Vec<Profile> = profiles.into_iter().flatten().collect();
-    let mut all = simulate_each(&profiles, figures, Effort::Fit, threads).into_iter();
-    let one = |valid: bool| {
-        let found = if valid {
-            all.next()?.ok()?
-        } else {
-            return None;
-        };
-        let scaled = found.into_iter().zip(figures);
-        Some(
-            scaled
-                .map(|(value, m)| value.map(|v| on_scale(m, v)))
-                .collect(),
-        )
+) -> Vec<Option<Figures>> {
+    let scaled = |found: Figures| {
+        let pairs = found.into_iter().zip(figures);
+        pairs.map(|(value, m)| Some(on_scale(m, value?))).collect()
     };
-    valid.into_iter().map(one).collect()
+    let all = simulate_valid(profiles, figures, Effort::Fit, threads);
+    all.into_iter().map(|one| one.map(scaled)).collect()
+}
+
+/// The figures of profiles on the scale of the inference; `None` where a profile is not valid or one of its figures is missing.
+pub fn predictions_of(
+    profiles: Vec<Option<Profile>>,
+    figures: &[Measurement],
+    threads: usize,
+) -> Predictions {
+    let all = figures_of(profiles, figures, threads);
+    all.into_iter()
+        .map(|one| one?.into_iter().collect())
+        .collect()
 }
 
 /// The posterior of a drive from figures; `starts` are tried beside the draws from the prior, and structures anew when `search`.
@@ -152,10 +155,7 @@ pub fn learn(
     let mut rng = Rng::stream(seed, "starts");
     let model = |structure: &Structure, points: &[Vec<f64>]| -> Predictions {
         let profiles = points.iter().map(|p| template.profile(structure, p).ok());
-        let all = figures_of(profiles.collect(), &observed.figures, threads);
-        all.into_iter()
-            .map(|one| one?.into_iter().collect())
-            .collect()
+        predictions_of(profiles.collect(), &observed.figures, threads)
     };
     let up = |structure: &Structure, start: &[f64], steps| {
         let mut at = |points: &[Vec<f64>]| model(structure, points);

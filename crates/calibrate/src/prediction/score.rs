@@ -9,7 +9,7 @@ use crate::CalibrateError;
 use crate::inference::identify::SIGMAS_90;
 use crate::inference::posterior::quantile;
 use crate::prediction::folds::Prediction;
-use crate::prediction::learn::{FIGURE_SCALE, KELVIN_SCALE, in_unit, on_scale};
+use crate::prediction::learn::{error_scale, in_unit, on_scale};
 use crate::predictive::{FigureKind, PredictiveInterval, Situation};
 use crate::table::CsvTable;
 use assay_units::median;
@@ -81,11 +81,7 @@ impl Scored {
 }
 
 fn total_spread(p: &Prediction) -> f64 {
-    let scale = match FigureKind::of(&p.measurement) {
-        FigureKind::Temperature => KELVIN_SCALE,
-        _ => FIGURE_SCALE,
-    };
-    (p.spread.powi(2) + scale.powi(2)).sqrt()
+    (p.spread.powi(2) + error_scale(&p.measurement).powi(2)).sqrt()
 }
 
 /// Error in units of the total spread.
@@ -224,20 +220,16 @@ pub struct FoldScore {
     pub baselines: [Option<(usize, f64, f64)>; 2],
 }
 
-fn middle(values: impl Iterator<Item = f64>) -> Option<f64> {
-    median(values.collect::<Vec<_>>())
-}
-
 fn fold_score(fold: &str, kind: FigureKind, here: &[&Scored]) -> FoldScore {
     let errors: Vec<(f64, f64)> = here.iter().map(|s| (s.error(), 1.0)).collect();
     let covered = here.iter().filter(|s| s.is_covered()).count();
     let baseline = |of: &dyn Fn(&Scored) -> Option<f64>| {
         let has: Vec<(&Scored, f64)> = here.iter().filter_map(|s| Some((*s, of(s)?))).collect();
-        let naive = middle(has.iter().map(|(s, value)| s.error_of(*value)))?;
+        let naive = median(has.iter().map(|(s, value)| s.error_of(*value)))?;
         Some((
             has.len(),
             naive,
-            middle(has.iter().map(|(s, _)| s.error()))?,
+            median(has.iter().map(|(s, _)| s.error()))?,
         ))
     };
     FoldScore {
@@ -247,7 +239,7 @@ fn fold_score(fold: &str, kind: FigureKind, here: &[&Scored]) -> FoldScore {
         median: quantile(&errors, 0.5).unwrap_or(0.0),
         p90: quantile(&errors, 0.9).unwrap_or(0.0),
         coverage: 100.0 * covered as f64 / here.len().max(1) as f64,
-        half_width: middle(here.iter().map(|s| s.half_width())).unwrap_or(0.0),
+        half_width: median(here.iter().map(|s| s.half_width())).unwrap_or(0.0),
         baselines: [baseline(&|s| s.data_sheet), baseline(&|s| s.nearest)],
     }
 }

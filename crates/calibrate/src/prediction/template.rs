@@ -93,7 +93,9 @@ pub fn get<'t>(table: &'t Table, path: &str) -> Option<&'t Value> {
         .get("value")
 }
 
-/// Set the value of a number; one that the profile leaves at its default is added. Nothing where the section does not exist.
+/// Set the value of a number; one that the profile leaves at its default is added. Nothing where the section does not exist. Unlike the
+/// numbers of an ensemble's file ([`assay_ssd::profile::ensemble`]), which must fit the profile, lists are replaced and mechanisms that
+/// the template lacks are skipped.
 pub fn put(table: &mut Table, path: &str, value: Value) {
     let Some((section, key)) = path.rsplit_once('.') else {
         return;

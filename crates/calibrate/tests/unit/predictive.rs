@@ -1,4 +1,4 @@
-//! Predictive intervals: the table, situations, values around a figure.
+//! Predictive intervals: the table, situations.
 
 use super::*;
 
@@ -10,8 +10,8 @@ const ROWS: &str = "random_read,another_depth,factor,50,0.9,1.2\n\
 fn the_table_is_read_and_written_alike() {
     let all = parse(&format!("{HEADING}\n{ROWS}")).unwrap();
     assert_eq!(parse(&table(&all)).unwrap(), all);
-    assert_eq!(all[0].around(200.0), (180.0, 240.0));
-    assert_eq!(all[2].around(60.0), (53.5, 64.0));
+    assert_eq!((all[0].low, all[0].high), (0.9, 1.2));
+    assert_eq!((all[2].low, all[2].high), (-6.5, 4.0));
 }
 
 #[test]
@@ -32,28 +32,19 @@ fn damaged_rows_are_refused() {
 #[test]
 fn a_situation_is_what_the_published_figures_say() {
     use FigureKind::{RandomRead, RandomWrite, SequentialRead};
-    let of = |profile, kind, depth| Situation::of(profile, kind, depth).unwrap();
+    let of = |profile, kind, depth| {
+        let figures = crate::published::published(profile).unwrap();
+        Situation::of(&figures, kind, depth)
+    };
+    assert_eq!(of("samsung-951", RandomRead, 64), Situation::AnotherBlock);
+    assert_eq!(of("samsung-951", RandomRead, 256), Situation::AnotherDepth);
+    assert_eq!(of("toshiba-rd400", RandomRead, 64), Situation::AnotherDepth);
     assert_eq!(
-        of("samsung-951", RandomRead, Some(64)),
+        of("samsung-951", SequentialRead, 1),
         Situation::AnotherBlock
     );
-    assert_eq!(
-        of("samsung-951", RandomRead, Some(256)),
-        Situation::AnotherDepth
-    );
-    assert_eq!(
-        of("toshiba-rd400", RandomRead, Some(64)),
-        Situation::AnotherDepth
-    );
-    assert_eq!(
-        of("samsung-951", SequentialRead, Some(1)),
-        Situation::AnotherBlock
-    );
-    assert_eq!(of("samsung-951", RandomWrite, None), Situation::OtherKinds);
-    assert_eq!(
-        of("crucial-mx300", RandomRead, Some(1)),
-        Situation::FactsOnly
-    );
+    assert_eq!(of("samsung-951", RandomWrite, 1), Situation::OtherKinds);
+    assert_eq!(of("crucial-mx300", RandomRead, 1), Situation::FactsOnly);
 }
 
 #[test]

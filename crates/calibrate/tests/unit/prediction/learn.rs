@@ -1,19 +1,12 @@
 //! Learning from the figures of a simulated drive whose numbers are known.
 
 use super::*;
-use crate::measurement::{AccessPattern, Procedure, ReferenceWorkload, Role, Tolerance};
+use crate::measurement::{AccessPattern, ReferenceWorkload};
 use crate::prediction::template::{ReferenceDrive, get, leader};
 
 fn cell(threads: u32, block_bytes: u32) -> Measurement {
     let read = ReferenceWorkload::read(AccessPattern::Random, threads, block_bytes);
-    Measurement {
-        procedure: Procedure::Steady(read),
-        metric: ReferenceMetric::MibPerS,
-        value: 1.0,
-        tolerance: Tolerance::Relative(0.1),
-        source: "a simulated drive".to_owned(),
-        role: Role::Target,
-    }
+    Measurement::to_simulate(read, "a simulated drive")
 }
 
 #[test]

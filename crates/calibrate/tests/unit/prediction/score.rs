@@ -1,6 +1,7 @@
 //! Scores: coverage on synthetic predictions, independence of a drive's own errors, the table.
 
 use super::*;
+use crate::prediction::learn::FIGURE_SCALE;
 use crate::published::published;
 use assay_units::Rng;
 
@@ -60,8 +61,8 @@ fn intervals_are_percentiles_of_published_over_predicted() {
     assert_eq!(intervals.len(), 1);
     assert_eq!(intervals[0].predictions, 140);
     let within = scored.iter().filter(|s| {
-        let (low, high) = intervals[0].around(s.predicted);
-        (low..=high).contains(&s.published)
+        let ratio = s.published / s.predicted;
+        (intervals[0].low..=intervals[0].high).contains(&ratio)
     });
     let share = within.count() as f64 / 140.0;
     assert!((0.88..=0.93).contains(&share), "{share}");
