@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use assay_ssd::{Profile, ProfileError};
+use assay_ssd::{DriveOptions, Profile, ProfileError};
 
 /// Largest profile file that is read, in bytes.
 pub const MAX_BYTES: u64 = 1 << 20;
@@ -45,13 +45,16 @@ pub fn load(name: &str) -> Result<(String, Profile), ProfileFileError> {
     Ok((text, profile))
 }
 
-/// Member `k` of a built-in profile's ensemble, from 0: the profile with other numbers that explain the published figures of its drive
-/// about as well.
+/// The profile of a drive with these options: the one of that name, or the member of its ensemble ([`DriveOptions::member`]), which has
+/// other numbers that explain the published figures of its drive about as well.
 ///
 /// # Errors
-/// When there is no such profile, it has no ensemble or no such member; profiles in files have none.
-pub fn load_member(name: &str, k: usize) -> Result<Profile, ProfileFileError> {
-    let text = Profile::member(name, k).map_err(ProfileFileError::Builtin)?;
+/// As [`load`]; and when a built-in profile has no ensemble or no such member. Profiles in files have none.
+pub fn load_for(name: &str, options: &DriveOptions) -> Result<Profile, ProfileFileError> {
+    let Some(member) = options.member else {
+        return load(name).map(|(_, profile)| profile);
+    };
+    let text = Profile::member(name, member).map_err(ProfileFileError::Builtin)?;
     Profile::from_toml(&text).map_err(ProfileFileError::Builtin)
 }
 

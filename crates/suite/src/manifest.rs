@@ -7,6 +7,7 @@ use assay_device::host::{HostInfo, wall_clock};
 use assay_device::identity::{DriveInfo, DriveKind};
 use assay_device::nvme::display;
 use assay_device::session::DriveSession;
+use assay_device::spec::{DriveSpec, SpecKind};
 use assay_ssd::published;
 use assay_store::model::{self, BuildRecord, Manifest, PredictiveFactors, Published, SCHEMA};
 use assay_units::text::format_size;
@@ -160,11 +161,13 @@ fn predictive(info: &DriveInfo) -> Vec<PredictiveFactors> {
     let Some(profile) = info.profile.as_ref().filter(|_| info.simulated) else {
         return Vec::new();
     };
-    let options = info.spec.split_once(',').map_or("", |(_, options)| options);
-    let mut keys = options
-        .split(',')
-        .map(|o| o.split('=').next().unwrap_or(""));
-    let altered = keys.any(|key| !key.is_empty() && !HARMLESS.contains(&key.trim()));
+    let spec = DriveSpec::parse(&info.spec);
+    let altered = match spec.as_ref().map(DriveSpec::kind) {
+        Ok(SpecKind::Sim { options, .. }) => !options
+            .iter()
+            .all(|(key, _)| HARMLESS.contains(&key.as_str())),
+        _ => true,
+    };
     let intervals =
         predictive::of_profile(profile, altered).expect("the embedded tables are read in tests");
     let factors = |(in_flight, interval): (Option<u32>, PredictiveInterval)| PredictiveFactors {

@@ -165,10 +165,7 @@ impl ServedDrive {
                 source,
             })?;
         }
-        let profile = match options.member {
-            Some(member) => profile_file::load_member(name, member),
-            None => profile_file::load(name).map(|(_, profile)| profile),
-        };
+        let profile = profile_file::load_for(name, &options);
         let profile = profile.map_err(|source| SessionError::Profile {
             spec: text.to_owned(),
             source,

@@ -50,10 +50,7 @@ pub(super) fn settings(
         };
         options.set(key, value).map_err(unknown)?;
     }
-    let profile = match options.member {
-        Some(member) => profile_file::load_member(profile_name, member),
-        None => profile_file::load(profile_name).map(|(_, profile)| profile),
-    };
+    let profile = profile_file::load_for(profile_name, &options);
     let profile = profile.map_err(|source| SessionError::Profile {
         spec: spec(),
         source,
