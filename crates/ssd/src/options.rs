@@ -140,11 +140,10 @@ pub struct DriveOptions {
 }
 
 impl DriveOptions {
-    /// Set one option: `seed=7`, `member=3`, `state=fresh|filled`, `op=25%`, `ambient=30`, `heatsink=on|off`,
-    /// `ps=2`, `apst=on|off`,
-    /// `coalescing=100us/4` (or `off`), `map_cache=1m` (or `off`), `data=keep|checksum|drop`, `cycles=1500`,
-    /// `retention=90d`, `fault=drop-write@100` (repeatable), `fault=latency-spike@100=50ms`. Errors name known keys or
-    /// accepted values.
+    /// Set one option: `seed=7`, `member=3`, `state=fresh|filled`, `op=25%`, `ambient=30`, `heatsink=on|off`, `ps=2`,
+    /// `apst=on|off`, `coalescing=100us/4` (or `off`), `map_cache=1m` (or `off`), `data=keep|checksum|drop`,
+    /// `cycles=1500`, `retention=90d`, `fault=drop-write@100` (repeatable), `fault=latency-spike@100=50ms`. Errors name
+    /// known keys or accepted values.
     pub fn set(&mut self, key: &str, value: &str) -> Result<(), OptionError> {
         let expected = match key {
             "seed" => "a whole number from 0 to 2^64 - 1",

@@ -63,6 +63,12 @@ impl Energy {
     }
 }
 
+/// Energy of core time in nanojoules: milliwatts times nanoseconds are picojoules.
+#[inline]
+pub fn core_energy_nj(core_ns: u64, core_mw: u64) -> u64 {
+    core_ns * core_mw / 1000
+}
+
 impl AddAssign for Energy {
     #[inline]
     fn add_assign(&mut self, other: Energy) {

@@ -10,6 +10,7 @@ use crate::map_unit::{MapUnit, sectors_touched};
 use crate::prefetch::PrefetchHit;
 use crate::profile::{MAP_UNIT_BYTES, Profile};
 use crate::sourced::value_or;
+use crate::thermal::core_energy_nj;
 
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Costs {
@@ -155,8 +156,7 @@ impl Drive {
             // A slower clock stretches the work; its energy stays.
             core_ns = core_ns * 100 / percent;
         }
-        // Milliwatts times nanoseconds are picojoules.
-        let core_nj = core_ns * costs.core_mw / 1000;
+        let core_nj = core_energy_nj(core_ns, costs.core_mw);
         // Collection occupies the core whose command set it off, without delaying that command.
         self.update_moved_pages(now_ns);
         let collection_ns = self.medium.take_firmware_ns();

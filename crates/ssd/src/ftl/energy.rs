@@ -6,7 +6,7 @@
 
 use crate::profile::{MAP_UNIT_BYTES, NandProfile, PowerProfile};
 use crate::sourced::value_or;
-use crate::thermal::Energy;
+use crate::thermal::{Energy, core_energy_nj};
 
 /// Energies in nanojoules, and what was spent since last asked.
 #[derive(Clone, Copy, Debug, Default)]
@@ -62,8 +62,7 @@ impl FlashEnergy {
 
     /// Core time of garbage collection in nanoseconds.
     pub(super) fn firmware(&mut self, core_ns: u64) {
-        // Milliwatts times nanoseconds are picojoules.
-        self.spent.controller_nj += core_ns * self.core_mw / 1000;
+        self.spent.controller_nj += core_energy_nj(core_ns, self.core_mw);
     }
 
     #[inline]
