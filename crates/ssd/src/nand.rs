@@ -5,7 +5,8 @@
 //! groups go to consecutive dies, dies to consecutive channels.
 //!
 //! With a shorter stripe (`stripe_bytes`), the units of a row of groups lie on the dies in turn, stripe by stripe: with stripes of
-//! one page, planes come last, as in MQSim's default page allocation (channel, way, die, plane; Tavakkol et al., FAST 2018).
+//! one page, planes come last, as by the default of MQSim (`Plane_Allocation_Scheme` CWDP: channel, way, die, plane; the schemes are those
+//! of A. Tavakkol et al., "Performance Evaluation of Dynamic Page Allocation Strategies in SSDs", ACM TOMPECS, 2016, pages 7:1 to 7:33).
 //! Reads then occupy one die per stripe. Programs and garbage collection, which take whole rows, do not depend on it.
 //!
 //! # Timing
