@@ -55,7 +55,6 @@ mod transfer;
 
 pub use admin::background::{EXTENDED_TEST_MINUTES, HEALTH_PERIOD_NS, SHORT_TEST_NS};
 pub use admin::feature::{MAX_THERMAL_KELVIN, MIN_THERMAL_KELVIN};
-pub use admin::log::RATED_CYCLES;
 pub use controller::{
     Controller, ControllerOptions, MAX_IN_FLIGHT, MPS_MAX, PAGE_BYTES, READY_NS,
     READY_TIMEOUT_500MS,

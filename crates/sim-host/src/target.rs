@@ -310,6 +310,8 @@ impl Target for SimTarget {
             warning_time_s: Some(telemetry.warning_time_s),
             critical_time_s: Some(telemetry.critical_time_s),
             media_errors: Some(telemetry.media_errors),
+            percentage_used: Some(telemetry.used_percent.min(255) as u8),
+            available_spare_pct: Some(telemetry.spare_percent),
             power_mw: Some(self.mean_power_mw(&telemetry)),
             power_state: Some(telemetry.power_state),
             host_bytes_read: Some(telemetry.host_bytes_read),

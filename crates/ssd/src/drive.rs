@@ -70,6 +70,14 @@ pub enum DriveError {
         /// The profile's name.
         profile: String,
     },
+    /// Media that do not age as flash does.
+    #[error(
+        "simulated drive {profile:?}: options cycles and retention age flash, and its media are 3D XPoint, written in place: a change of phase is not worn by program/erase cycles in blocks, nor lost as charge, and no source gives its law; leave the options out"
+    )]
+    NoAgeing {
+        /// The profile's name.
+        profile: String,
+    },
     /// The drive has no such power state.
     #[error(
         "simulated drive {profile:?} has no power state {state}: it has 0 to {last}; choose one of them"
@@ -141,6 +149,10 @@ impl Drive {
                 return Err(DriveError::NoHeatSink { profile });
             };
             sink.mounted.value = mounted;
+        }
+        if profile.in_place.is_some() && options.age != Age::default() {
+            let profile = profile.name;
+            return Err(DriveError::NoAgeing { profile });
         }
         let id = &profile.identity;
         let keep = 100 - u64::from(options.over_provisioning_percent.unwrap_or(0).min(90));

@@ -27,7 +27,8 @@ use crate::buffer::WriteBuffer;
 use crate::map::{PageMap, UNMAPPED};
 use crate::map_unit::MapUnit;
 use crate::nand::{Nand, Sense, address_shift, geometries, map_unit};
-use crate::profile::{BufferProfile, Profile};
+use crate::options::Age;
+use crate::profile::{BufferProfile, NandProfile, Profile};
 use crate::sourced::value_or;
 use crate::thermal::Energy;
 
@@ -37,6 +38,7 @@ mod energy;
 mod gc;
 mod host_writes;
 mod map_pages;
+mod patrol;
 mod pending_updates;
 mod reverse_map;
 mod slc;
@@ -47,6 +49,7 @@ use blocks::Superblocks;
 use energy::FlashEnergy;
 use gc::GarbageCollector;
 use map_pages::MapPages;
+use patrol::Patrol;
 use pending_updates::UnitFilter;
 use slc::SlcCache;
 use write_point::WritePoint;
@@ -146,6 +149,10 @@ pub struct Ftl {
     /// The open group of host data is full and not finished.
     is_full_open: bool,
     energy: FlashEnergy,
+    patrol: Patrol,
+    /// Superblocks that may go out of use.
+    spare_superblocks: u32,
+    retired: u32,
 }
 
 impl Ftl {
@@ -225,6 +232,9 @@ impl Ftl {
             keeps_open: false,
             is_full_open: false,
             energy: FlashEnergy::new(&profile.power, nand),
+            patrol: Patrol::new(multi),
+            spare_superblocks: multi - need,
+            retired: 0,
         })
     }
 
@@ -256,7 +266,12 @@ impl Ftl {
             return issue_ns;
         }
         let sense = self.nand.locate_read(physical);
-        self.read_sense(now_ns, issue_ns, physical, (units, sectors), sense)
+        let read_ns = self.read_sense(now_ns, issue_ns, physical, (units, sectors), sense);
+        let superblock = physical >> self.shift;
+        if self.nand.wear.count_read(superblock) {
+            self.examine_read(superblock, now_ns, issue_ns);
+        }
+        read_ns
     }
 
     #[inline(never)]
@@ -306,12 +321,15 @@ impl Ftl {
         }
         self.map.clear();
         let erased = self.blocks.erase_all();
-        for _ in 0..erased {
+        for &superblock in &erased {
             self.energy.erase_superblock();
-            self.nand.erase(now_ns);
+            self.nand.erase(superblock, now_ns);
         }
-        self.counters.erased_superblocks += u64::from(erased);
-        self.free = (0..self.blocks.multi).collect();
+        self.counters.erased_superblocks += u64::from(erased.len() as u32);
+        let multi = 0..self.blocks.multi;
+        self.free = multi
+            .filter(|&superblock| !self.blocks.is_retired(superblock))
+            .collect();
         if let Some(slc) = &mut self.slc {
             slc.empty();
         }
@@ -355,7 +373,31 @@ impl Ftl {
         self.counters.erased_superblocks += 1;
         self.energy.erase_superblock();
         self.blocks.erase(superblock);
-        self.nand.erase(at_ns);
+        self.nand.erase(superblock, at_ns);
+    }
+
+    /// An erased multi-bit superblock is free, or goes out of use in place of those that lost too many blocks.
+    fn add_free(&mut self, superblock: u32) {
+        let lost = self.nand.wear.lost_superblocks();
+        if u64::from(self.retired) < lost && self.retired < self.spare_superblocks {
+            self.blocks.retire(superblock);
+            self.retired += 1;
+        } else {
+            self.free.push_back(superblock);
+        }
+    }
+
+    /// Set the age at power-on: superblocks whose blocks failed before are out of use.
+    pub fn set_age(&mut self, nand: &NandProfile, age: Age, seed: u64) {
+        self.nand.set_age(nand, age, seed);
+        for superblock in std::mem::take(&mut self.free) {
+            self.add_free(superblock);
+        }
+    }
+
+    /// Whether more blocks failed than the drive can do without: the host cannot write any more.
+    pub fn is_read_only(&self) -> bool {
+        self.nand.wear.lost_superblocks() > u64::from(self.spare_superblocks)
     }
 
     /// Invalidate `units` valid units among the `count` from `physical` on, of which `moved` were relocated.

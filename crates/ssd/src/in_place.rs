@@ -10,7 +10,6 @@
 //! # Non-goals
 //! Wear levelling moves: too rare to observe. Deallocation: units are read and written as before.
 
-use crate::options::Age;
 use crate::profile::{InPlaceProfile, MAP_UNIT_BYTES};
 use crate::retry::ReadVariation;
 use crate::timeline::{ByteTime, Timeline};
@@ -39,12 +38,7 @@ pub struct InPlace {
 
 impl InPlace {
     /// Idle media; energies per unit in nanojoules.
-    pub fn new(
-        profile: &InPlaceProfile,
-        age: Age,
-        seed: u64,
-        [read_nj, write_nj]: [u64; 2],
-    ) -> InPlace {
+    pub fn new(profile: &InPlaceProfile, seed: u64, [read_nj, write_nj]: [u64; 2]) -> InPlace {
         let lanes = profile.dies.value / profile.stripe_dies.value.max(1);
         let together = profile.stripe_channels.value.max(1);
         let channel_rate = profile.channel_bytes_per_second.value * u64::from(together);
@@ -62,7 +56,7 @@ impl InPlace {
             write_ns: profile.write_ns.value,
             writing_time: ByteTime::of_rate(profile.write_bytes_per_second.value),
             channel_time: ByteTime::of_rate(channel_rate),
-            variation: ReadVariation::new(sigma_ns, profile.retry.as_ref(), age, seed),
+            variation: ReadVariation::new(sigma_ns, profile.retry.as_ref(), seed),
             read_nj,
             write_nj,
             energy_nj: 0,

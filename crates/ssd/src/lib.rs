@@ -13,6 +13,7 @@
 //! | [`frontend`] | submission queues, arbitration, controller cores | in order of time |
 //! | [`prefetch`], [`map`], [`map_unit`], [`ftl`], [`map_cache`] | read-ahead, L2P map, superblocks, SLC cache, map on flash | at firmware start |
 //! | [`nand`], [`spread`], [`retry`], [`suspend`] | dies and channels, read times, program/erase suspend | by reservation |
+//! | [`ageing`], [`wear`] | error rates, wear and failures of blocks | when written, erased, or often read |
 //! | [`in_place`] | 3D XPoint: no map, no erase blocks; replaces map, translation layer and NAND | by reservation |
 //! | [`link`], [`read_cache`], [`sata`], [`buffer`] | data path, PCIe or SATA with NCQ, write buffer | by reservation |
 //! | [`coalescing`] | interrupt coalescing | in order of time |
@@ -24,7 +25,7 @@
 //!
 //! # Determinism
 //! Integer nanoseconds; ties in order of submission; every random number from a named stream of the seed; no clock, no
-//! thread, no default hasher. Floating point only in [`thermal`], with IEEE operations that round the same everywhere.
+//! thread, no default hasher. Floating point only in [`thermal`] and [`ageing`], with IEEE operations that round the same everywhere.
 //!
 //! # Non-goals
 //! The NVMe wire format, sockets and files; the measuring computer ([`profile::BenchProfile`], applied by
@@ -38,12 +39,14 @@
     reason = "the documentation is built with private items"
 )]
 
+mod ageing;
 mod buffer;
 pub mod coalescing;
 mod command;
 mod counterfeit;
 pub mod data;
 mod drive;
+mod elementary;
 mod fastdiv;
 mod faults;
 mod frontend;
@@ -72,6 +75,7 @@ mod telemetry;
 pub mod thermal;
 mod timeline;
 mod volatile;
+mod wear;
 
 pub use command::{Command, Completion, Status};
 pub use drive::digest::StateDigest;
@@ -83,4 +87,4 @@ pub use options::{
 pub use power::PowerState;
 pub use profile::{Profile, ProfileError};
 pub use sourced::{Provenance, Sourced};
-pub use telemetry::{Identity, Telemetry};
+pub use telemetry::{Identity, SPARE_THRESHOLD_PERCENT, Telemetry};

@@ -8,6 +8,7 @@ use crate::map::UNMAPPED;
 use crate::options::Age;
 use crate::profile::{MAP_UNIT_BYTES, Profile};
 use crate::thermal::Energy;
+use crate::wear::WearCounters;
 
 #[derive(Clone, Debug)]
 #[expect(
@@ -74,13 +75,13 @@ impl Medium {
         Ok(match &profile.in_place {
             None => {
                 let mut ftl = Ftl::new(profile, user_units, filled, seed)?;
-                ftl.nand.set_age(&profile.nand, age, seed);
+                ftl.set_age(&profile.nand, age, seed);
                 Medium::Flash(ftl)
             }
             Some(media) => {
                 let power = &profile.power;
                 let unit_nj = [power.read_page_nj.value, power.program_page_nj.value];
-                Medium::InPlace(InPlace::new(media, age, seed, unit_nj))
+                Medium::InPlace(InPlace::new(media, seed, unit_nj))
             }
         })
     }
@@ -131,6 +132,14 @@ impl Medium {
                 programmed_units: media.written_bytes / MAP_UNIT_BYTES,
                 ..FtlCounters::default()
             },
+        }
+    }
+
+    /// Wear of flash; that of media written in place is not modelled.
+    pub fn wear(&self) -> Option<(WearCounters, bool)> {
+        match self {
+            Medium::Flash(ftl) => Some((ftl.nand.wear.counters(), ftl.is_read_only())),
+            Medium::InPlace(_) => None,
         }
     }
 

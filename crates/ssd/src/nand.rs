@@ -27,6 +27,7 @@ use crate::retry::ReadVariation;
 use crate::sourced::value_or;
 use crate::suspend::Suspender;
 use crate::timeline::{ByteTime, Timeline};
+use crate::wear::Wear;
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Die {
@@ -135,7 +136,9 @@ pub struct Nand {
     jitter_ns: u64,
     partial_saving_ns: u64,
     cache_read: bool,
+    /// Erase time of a new block, and of the last one erased.
     erase_ns: u64,
+    erasing_ns: u64,
     byte_time: ByteTime,
     command_ns: u64,
     /// Channel time per page with its command, and pages per program group: multi-bit, SLC.
@@ -143,6 +146,7 @@ pub struct Nand {
     group_pages: [u64; 2],
     jitter: Rng,
     variation: ReadVariation,
+    pub(crate) wear: Wear,
     suspender: Option<Suspender>,
 }
 
@@ -184,19 +188,26 @@ impl Nand {
             partial_saving_ns: nand.partial_read_saving_ns.value,
             cache_read: nand.cache_read.value,
             erase_ns: nand.erase_ns.value,
+            erasing_ns: nand.erase_ns.value,
             page_in_ns: command_ns + byte_time.duration_ns(page),
             group_pages: [pages(&multi), pages(&slc_geometry)],
             byte_time,
             command_ns,
             jitter: Rng::stream(seed, "read time"),
-            variation: variation_of(nand, Age::default(), seed),
+            variation: ReadVariation::new(nand.read_sigma_ns.as_ref(), nand.retry.as_ref(), seed),
+            wear: Wear::new(
+                nand,
+                aged_superblocks(nand, first_slc),
+                Age::default(),
+                seed,
+            ),
             suspender: suspend.map(|suspend| Suspender::new(suspend, dies as usize)),
         }
     }
 
-    /// Set the age; restarts the random draws of read times.
+    /// Set the age at power-on.
     pub fn set_age(&mut self, nand: &NandProfile, age: Age, seed: u64) {
-        self.variation = variation_of(nand, age, seed);
+        self.wear = Wear::new(nand, aged_superblocks(nand, self.first_slc), age, seed);
     }
 
     #[inline]
@@ -306,9 +317,10 @@ impl Nand {
         if self.jitter_ns > 0 {
             read_ns += self.jitter.below(self.jitter_ns + 1);
         }
-        read_ns = self.variation.around_ns(read_ns);
+        let row = self.wear.row(sense.group >> self.shift);
+        read_ns = self.variation.of_flash_ns(read_ns, self.wear.law(), row);
         let die = &mut self.dies[sense.die as usize];
-        let mut start_ns = die.read_start_ns(issue_ns, self.erase_ns);
+        let mut start_ns = die.read_start_ns(issue_ns, self.erasing_ns);
         let mut lost_ns = 0;
         if let Some(suspender) = &mut self.suspender
             && start_ns > issue_ns.max(die.reads_free_ns)
@@ -345,7 +357,8 @@ impl Nand {
             self.slc_program_ns
         } else {
             let (_, kind) = self.program_types.div_rem(sense.row);
-            self.program_ns[kind as usize]
+            self.wear
+                .program_ns(superblock, self.program_ns[kind as usize])
         };
         let moved = self.move_in(now_ns, ready_ns, sense, superblock >= self.first_slc);
         let die = &mut self.dies[sense.die as usize];
@@ -381,16 +394,20 @@ impl Nand {
     }
 
     /// Erase a superblock: every die is busy for the erase time.
-    pub fn erase(&mut self, issue_ns: u64) {
+    pub fn erase(&mut self, superblock: u32, issue_ns: u64) {
+        let erase_ns = self.wear.erase_ns(superblock, self.erase_ns);
+        self.wear.erase(superblock);
+        self.erasing_ns = erase_ns;
         for die in &mut self.dies {
-            die.free_ns = die.free_ns.max(issue_ns) + self.erase_ns;
+            die.free_ns = die.free_ns.max(issue_ns) + erase_ns;
             die.erase_end_ns = die.free_ns;
         }
     }
 }
 
-fn variation_of(nand: &NandProfile, age: Age, seed: u64) -> ReadVariation {
-    ReadVariation::new(nand.read_sigma_ns.as_ref(), nand.retry.as_ref(), age, seed)
+/// Superblocks of which wear is kept: the multi-bit ones.
+fn aged_superblocks(nand: &NandProfile, first_slc: u32) -> u32 {
+    first_slc.min(nand.blocks_per_plane.value)
 }
 
 /// Mapping units of a page; 0 where a unit is longer.

@@ -2,6 +2,7 @@
 
 use assay_units::{Nanos, parse_duration, parse_size};
 
+use crate::ageing::RETENTION_CELSIUS;
 use crate::coalescing::{CoalescingSetting, TIME_UNIT_NS};
 use crate::profile::MAP_UNIT_BYTES;
 
@@ -15,13 +16,26 @@ pub enum InitialState {
     Filled,
 }
 
-/// Wear and retention of the media at power-on.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+/// Wear and retention of flash at power-on; 3D XPoint media have neither.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Age {
     /// Program/erase cycles.
     pub cycles: u32,
     /// Hours since the data was written.
     pub retention_hours: u32,
+    /// Temperature during that time in Celsius.
+    pub retention_celsius: i16,
+}
+
+impl Default for Age {
+    /// New, and at the temperature of JESD218's retention of client drives.
+    fn default() -> Age {
+        Age {
+            cycles: 0,
+            retention_hours: 0,
+            retention_celsius: RETENTION_CELSIUS,
+        }
+    }
 }
 
 /// Kinds of injected faults.
@@ -128,7 +142,8 @@ pub struct DriveOptions {
     pub regenerate_data: bool,
     /// Power loss is impossible: no undo journal, so kept data is written faster.
     pub no_power_loss: bool,
-    /// Age of the media; affects profiles with read retries.
+    /// Age of the flash: read retries, times and failures of blocks, Percentage Used and Available Spare (see [`crate::ageing`]).
+    /// Refused for media without such ageing.
     pub age: Age,
     /// The caller simulates the host link, at this payload rate in bytes per second: in the drive, transfers over the link
     /// and the profile's `fetch_ns` and `completion_ns` take no time. A write is submitted when its data are in the drive; a
@@ -142,8 +157,8 @@ pub struct DriveOptions {
 impl DriveOptions {
     /// Set one option: `seed=7`, `member=3`, `state=fresh|filled`, `op=25%`, `ambient=30`, `heatsink=on|off`, `ps=2`,
     /// `apst=on|off`, `coalescing=100us/4` (or `off`), `map_cache=1m` (or `off`), `data=keep|checksum|drop`,
-    /// `cycles=1500`, `retention=90d`, `fault=drop-write@100` (repeatable), `fault=latency-spike@100=50ms`. Errors name
-    /// known keys or accepted values.
+    /// `cycles=1500`, `retention=90d` (at 30 C) or `retention=90d@55C`, `fault=drop-write@100` (repeatable),
+    /// `fault=latency-spike@100=50ms`. Errors name known keys or accepted values.
     pub fn set(&mut self, key: &str, value: &str) -> Result<(), OptionError> {
         let expected = match key {
             "seed" => "a whole number from 0 to 2^64 - 1",
@@ -161,7 +176,9 @@ impl DriveOptions {
             }
             "data" => "keep, checksum or drop",
             "cycles" => "program/erase cycles as a whole number, such as 1500",
-            "retention" => "the age of the data from 0 to 100 years, such as 90d or 12h",
+            "retention" => {
+                "the age of the data from 0 to 100 years, such as 90d or 12h, and optionally its temperature from -40 to 125 C, such as 90d@55C"
+            }
             "fault" => FAULT_FORMS,
             _ => {
                 return Err(OptionError::UnknownKey {
@@ -219,7 +236,14 @@ impl DriveOptions {
             }
             "cycles" => self.age.cycles = value.parse().ok()?,
             "retention" => {
-                let hours = parse_duration(value).ok()?.0 / 3_600_000_000_000;
+                let (time, celsius) = match value.split_once('@') {
+                    Some((time, celsius)) => {
+                        (time, celsius.trim_end_matches(['C', 'c']).parse().ok()?)
+                    }
+                    None => (value, RETENTION_CELSIUS),
+                };
+                self.age.retention_celsius = Some(celsius).filter(|c| (-40..=125).contains(c))?;
+                let hours = parse_duration(time).ok()?.0 / 3_600_000_000_000;
                 self.age.retention_hours = u32::try_from(hours).ok().filter(|&h| h <= 876_600)?;
             }
             "fault" => self.faults.push(parse_fault(value)?),

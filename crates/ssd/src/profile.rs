@@ -18,8 +18,9 @@ mod validate;
 
 pub use ftl::{FtlProfile, GcPace, GcProfile, SlcOverflow, SlcProfile, VictimPolicy};
 pub use map_cache::{MapCacheProfile, MapLocation, Replacement};
-pub use media::{InPlaceProfile, RetryProfile, SataProfile, SuspendProfile};
+pub use media::{AgeingProfile, InPlaceProfile, RetryProfile, SataProfile, SuspendProfile};
 
+pub use crate::ageing::FlashClass;
 pub use crate::coalescing::CoalescingProfile;
 use builtin::BUILTIN;
 pub use power_states::PowerStateTable;
@@ -246,6 +247,8 @@ pub struct NandProfile {
     pub channel_command_ns: Sourced<u64>,
     /// Read retries. Absent: none.
     pub retry: Option<RetryProfile>,
+    /// Class and rated cycles of the flash, for its ageing. Absent: by bits per cell.
+    pub ageing: Option<AgeingProfile>,
     /// Program/erase suspend for reads. Absent: reads wait.
     pub suspend: Option<SuspendProfile>,
 }

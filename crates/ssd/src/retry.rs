@@ -1,84 +1,107 @@
 //! Read retry.
 //!
 //! When error correction fails, the controller senses again with shifted thresholds, decodes softly, then rebuilds the
-//! page from its parity group: levels ever slower and rarer, one random draw per read. Probabilities grow with wear and
-//! retention (Y. Cai et al., "Error characterization, mitigation, and recovery in flash-memory-based solid-state
-//! drives", Proceedings of the IEEE 105(9), 2017, sections III and IV). At best one point of that law is known of a
-//! drive, so a probability doubles with every `doubling_cycles` and every `doubling_hours`, linear between.
+//! page from its parity group: levels ever slower and rarer, one random draw per read. A profile gives what a new drive
+//! shows; to that come the retries of aged flash, whose shares the row of the superblock in [`crate::ageing`]'s table gives.
 //!
 //! # Non-goals
-//! State per page; ageing during a run; unreadable data ([`crate::faults`]).
+//! State per page; unreadable data ([`crate::faults`]).
 
 use std::iter::zip;
 
 use assay_units::Rng;
 
-use crate::options::Age;
+use crate::ageing::{AgeingLaw, WHOLE};
 use crate::profile::RetryProfile;
 use crate::sourced::Sourced;
 use crate::spread::ReadTimeSpread;
 
-const WHOLE_PPM: u64 = 1_000_000;
-/// Limit of doublings: by then every read is at the last level.
-const MOST_DOUBLINGS: u64 = 40;
+/// Parts of [`WHOLE`] in a millionth.
+const PER_MILLION: u64 = WHOLE / 1_000_000;
 
 /// Variation of read times: within a page type, and by retries.
 #[derive(Clone, Debug)]
 pub struct ReadVariation {
     spread: Option<ReadTimeSpread>,
     retry: Option<ReadRetry>,
+    draws: Rng,
 }
 
 impl ReadVariation {
     pub fn new(
         sigma_ns: Option<&Sourced<u64>>,
         retry: Option<&RetryProfile>,
-        age: Age,
         seed: u64,
     ) -> ReadVariation {
         ReadVariation {
             spread: sigma_ns.map(|sigma_ns| ReadTimeSpread::new(sigma_ns.value, seed)),
-            retry: retry.map(|retry| ReadRetry::new(retry, age, seed)),
+            retry: retry.map(ReadRetry::new),
+            draws: Rng::stream(seed, "read retry"),
         }
     }
 
+    /// A read time around this mean, with the retries of a new drive.
     #[inline]
     pub fn around_ns(&mut self, mean_ns: u64) -> u64 {
         let mut read_ns = mean_ns;
         if let Some(spread) = &mut self.spread {
             read_ns = spread.around_ns(read_ns);
         }
-        if let Some(retry) = &mut self.retry {
-            read_ns += retry.draw_ns();
+        if let Some(retry) = &self.retry {
+            read_ns += retry.extra_ns(self.draws.below(WHOLE));
         }
         read_ns
+    }
+
+    /// A read time around this mean, of flash in this row of the law's table.
+    #[inline]
+    pub fn of_flash_ns(&mut self, mean_ns: u64, law: &AgeingLaw, row: usize) -> u64 {
+        if law.shares(row)[0] == 0 {
+            return self.around_ns(mean_ns);
+        }
+        self.of_aged_flash_ns(mean_ns, law, row)
+    }
+
+    #[inline(never)]
+    fn of_aged_flash_ns(&mut self, mean_ns: u64, law: &AgeingLaw, row: usize) -> u64 {
+        let spread = self.spread.as_mut();
+        let read_ns = spread.map_or(mean_ns, |spread| spread.around_ns(mean_ns));
+        let draw = self.draws.below(WHOLE);
+        let shares = law.shares(row);
+        let reached = shares.iter().take_while(|&&share| draw < share.into());
+        match reached.count() {
+            0 => {
+                let rest = draw - u64::from(shares[0]);
+                let retry = self.retry.as_ref();
+                read_ns + retry.map_or(0, |retry| retry.extra_ns(rest))
+            }
+            levels => read_ns + law.level_ns(levels - 1),
+        }
     }
 }
 
 #[derive(Clone, Debug)]
 pub struct ReadRetry {
-    /// Cumulative probability (of 10^6) and additional time in nanoseconds, rarest level first.
+    /// Cumulative probability (of [`WHOLE`]) and additional time in nanoseconds, rarest level first.
     levels: Vec<(u64, u64)>,
-    draws: Rng,
 }
 
 impl ReadRetry {
-    pub fn new(profile: &RetryProfile, age: Age, seed: u64) -> ReadRetry {
+    pub fn new(profile: &RetryProfile) -> ReadRetry {
         let mut below = 0;
         let levels = zip(&profile.probability_ppm.value, &profile.extra_ns.value);
         let cumulative = |(&ppm, &extra_ns): (&u32, &u64)| {
-            below += aged_ppm(profile, u64::from(ppm), age);
-            (below.min(WHOLE_PPM), extra_ns)
+            below += u64::from(ppm) * PER_MILLION;
+            (below.min(WHOLE), extra_ns)
         };
         ReadRetry {
             levels: levels.rev().map(cumulative).collect(),
-            draws: Rng::stream(seed, "read retry"),
         }
     }
 
+    /// Additional time for a random number below [`WHOLE`].
     #[inline]
-    pub fn draw_ns(&mut self) -> u64 {
-        let draw = self.draws.below(WHOLE_PPM);
+    pub fn extra_ns(&self, draw: u64) -> u64 {
         // Most reads need none.
         if self.levels.last().is_none_or(|&(below, _)| draw >= below) {
             return 0;
@@ -86,26 +109,6 @@ impl ReadRetry {
         let level = self.levels.iter().find(|&&(below, _)| draw < below);
         level.map_or(0, |&(_, extra_ns)| extra_ns)
     }
-}
-
-/// A level's share at this age in parts per million, unlimited.
-fn aged_ppm(profile: &RetryProfile, ppm: u64, age: Age) -> u64 {
-    let factor = |times: u32, doubling: &Option<Sourced<u32>>, ppm: u64| match doubling {
-        Some(doubling) => grown(ppm, u64::from(times), u64::from(doubling.value.max(1))),
-        None => ppm,
-    };
-    let worn = factor(age.cycles, &profile.doubling_cycles, ppm);
-    factor(age.retention_hours, &profile.doubling_hours, worn)
-}
-
-/// `ppm * 2^(steps / doubling)`, linear between whole powers.
-fn grown(ppm: u64, steps: u64, doubling: u64) -> u64 {
-    let doublings = steps / doubling;
-    if ppm == 0 || doublings >= MOST_DOUBLINGS {
-        return if ppm == 0 { 0 } else { WHOLE_PPM };
-    }
-    let whole = (u128::from(ppm) << doublings).min(u128::from(WHOLE_PPM)) as u64;
-    (whole + whole * (steps % doubling) / doubling).min(WHOLE_PPM)
 }
 
 #[cfg(test)]

@@ -38,6 +38,9 @@ pub struct Identity {
     pub coalescing: Option<CoalescingSetting>,
 }
 
+/// Available Spare below which the health log warns, in per cent; usual of drives.
+pub const SPARE_THRESHOLD_PERCENT: u8 = 10;
+
 /// Health and counters at an instant.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Telemetry {
@@ -67,6 +70,20 @@ pub struct Telemetry {
     pub relocated_bytes: u64,
     /// Superblocks erased.
     pub superblocks_erased: u64,
+    /// Mean program/erase cycles of the multi-bit superblocks, including those before power-on.
+    pub mean_cycles: u64,
+    /// Least of them.
+    pub least_cycles: u64,
+    /// Most of them.
+    pub most_cycles: u64,
+    /// Mean cycles over the rated ones in per cent; may exceed 100. 0 for media written in place.
+    pub used_percent: u64,
+    /// Spare blocks left, in per cent.
+    pub spare_percent: u8,
+    /// Blocks that failed.
+    pub bad_blocks: u64,
+    /// So many blocks failed that the host cannot write any more.
+    pub read_only: bool,
     /// Media errors reported.
     pub media_errors: u64,
     /// Power losses.

@@ -7,6 +7,7 @@ use assay_nvme_spec::log::{
 };
 use assay_nvme_spec::wire::{Wire, padded};
 use assay_nvme_spec::{NSID_ALL, StatusCode};
+use assay_ssd::SPARE_THRESHOLD_PERCENT;
 use assay_units::Nanos;
 
 use super::background::HOUR_NS;
@@ -14,9 +15,6 @@ use super::feature::kelvin;
 use super::{ADMIN_COMMANDS, AdminCommand, AdminOutcome, AdminResult, CommandEffects};
 use crate::controller::{Controller, NAMESPACE};
 
-/// Rated program/erase cycles of a block by bits per cell, from one on: typical vendor values (SLC 60,000, MLC 3,000, TLC 1,500), since
-/// profiles have none. Percentage Used is the mean erase count over this.
-pub const RATED_CYCLES: [u64; 3] = [60_000, 3_000, 1_500];
 /// Bytes of a SMART data unit: 1000 times 512.
 const DATA_UNIT_BYTES: u64 = 512_000;
 const MINUTE_NS: u64 = 60_000_000_000;
@@ -92,6 +90,12 @@ impl Controller {
         if self.features.thresholds.is_crossed(&telemetry) {
             warnings |= CriticalWarning::TEMPERATURE.0;
         }
+        if telemetry.spare_percent < SPARE_THRESHOLD_PERCENT {
+            warnings |= CriticalWarning::SPARE.0;
+        }
+        if telemetry.read_only {
+            warnings |= CriticalWarning::READ_ONLY.0;
+        }
         let units = |bytes: u64| u128::from(bytes.div_ceil(DATA_UNIT_BYTES));
         let mut sensors = [0; 8];
         for (sensor, &celsius) in sensors.iter_mut().zip(&telemetry.sensors) {
@@ -100,9 +104,9 @@ impl Controller {
         let [(light, light_s), (heavy, heavy_s)] = self.drive.host_throttling_counts();
         log.set_critical_warning(warnings)
             .set_composite_kelvin(kelvin(telemetry.composite_celsius))
-            .set_available_spare(100)
-            .set_spare_threshold(10)
-            .set_percentage_used(self.percentage_used(telemetry.superblocks_erased))
+            .set_available_spare(telemetry.spare_percent)
+            .set_spare_threshold(SPARE_THRESHOLD_PERCENT)
+            .set_percentage_used(telemetry.used_percent.min(255) as u8)
             .set_data_units_read(units(telemetry.host_bytes_read))
             .set_data_units_written(units(telemetry.host_bytes_written))
             .set_host_reads(telemetry.host_reads.into())
@@ -123,28 +127,9 @@ impl Controller {
         log
     }
 
-    /// Mean erase count of a block, including the age at power-on.
-    fn mean_cycles(&self, superblocks_erased: u64) -> u64 {
-        let profile = self.drive.profile();
-        let blocks = u64::from(profile.nand.blocks_per_plane.value);
-        let erased = match profile.in_place {
-            Some(_) => 0,
-            None => superblocks_erased / blocks.max(1),
-        };
-        u64::from(self.drive.age().cycles) + erased
-    }
-
-    fn percentage_used(&self, superblocks_erased: u64) -> u8 {
-        let bits_per_cell = self.drive.profile().nand.read_ns.value.len();
-        let rated = RATED_CYCLES[bits_per_cell.clamp(1, RATED_CYCLES.len()) - 1];
-        let percent = self.mean_cycles(superblocks_erased) * 100 / rated;
-        percent.min(255) as u8
-    }
-
     /// SMART / Health Information Extended; fields that the model does not have are 0.
     fn ocp_smart(&mut self, now_ns: u64) -> OcpSmartLog {
         let telemetry = self.drive.telemetry(Nanos(now_ns));
-        let cycles = counter(self.mean_cycles(telemetry.superblocks_erased));
         let protected = self.drive.profile().buffer.power_loss_protected.as_ref();
         let has_capacitor = protected.is_some_and(|protected| protected.value);
         let mut log = OcpSmartLog::default();
@@ -152,8 +137,8 @@ impl Controller {
             .set_bad_user_normalized(100)
             .set_bad_system_normalized(100)
             .set_uncorrectable_reads(telemetry.media_errors)
-            .set_max_erases(cycles)
-            .set_min_erases(cycles)
+            .set_max_erases(counter(telemetry.most_cycles))
+            .set_min_erases(counter(telemetry.least_cycles))
             .set_throttling(u8::from(telemetry.throttled))
             .set_dssd_major(2)
             .set_incomplete_shutdowns(counter(telemetry.unsafe_shutdowns))

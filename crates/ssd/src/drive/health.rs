@@ -5,6 +5,7 @@ use assay_units::Nanos;
 use super::Drive;
 use crate::data::DataStore;
 use crate::telemetry::Telemetry;
+use crate::wear::WearCounters;
 
 impl Drive {
     /// Health at `now`, without effect on later behaviour unless `now` is after the next command.
@@ -16,6 +17,11 @@ impl Drive {
         let celsius = self.thermal.celsius();
         let (warning_time_s, critical_time_s, throttled_time_s) = self.thermal.counters_s();
         let ftl = self.medium.counters();
+        let new = WearCounters {
+            spare_percent: 100,
+            ..WearCounters::default()
+        };
+        let (wear, read_only) = self.medium.wear().unwrap_or((new, false));
         let heat = &self.profile.thermal;
         let nodes = heat.sensor_nodes.as_ref().map(|nodes| &nodes.value);
         let measured =
@@ -34,6 +40,13 @@ impl Drive {
             nand_bytes_written: ftl.programmed_units * self.unit.bytes(),
             relocated_bytes: ftl.relocated_units * self.unit.bytes(),
             superblocks_erased: ftl.erased_superblocks,
+            mean_cycles: wear.mean_cycles,
+            least_cycles: wear.least_cycles,
+            most_cycles: wear.most_cycles,
+            used_percent: wear.used_percent,
+            spare_percent: wear.spare_percent,
+            bad_blocks: wear.bad_blocks,
+            read_only,
             power_mw: (self.thermal.power_w * 1000.0) as u32,
             energy_uj: self.thermal.used_uj(),
             energy_until: Nanos(self.thermal.stepped_ns()),

@@ -1,8 +1,9 @@
-//! Background work of an idle drive: SLC folding and garbage collection, in order of time.
+//! Background work of an idle drive: SLC folding, garbage collection, refresh and patrol, in order of time.
 //!
 //! Each task starts at an instant that follows from drive state alone, so the result does not depend on when the drive
 //! is polled.
 
+use super::patrol::IDLE_AFTER_NS;
 use super::{FOLD, Ftl, SlcCache};
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -14,6 +15,8 @@ pub(super) struct BackgroundState {
     known_ns: u64,
     /// When the next victim can be emptied: flash done with the one before; `u64::MAX` for never.
     gc_ns: u64,
+    /// When the next superblock can be refreshed, likewise.
+    refresh_ns: u64,
     /// No flash left to fold into.
     stuck: bool,
 }
@@ -30,7 +33,7 @@ impl BackgroundState {
 impl Ftl {
     /// Whether the drive has background work at all.
     pub fn has_background_work(&self) -> bool {
-        self.slc.is_some() || self.gc.idle_after_ns.is_some()
+        self.slc.is_some() || self.gc.idle_after_ns.is_some() || self.has_patrol()
     }
 
     /// Quick test for background work due by `now_ns` after idling since `quiet_since_ns`; may err on the side of yes.
@@ -39,6 +42,7 @@ impl Ftl {
         let folds = self.slc.as_ref();
         folds.is_some_and(|slc| slc.may_fold(quiet_since_ns, now_ns))
             || (self.gc.idle_after_ns).is_some_and(|after_ns| quiet_since_ns + after_ns < now_ns)
+            || (self.has_patrol() && quiet_since_ns + IDLE_AFTER_NS < now_ns)
     }
 
     /// Run the next task due by `now_ns`. Returns the interval to account its energy to, never before the last one's.
@@ -50,19 +54,28 @@ impl Ftl {
                 begun_ns: quiet_since_ns,
                 known_ns: quiet_since_ns,
                 gc_ns: after_ns.map_or(u64::MAX, |ns| quiet_since_ns + ns),
+                refresh_ns: quiet_since_ns + IDLE_AFTER_NS,
                 stuck: false,
             };
         }
         loop {
             let (fold_ns, gc_ns) = (self.next_fold_ns(), self.next_gc_ns());
-            if fold_ns == u64::MAX && gc_ns == u64::MAX {
+            let patrol_ns = self.next_patrol_ns(quiet_since_ns);
+            let patrol_ns = patrol_ns.max(self.background.begun_ns);
+            let refresh_ns = self.next_refresh_ns();
+            let next_ns = fold_ns.min(gc_ns).min(refresh_ns).min(patrol_ns);
+            if next_ns == u64::MAX {
                 return None;
             }
-            // In order of begin, even where only the later one is due.
-            let done = if fold_ns <= gc_ns {
+            // In order of begin, even where only a later one is due.
+            let done = if fold_ns == next_ns {
                 self.idle_fold(fold_ns, now_ns)?
-            } else {
+            } else if refresh_ns == next_ns {
+                self.idle_refresh(refresh_ns, now_ns)?
+            } else if gc_ns == next_ns {
                 self.idle_gc(gc_ns, now_ns)?
+            } else {
+                self.idle_patrol(patrol_ns, now_ns)?
             };
             if done.is_some() {
                 return done;
@@ -85,6 +98,43 @@ impl Ftl {
             return u64::MAX;
         }
         self.background.gc_ns.max(self.background.begun_ns)
+    }
+
+    fn next_refresh_ns(&self) -> u64 {
+        match self.gc.may_refresh() {
+            true => self.background.refresh_ns.max(self.background.begun_ns),
+            false => u64::MAX,
+        }
+    }
+
+    /// Visit a superblock at `begin_ns`: `None` if not before `now_ns`.
+    fn idle_patrol(&mut self, begin_ns: u64, now_ns: u64) -> Option<Option<(u64, u64)>> {
+        if begin_ns >= now_ns {
+            return None;
+        }
+        self.background.begun_ns = begin_ns;
+        self.visit(begin_ns);
+        let known_ns = self.background.known_ns.max(begin_ns);
+        self.background.known_ns = known_ns;
+        Some(Some((known_ns, known_ns)))
+    }
+
+    /// Refresh a superblock at `begin_ns`: `None` if not before `now_ns`, `Some(None)` when nothing could move.
+    fn idle_refresh(&mut self, begin_ns: u64, now_ns: u64) -> Option<Option<(u64, u64)>> {
+        if begin_ns >= now_ns {
+            return None;
+        }
+        self.background.begun_ns = begin_ns;
+        self.apply_map_updates();
+        if !self.refresh_in_step(self.superblock_units, begin_ns, begin_ns) {
+            self.background.refresh_ns = u64::MAX;
+            return Some(None);
+        }
+        let end_ns = begin_ns.max(self.nand.idle_ns());
+        self.background.refresh_ns = end_ns;
+        let known_ns = self.background.known_ns.max(begin_ns);
+        self.background.known_ns = known_ns;
+        Some(Some((known_ns, end_ns.max(known_ns))))
     }
 
     /// Fold at `begin_ns`: `None` if it ends after `now_ns`, `Some(None)` when nothing could be folded.

@@ -11,6 +11,8 @@ pub(super) enum SuperblockState {
     Free,
     Open,
     Closed,
+    /// Out of use: too many of its blocks failed.
+    Retired,
 }
 
 #[derive(Clone, Debug)]
@@ -113,16 +115,30 @@ impl Superblocks {
         self.written[index] = 0;
     }
 
-    pub(super) fn erase_all(&mut self) -> u32 {
-        let mut erased = 0;
-        for superblock in 0..self.state.len() as u32 {
-            if self.state[superblock as usize] != SuperblockState::Free {
-                self.valid[superblock as usize] = 0;
-                self.erase(superblock);
-                erased += 1;
-            }
+    /// Take a free superblock out of use.
+    pub(super) fn retire(&mut self, superblock: u32) {
+        debug_assert_eq!(self.state[superblock as usize], SuperblockState::Free);
+        self.state[superblock as usize] = SuperblockState::Retired;
+    }
+
+    pub(super) fn is_retired(&self, superblock: u32) -> bool {
+        self.state[superblock as usize] == SuperblockState::Retired
+    }
+
+    pub(super) fn is_closed(&self, superblock: u32) -> bool {
+        self.state[superblock as usize] == SuperblockState::Closed
+    }
+
+    /// Erase everything in use; returns which.
+    pub(super) fn erase_all(&mut self) -> Vec<u32> {
+        let is_used = |state| matches!(state, SuperblockState::Open | SuperblockState::Closed);
+        let all = 0..self.state.len() as u32;
+        let used: Vec<u32> = all.filter(|&s| is_used(self.state[s as usize])).collect();
+        for &superblock in &used {
+            self.valid[superblock as usize] = 0;
+            self.erase(superblock);
         }
-        erased
+        used
     }
 
     /// Write `count` consecutive units from `first` on to an open superblock, from `physical` on.

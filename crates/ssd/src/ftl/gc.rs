@@ -1,12 +1,14 @@
 //! Garbage collection; mechanism in the parent module.
 
+use std::collections::VecDeque;
+
 use super::{Ftl, GC};
 use crate::profile::{GcPace, GcProfile, VictimPolicy};
 use crate::sourced::value_or;
 
-/// At most one of this many victims is chosen to level wear.
+/// At most one of this many victims is chosen to level wear, or to be refreshed while space is needed.
 const VICTIMS_PER_LEVELLING: u32 = 8;
-/// Units scanned per host unit written while a wear levelling victim is emptied.
+/// Units scanned per host unit written while a victim of wear levelling or refresh is emptied.
 const LEVELLING_PACE: u64 = 4;
 const DEBT_ONE: u64 = 1024;
 
@@ -18,6 +20,7 @@ struct Victim {
     valid: u32,
     /// When its latest relocated data is in the controller, in nanoseconds.
     moved_ns: u64,
+    /// Chosen for its wear or its error rate, whatever it frees.
     levelling: bool,
 }
 
@@ -34,6 +37,9 @@ pub(super) struct GarbageCollector {
     pub(super) idle_after_ns: Option<u64>,
     wear_gap_erases: Option<u32>,
     victims_since_levelling: u32,
+    victims_since_refresh: u32,
+    /// Superblocks to be refreshed ([`crate::wear`]).
+    refresh: VecDeque<u32>,
     /// Even pace: scan debt for host writes, in 1024ths of a unit; negative after scanning ahead.
     scan_debt: i64,
     /// Core time of relocations not yet accounted, in nanoseconds.
@@ -67,6 +73,12 @@ impl GarbageCollector {
         self.victim = None;
         self.active = false;
         self.scan_debt = 0;
+        self.refresh.clear();
+    }
+
+    /// Whether a refresh waits or is under way.
+    pub(super) fn may_refresh(&self) -> bool {
+        !self.refresh.is_empty() || self.victim.is_some_and(|victim| victim.levelling)
     }
 }
 
@@ -75,6 +87,7 @@ impl Ftl {
     pub(super) fn gc_in_step(&mut self, units: u32, now_ns: u64, at_ns: u64) {
         if !self.is_gc_active() {
             self.gc.scan_debt = 0;
+            self.refresh_in_step(units * LEVELLING_PACE as u32, now_ns, at_ns);
             return;
         }
         if self.gc.pace == GcPace::Burst {
@@ -146,7 +159,7 @@ impl Ftl {
     fn victim(&mut self) -> Option<Victim> {
         if self.gc.victim.is_none() {
             self.apply_map_updates();
-            let worn = self.least_worn();
+            let worn = self.least_worn().or_else(|| self.refresh_among_victims());
             let superblock = match worn {
                 Some(superblock) => superblock,
                 None => match self.gc.policy {
@@ -154,15 +167,66 @@ impl Ftl {
                     VictimPolicy::CostBenefit => self.blocks.aged_victim()?,
                 },
             };
-            self.gc.victim = Some(Victim {
-                superblock,
-                cursor: 0,
-                valid: self.blocks.valid[superblock as usize],
-                moved_ns: 0,
-                levelling: worn.is_some(),
-            });
+            self.choose(superblock, worn.is_some());
         }
         self.gc.victim
+    }
+
+    fn choose(&mut self, superblock: u32, levelling: bool) {
+        self.gc.victim = Some(Victim {
+            superblock,
+            cursor: 0,
+            valid: self.blocks.valid[superblock as usize],
+            moved_ns: 0,
+            levelling,
+        });
+    }
+
+    /// Queue a superblock for refresh, unless it is.
+    pub(super) fn request_refresh(&mut self, superblock: u32) {
+        let is_victim = self.gc.victim.is_some_and(|v| v.superblock == superblock);
+        let can_move = self.blocks.is_closed(superblock) && !self.is_read_only();
+        if can_move && !is_victim && !self.gc.refresh.contains(&superblock) {
+            self.gc.refresh.push_back(superblock);
+        }
+    }
+
+    /// Move `units` units of a superblock that waits for refresh, or of the victim that is being emptied. Whether any were.
+    pub(super) fn refresh_in_step(&mut self, units: u32, now_ns: u64, at_ns: u64) -> bool {
+        if !self.gc.may_refresh() || self.free.len() < 2 {
+            return false;
+        }
+        if self.gc.victim.is_none() {
+            self.apply_map_updates();
+            let Some(superblock) = self.next_refresh() else {
+                return false;
+            };
+            self.choose(superblock, true);
+        }
+        self.scan(units, now_ns, at_ns)
+    }
+
+    /// The next superblock to refresh that was not emptied or written again since it was queued.
+    fn next_refresh(&mut self) -> Option<u32> {
+        while let Some(first) = self.gc.refresh.pop_front() {
+            if self.blocks.is_closed(first) && self.nand.wear.is_due(first) {
+                return Some(first);
+            }
+        }
+        None
+    }
+
+    /// A superblock to refresh, once in a while: space is needed, and it frees none.
+    fn refresh_among_victims(&mut self) -> Option<u32> {
+        if self.gc.refresh.is_empty() || self.free.len() < 2 {
+            return None;
+        }
+        self.gc.victims_since_refresh += 1;
+        if self.gc.victims_since_refresh < VICTIMS_PER_LEVELLING {
+            return None;
+        }
+        self.gc.victims_since_refresh = 0;
+        self.next_refresh()
     }
 
     fn least_worn(&mut self) -> Option<u32> {
@@ -257,7 +321,7 @@ impl Ftl {
         }
         if victim.cursor >= written {
             self.erase(victim.superblock, victim.moved_ns.max(at_ns));
-            self.free.push_back(victim.superblock);
+            self.add_free(victim.superblock);
             self.gc.victim = None;
         } else {
             self.gc.victim = Some(victim);

@@ -107,6 +107,10 @@ impl Ftl {
             self.write_points[which].superblock = NONE;
             self.write_points[which].group_start = UNMAPPED;
         }
+        if which == HOST && self.is_read_only() {
+            self.write_points[which].limit = self.write_points[which].next;
+            return false;
+        }
         let cached = (which == HOST).then(|| self.next_slc(now_ns)).flatten();
         let opened = cached.or_else(|| {
             if which != GC {
@@ -121,6 +125,7 @@ impl Ftl {
         let geometry = self.nand.geometry(superblock << self.shift);
         let (units, group_units) = (geometry.superblock_units, geometry.group_units.divisor);
         self.blocks.open(superblock, units);
+        self.nand.wear.open(superblock, now_ns);
         self.write_points[which] = WritePoint {
             superblock,
             limit: units,

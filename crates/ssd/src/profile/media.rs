@@ -1,10 +1,11 @@
-//! Sections `[in_place]`, `[nand.retry]`, `[nand.suspend]` and `[link.sata]`.
+//! Sections `[in_place]`, `[nand.retry]`, `[nand.ageing]`, `[nand.suspend]` and `[link.sata]`.
 
 use serde::Deserialize;
 
+use crate::ageing::FlashClass;
 use crate::sourced::Sourced;
 
-use super::validate::{Validity, rules};
+use super::validate::{Validity, absent_or, rules};
 use super::{BufferProfile, FtlProfile, MAP_UNIT_BYTES, NandProfile, Profile};
 
 /// Media written in place, instead of flash and its translation layer, see [`crate::in_place`].
@@ -43,14 +44,20 @@ pub struct InPlaceProfile {
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RetryProfile {
-    /// Share of reads of a new drive that need exactly this level, in parts per million.
+    /// Share of reads of a new drive that need exactly this level, in parts per million. Ageing adds to it ([`crate::ageing`]).
     pub probability_ppm: Sourced<Vec<u32>>,
     /// Additional time in nanoseconds.
     pub extra_ns: Sourced<Vec<u64>>,
-    /// Program/erase cycles that double every share. Absent: no wear effect.
-    pub doubling_cycles: Option<Sourced<u32>>,
-    /// Retention hours that double every share. Absent: no retention effect.
-    pub doubling_hours: Option<Sourced<u32>>,
+}
+
+/// Ageing of flash, see [`crate::ageing`].
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct AgeingProfile {
+    /// Class whose law holds. Absent: by bits per cell, the numbers of `nand.read_ns`: `3d-slc`, `planar-mlc`, `3d-tlc`, `3d-qlc`.
+    pub class: Option<Sourced<FlashClass>>,
+    /// Rated program/erase cycles. Absent: those of the class.
+    pub rated_cycles: Option<Sourced<u32>>,
 }
 
 /// Program/erase suspend, see [`crate::suspend`].
@@ -113,6 +120,12 @@ impl Profile {
                     => "retry needs 1 to 8 levels, and as many extra_ns as probability_ppm";
                 times.is_sorted() && shares.iter().all(|&ppm| ppm <= 1_000_000)
                     => "retry.extra_ns must not fall, and retry.probability_ppm must be at most 1000000";
+            }
+        }
+        if let Some(ageing) = &self.nand.ageing {
+            rules! {
+                absent_or(&ageing.rated_cycles, |cycles| (1..=10_000_000).contains(cycles))
+                    => "nand.ageing.rated_cycles must be 1 to 10000000";
             }
         }
         if let Some(sata) = &self.link.sata {

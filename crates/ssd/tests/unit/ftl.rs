@@ -8,7 +8,7 @@ use crate::profile::{GcPace, GcProfile, SlcOverflow, VictimPolicy};
 use crate::sourced::{Provenance, Sourced};
 
 /// A drive small enough to be overwritten many times in a test.
-fn small(slc: bool) -> Profile {
+pub(super) fn small(slc: bool) -> Profile {
     let name = if slc { "intel-600p" } else { "samsung-951" };
     let mut profile = Profile::builtin(name).unwrap();
     let nand = &mut profile.nand;
@@ -27,7 +27,7 @@ fn small(slc: bool) -> Profile {
 }
 
 /// Map and reverse map agree, each address has one unit, and the valid counts are correct.
-fn check(ftl: &mut Ftl) {
+pub(super) fn check(ftl: &mut Ftl) {
     ftl.apply_map_updates();
     let mut valid = vec![0; ftl.blocks.len()];
     let mut seen = std::collections::BTreeSet::new();

@@ -19,7 +19,7 @@ fn media() -> InPlace {
         channel_bytes_per_second: assumed(4_096_000_000),
         retry: None,
     };
-    InPlace::new(&profile, Age::default(), 0, [10, 20])
+    InPlace::new(&profile, 0, [10, 20])
 }
 
 #[test]

@@ -51,6 +51,10 @@ fn reads_the_command_line_spelling() {
         (options.age.cycles, options.age.retention_hours),
         (1500, 2160)
     );
+    assert_eq!(options.age.retention_celsius, 30);
+    options.set("retention", "12h@55C").unwrap();
+    let age = options.age;
+    assert_eq!((age.retention_hours, age.retention_celsius), (12, 55));
     assert_eq!(
         options.faults,
         [
@@ -112,6 +116,8 @@ fn refusals_name_what_would_be_right() {
         ("cycles", "many"),
         ("retention", "old"),
         ("retention", "40000d"),
+        ("retention", "90d@"),
+        ("retention", "90d@200C"),
         ("fault", "drop-write"),
         ("fault", "drop-write@0"),
         ("fault", "drop-write@x"),

@@ -1,51 +1,26 @@
 use super::*;
+use crate::Profile;
+use crate::ageing::LEVELS;
 use crate::sourced::tests::assumed;
-use proptest::prelude::*;
 
 fn levels(ppm: &[u32], extra_ns: &[u64]) -> RetryProfile {
     RetryProfile {
         probability_ppm: assumed(ppm.to_vec()),
         extra_ns: assumed(extra_ns.to_vec()),
-        doubling_cycles: Some(assumed(1000)),
-        doubling_hours: Some(assumed(100)),
     }
 }
 
-#[test]
-fn shares_double_with_wear_and_with_retention() {
-    let profile = levels(&[100], &[1]);
-    for (cycles, hours, ppm) in [
-        (0, 0, 100),
-        (500, 0, 150),
-        (1000, 0, 200),
-        (3000, 0, 800),
-        (0, 250, 600),
-        (1000, 100, 400),
-        (u32::MAX, u32::MAX, 1_000_000),
-    ] {
-        let age = Age {
-            cycles,
-            retention_hours: hours,
-        };
-        assert_eq!(aged_ppm(&profile, 100, age), ppm, "{cycles} {hours}");
-    }
-    let mut plain = profile;
-    plain.doubling_cycles = None;
-    plain.doubling_hours = None;
-    let old = Age {
-        cycles: 5000,
-        retention_hours: 5000,
-    };
-    assert_eq!(aged_ppm(&plain, 100, old), 100);
+fn law() -> AgeingLaw {
+    AgeingLaw::new(&Profile::builtin("samsung-983-dct").unwrap().nand)
 }
 
 #[test]
 fn retry_levels_have_their_probability() {
     let profile = levels(&[20_000, 500], &[40_000, 2_000_000]);
-    let mut retry = ReadRetry::new(&profile, Age::default(), 1);
+    let mut variation = ReadVariation::new(None, Some(&profile), 1);
     let mut counts = [0_u32; 3];
     for _ in 0..1_000_000 {
-        counts[match retry.draw_ns() {
+        counts[match variation.around_ns(7) - 7 {
             0 => 0,
             40_000 => 1,
             2_000_000 => 2,
@@ -57,21 +32,38 @@ fn retry_levels_have_their_probability() {
     assert!((410..=590).contains(&counts[2]), "{counts:?}");
 }
 
+/// The levels of aged flash have the shares of the table, and those of the profile what is left.
 #[test]
-fn the_last_retry_level_displaces_the_others_at_high_wear() {
-    let old = Age {
-        cycles: 1_000_000,
-        retention_hours: 0,
-    };
-    let mut retry = ReadRetry::new(&levels(&[10, 10], &[1, 2]), old, 1);
-    assert!((0..1000).all(|_| retry.draw_ns() == 2));
+fn retries_of_aged_flash_come_to_those_of_a_new_drive() {
+    let law = law();
+    let row = law.row(24.0);
+    let profile = levels(&[20_000], &[1]);
+    let mut variation = ReadVariation::new(None, Some(&profile), 1);
+    let mut counts = [0_u32; LEVELS + 2];
+    for _ in 0..200_000 {
+        let extra_ns = variation.of_flash_ns(0, &law, row);
+        let level = (0..LEVELS).find(|&level| law.level_ns(level) == extra_ns);
+        counts[level.unwrap_or_else(|| LEVELS + extra_ns as usize)] += 1;
+    }
+    let shares = law.shares(row);
+    for level in 0..LEVELS {
+        let next = shares.get(level + 1).copied().unwrap_or(0);
+        let expected = f64::from(shares[level] - next) / WHOLE as f64 * 200_000.0;
+        let off = (f64::from(counts[level]) - expected).abs();
+        assert!(off <= 5.0 * expected.sqrt() + 1.0, "{level}: {counts:?}");
+    }
+    let (own, expected) = (f64::from(counts[LEVELS + 1]), 4_000.0);
+    assert!((own - expected).abs() < 5.0 * expected.sqrt(), "{own}");
+    assert!(shares[0] > WHOLE as u32 * 2 / 5);
 }
 
-proptest! {
-    /// Age never improves, and shares never exceed every read.
-    #[test]
-    fn shares_grow_with_age(ppm in 0_u64..1_000_000, steps in 0_u64..100_000, more in 0_u64..5000, doubling in 1_u64..3000) {
-        let (young, old) = (grown(ppm, steps, doubling), grown(ppm, steps + more, doubling));
-        prop_assert!(ppm <= young && young <= old && old <= WHOLE_PPM);
+#[test]
+fn a_new_block_draws_as_the_profile_says() {
+    let profile = levels(&[20_000, 500], &[40_000, 2_000_000]);
+    let law = law();
+    let mut flash = ReadVariation::new(Some(&assumed(300)), Some(&profile), 1);
+    let mut other = flash.clone();
+    for _ in 0..10_000 {
+        assert_eq!(flash.of_flash_ns(50_000, &law, 0), other.around_ns(50_000));
     }
 }

@@ -1,0 +1,263 @@
+//! Wear and error rates of the superblocks of a drive, and its spare blocks.
+//!
+//! Per superblock: erases, reads since it was opened, and when that was. From these the row of [`crate::ageing`]'s table
+//! follows, which a read looks up. It is computed again when the superblock is opened, when it has been read so often that the row
+//! may change, and when patrol visits it: not with every read, and not as time passes.
+//!
+//! A superblock is *due* for refresh when more than [`DUE_SHARE`] of its reads need retries, and its error rate is at least
+//! [`DUE_FACTOR`] times what it would be directly after programming.
+//!
+//! Blocks fail when they are erased, at the rate of the law; spare blocks replace them, and after those every superblock's worth of
+//! failed blocks takes a superblock out of use.
+//!
+//! # Non-goals
+//! Which block of a superblock failed; wear of SLC superblocks, which need no retries; reads by garbage collection, one per page.
+
+use assay_units::Rng;
+
+use crate::ageing::{AgeingLaw, SPARE_SHARE, WHOLE};
+use crate::options::Age;
+use crate::profile::NandProfile;
+
+/// Share of reads with retries above which a superblock is refreshed, of [`WHOLE`]; assumed: one in sixteen.
+const DUE_SHARE: u64 = WHOLE / 16;
+/// Least gain of a refresh; assumed.
+const DUE_FACTOR: f64 = 2.0;
+/// Reads of a due superblock between two pieces of its refresh; assumed.
+const REFRESH_STEP_READS: u32 = 32;
+/// Nanoseconds of a year of 8,760 hours.
+const YEAR_NS: f64 = 8_760.0 * 3.6e12;
+/// Programmed before power-on.
+const BEFORE: u64 = u64::MAX;
+
+/// Wear of a drive, as its health log shows it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct WearCounters {
+    /// Mean, least and most program/erase cycles of the multi-bit superblocks.
+    pub mean_cycles: u64,
+    pub least_cycles: u64,
+    pub most_cycles: u64,
+    /// Mean cycles over rated ones, in per cent.
+    pub used_percent: u64,
+    /// Spare blocks left, in per cent.
+    pub spare_percent: u8,
+    /// Blocks that failed.
+    pub bad_blocks: u64,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Block {
+    /// Reads until the row is computed again.
+    left: u32,
+    row: u16,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct History {
+    /// Including those before power-on.
+    cycles: u64,
+    /// Reads until `left` was last set, and what it was set to.
+    reads: u64,
+    step: u32,
+    opened_ns: u64,
+}
+
+#[derive(Clone, Debug)]
+pub struct Wear {
+    law: AgeingLaw,
+    blocks: Vec<Block>,
+    histories: Vec<History>,
+    /// Retention at power-on in years at 30 C.
+    years: f64,
+    /// Blocks of a superblock, and dies over which its reads are spread.
+    superblock_blocks: u64,
+    dies: f64,
+    bad_blocks: u64,
+    spare_blocks: u64,
+    /// Sum of the erases since power-on.
+    erased: u64,
+    age: Age,
+    failures: Rng,
+    /// 1/1024ths by which programs are shorter and erases longer, per superblock.
+    changes: Vec<(u16, u16)>,
+}
+
+impl Wear {
+    /// `multi` multi-bit superblocks of this age.
+    pub fn new(nand: &NandProfile, multi: u32, age: Age, seed: u64) -> Wear {
+        let law = AgeingLaw::new(nand);
+        let dies = u64::from(nand.dies.value);
+        let superblock_blocks = dies * u64::from(nand.planes.value);
+        let all_blocks = superblock_blocks * u64::from(multi);
+        let cycles = u64::from(age.cycles);
+        let failed = law.failed_share(cycles) * all_blocks as f64;
+        let history = History {
+            cycles,
+            reads: 0,
+            step: 0,
+            opened_ns: BEFORE,
+        };
+        let mut wear = Wear {
+            blocks: vec![Block { left: 0, row: 0 }; multi as usize],
+            histories: vec![history; multi as usize],
+            years: AgeingLaw::retention_years(age),
+            superblock_blocks,
+            dies: dies as f64,
+            bad_blocks: failed as u64,
+            spare_blocks: (SPARE_SHARE * all_blocks as f64) as u64,
+            erased: 0,
+            age,
+            failures: Rng::stream(seed, "block failures"),
+            changes: vec![changes_of(&law, cycles); multi as usize],
+            law,
+        };
+        if multi > 0 {
+            wear.compute(0, 0);
+            let (block, history) = (wear.blocks[0], wear.histories[0]);
+            wear.blocks.fill(block);
+            wear.histories.fill(history);
+        }
+        wear
+    }
+
+    pub fn law(&self) -> &AgeingLaw {
+        &self.law
+    }
+
+    pub fn is_aged(&self) -> bool {
+        self.age.cycles > 0 || self.age.retention_hours > 0
+    }
+
+    /// Row of a superblock; 0 for SLC and map pages, which need no retries.
+    #[inline]
+    pub fn row(&self, superblock: u32) -> usize {
+        let block = self.blocks.get(superblock as usize);
+        block.map_or(0, |block| block.row.into())
+    }
+
+    /// Count a read; whether to [`Wear::examine`] the superblock.
+    #[inline]
+    pub fn count_read(&mut self, superblock: u32) -> bool {
+        let Some(block) = self.blocks.get_mut(superblock as usize) else {
+            return false;
+        };
+        block.left = block.left.wrapping_sub(1);
+        block.left == 0
+    }
+
+    /// Compute the row of a multi-bit superblock at `now_ns`; whether it is due for refresh.
+    pub fn examine(&mut self, superblock: u32, now_ns: u64) -> bool {
+        let index = superblock as usize;
+        let left = self.blocks[index].left;
+        self.histories[index].reads += u64::from(self.histories[index].step - left);
+        self.compute(index, now_ns);
+        let is_due = self.is_due(superblock);
+        if is_due {
+            self.set_step(index, REFRESH_STEP_READS);
+        }
+        is_due
+    }
+
+    /// Whether a superblock was due when it was last examined.
+    pub fn is_due(&self, superblock: u32) -> bool {
+        let row = self.row(superblock);
+        let cycles = self.histories[superblock as usize].cycles;
+        let least = self.law.row(self.law.growth(cycles, 0.0, 0.0));
+        u64::from(self.law.shares(row)[0]) > DUE_SHARE
+            && row >= least + AgeingLaw::rows_of(DUE_FACTOR)
+    }
+
+    fn compute(&mut self, index: usize, now_ns: u64) {
+        let history = self.histories[index];
+        let years = match history.opened_ns {
+            BEFORE => self.years + now_ns as f64 / YEAR_NS,
+            at_ns => now_ns.saturating_sub(at_ns) as f64 / YEAR_NS,
+        };
+        let reads = history.reads as f64 / self.dies;
+        let growth = self.law.growth(history.cycles, years, reads);
+        let row = self.law.row(growth);
+        self.blocks[index].row = row as u16;
+        let until = self.law.end_of_row(row) - growth;
+        let reads = until / self.law.disturb_of(history.cycles) * self.dies;
+        // A conversion to an integer saturates.
+        self.set_step(index, (reads as u32).saturating_add(1));
+    }
+
+    fn set_step(&mut self, index: usize, reads: u32) {
+        self.blocks[index].left = reads;
+        self.histories[index].step = reads;
+    }
+
+    /// An erased superblock is written from now on.
+    pub fn open(&mut self, superblock: u32, now_ns: u64) {
+        if let Some(history) = self.histories.get_mut(superblock as usize) {
+            (history.reads, history.opened_ns) = (0, now_ns);
+            self.compute(superblock as usize, now_ns);
+        }
+    }
+
+    /// A superblock is erased: blocks may fail.
+    pub fn erase(&mut self, superblock: u32) {
+        let Some(history) = self.histories.get_mut(superblock as usize) else {
+            return;
+        };
+        let before = self.law.failed_share(history.cycles);
+        history.cycles += 1;
+        self.erased += 1;
+        let share = self.law.failed_share(history.cycles) - before;
+        self.changes[superblock as usize] = changes_of(&self.law, history.cycles);
+        // As many as the mean, a fraction being a chance of one more.
+        let mean = share * self.superblock_blocks as f64;
+        let whole = mean as u64;
+        let chance = ((mean - whole as f64) * WHOLE as f64) as u64;
+        self.bad_blocks += whole + u64::from(self.failures.below(WHOLE) < chance);
+    }
+
+    /// Time to program a group of a superblock that takes this long when new.
+    #[inline]
+    pub fn program_ns(&self, superblock: u32, new_ns: u64) -> u64 {
+        match self.changes.get(superblock as usize) {
+            Some(&(shorter, _)) => new_ns - ((new_ns * u64::from(shorter)) >> 10),
+            None => new_ns,
+        }
+    }
+
+    /// Time to erase a superblock that takes this long when new.
+    pub fn erase_ns(&self, superblock: u32, new_ns: u64) -> u64 {
+        match self.changes.get(superblock as usize) {
+            Some(&(_, longer)) => new_ns + ((new_ns * u64::from(longer)) >> 10),
+            None => new_ns,
+        }
+    }
+
+    /// Superblocks that spare blocks cannot keep in use any more.
+    pub fn lost_superblocks(&self) -> u64 {
+        let beyond = self.bad_blocks.saturating_sub(self.spare_blocks);
+        beyond.div_ceil(self.superblock_blocks)
+    }
+
+    pub fn counters(&self) -> WearCounters {
+        let superblocks = self.histories.len() as u64;
+        let mean_cycles = u64::from(self.age.cycles) + self.erased / superblocks.max(1);
+        let cycles = || self.histories.iter().map(|history| history.cycles);
+        let good = self.spare_blocks.saturating_sub(self.bad_blocks);
+        WearCounters {
+            mean_cycles,
+            least_cycles: cycles().min().unwrap_or(0),
+            most_cycles: cycles().max().unwrap_or(0),
+            used_percent: mean_cycles * 100 / u64::from(self.law.rated_cycles()),
+            // A drive without spare blocks lost none of them.
+            spare_percent: (good * 100).checked_div(self.spare_blocks).unwrap_or(100) as u8,
+            bad_blocks: self.bad_blocks,
+        }
+    }
+}
+
+fn changes_of(law: &AgeingLaw, cycles: u64) -> (u16, u16) {
+    let (shorter, longer) = law.time_changes(cycles);
+    (shorter as u16, longer as u16)
+}
+
+#[cfg(test)]
+#[path = "../tests/unit/wear.rs"]
+mod tests;
