@@ -383,6 +383,13 @@ impl Profile {
         table.try_into::<Profile>()?.validated()
     }
 
+    /// Whether a built-in profile has no fitted number: it is made of hardware facts and assumptions alone. `false` of other names.
+    pub fn is_from_facts_alone(name: &str) -> bool {
+        let numbers = Profile::builtin_text(name).and_then(Profile::numbers);
+        let is_fitted = |n: &ProfileNumber| n.provenance == Provenance::Fitted;
+        numbers.is_ok_and(|numbers| !numbers.iter().any(is_fitted))
+    }
+
     /// Every number of a profile text with its provenance, by sorted path.
     pub fn numbers(text: &str) -> Result<Vec<ProfileNumber>, ProfileError> {
         let mut out = Vec::new();

@@ -8,7 +8,7 @@ use assay_device::identity::{DriveInfo, DriveKind};
 use assay_device::nvme::display;
 use assay_device::session::DriveSession;
 use assay_device::spec::{DriveSpec, SpecKind};
-use assay_ssd::published;
+use assay_ssd::{Profile, published};
 use assay_store::model::{self, BuildRecord, Manifest, PredictiveFactors, Published, SCHEMA};
 use assay_units::text::format_size;
 
@@ -223,6 +223,7 @@ pub fn details(info: &DriveInfo) -> BTreeMap<String, String> {
         ("polling queues", yes_no(info.io_poll)),
         ("write cache", info.write_cache.clone()),
         ("rotational", yes_no(info.rotational)),
+        ("profile", facts_alone(info)),
         ("NUMA node", number(info.numa_node)),
         ("partition of", info.partition_of.clone()),
         ("namespace", namespace(info)),
@@ -243,6 +244,13 @@ pub fn details(info: &DriveInfo) -> BTreeMap<String, String> {
         ),
     ];
     known(details)
+}
+
+/// That a simulated drive's profile was fitted to nothing; none of other drives.
+fn facts_alone(info: &DriveInfo) -> Option<String> {
+    let profile = info.profile.as_deref()?;
+    let text = "from hardware facts alone, fitted to no figure: every figure is a prediction";
+    Profile::is_from_facts_alone(profile).then(|| text.to_owned())
 }
 
 fn known<const N: usize>(details: [(&str, Option<String>); N]) -> BTreeMap<String, String> {

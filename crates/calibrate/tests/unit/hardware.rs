@@ -98,8 +98,8 @@ fn what_breaks_a_rule_is_refused_with_line_and_key() {
         ),
         (
             "value = \"samsung-polaris\"",
-            "value = \"samsung-elpis\"",
-            "\"samsung-elpis\" has no table of its own",
+            "value = \"samsung-unknown\"",
+            "\"samsung-unknown\" has no table of its own",
         ),
         ("[660, 660]", "[660, 600]", "[lowest, highest]"),
         (

@@ -68,6 +68,8 @@ pub fn run(output: Output) -> anyhow::Result<CommandOutcome> {
             let size = format_size(profile.identity.capacity_bytes.value);
             let version = nvme_version(profile).unwrap_or("SATA");
             let fidelity = match fidelity(&profile.name) {
+                // No number was fitted: hardware facts and assumptions alone.
+                None if *fitted == 0 => format!("{:>15}", "facts only"),
                 None => format!("{:>15}", "-"),
                 Some(f) => {
                     let met = format!("{} of {}", f.met, f.count);
@@ -78,7 +80,7 @@ pub fn run(output: Output) -> anyhow::Result<CommandOutcome> {
             let _ = writeln!(text, "  {drive}  {numbers:<26}  {fidelity}");
         }
         text.push_str(
-            "  Errors against published figures; docs/fidelity.md lists all figures, and those that were predicted.\n",
+            "  Errors against published figures; docs/fidelity.md lists all figures, and those that were predicted.\n  Facts only: made of hardware facts, fitted to nothing; its figures are predictions.\n",
         );
         text.push_str("\nnull: measures assay's own overhead. `assay probe DRIVE` shows one drive in detail.\n");
         text
@@ -94,6 +96,7 @@ pub fn run(output: Output) -> anyhow::Result<CommandOutcome> {
                 "capacity_bytes": p.identity.capacity_bytes.value,
                 "simulated": true,
                 "numbers": { "published": published, "fitted": fitted, "assumed": assumed },
+                "facts_only": *fitted == 0,
                 "fidelity": fidelity(&p.name).map(super::fit::summary),
             })).collect::<Vec<_>>(),
         })

@@ -28,4 +28,7 @@ builtin! {
     "intel-p3700",
     "crucial-mx300",
     "samsung-983-zet",
+    "samsung-980-pro",
+    "samsung-pm9d3a",
+    "solidigm-d5-p5336",
 }
