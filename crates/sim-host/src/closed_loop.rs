@@ -2,6 +2,13 @@
 //!
 //! A thread submits the next I/O of a slot at the completion of the last. Latency counts from then, as assay's engine
 //! counts it: the host overhead on the way to the drive is part of what a program sees.
+//!
+//! An I/O longer than the host's longest command ([`BenchProfile::max_io_bytes`]) is sent in pieces, each when the one before has
+//! completed and at the host overhead again, as DragonFly BSD does with reads and writes of a raw device (`physio` in
+//! `sys/kern/kern_physio.c`: `dev_dstrategy`, then `biowait`, per piece of `si_iosize_max`, which `sys/dev/disk/nvme/nvme_disk.c` sets
+//! to MAXPHYS, 128 KiB).
+//!
+//! [`BenchProfile::max_io_bytes`]: assay_ssd::profile::BenchProfile::max_io_bytes
 
 use assay_ssd::{Command, Completion, Drive};
 use assay_units::Nanos;
@@ -11,6 +18,35 @@ use crate::processors::HostProcessors;
 
 /// Between the first I/Os of two slots, in nanoseconds: threads do not start in the same instant.
 const STAGGER_NS: u64 = 100;
+/// The same where long I/Os are sent in pieces: about the time to fork a process. Threads that start together would send all first pieces,
+/// then all second ones, for ever.
+const FORK_NS: u64 = 100_000;
+
+/// The pieces of long I/Os.
+#[derive(Clone, Debug)]
+struct Pieces {
+    longest_bytes: u32,
+    /// Per slot: what is left of its I/O beyond the piece in flight.
+    left: Vec<Option<Command>>,
+}
+
+impl Pieces {
+    /// The next piece of a slot's I/O, which is `begun` if none is under way.
+    #[inline]
+    fn next(&mut self, slot: u32, begun: impl FnOnce(u32) -> Command) -> Command {
+        let left = &mut self.left[slot as usize];
+        let mut piece = left.take().unwrap_or_else(|| begun(slot));
+        if piece.len_bytes > self.longest_bytes {
+            *left = Some(Command {
+                offset_bytes: piece.offset_bytes + u64::from(self.longest_bytes),
+                len_bytes: piece.len_bytes - self.longest_bytes,
+                ..piece
+            });
+            piece.len_bytes = self.longest_bytes;
+        }
+        piece
+    }
+}
 
 /// A drive under closed-loop load.
 #[derive(Clone, Debug)]
@@ -19,6 +55,7 @@ pub struct ClosedLoop {
     depth: u32,
     /// Per slot: when its I/O in flight was submitted.
     submitted: Vec<Nanos>,
+    pieces: Pieces,
     completions: Vec<Completion>,
 }
 
@@ -29,6 +66,10 @@ impl ClosedLoop {
             events: EventLoop::new(drive, TieOrder::Slot),
             depth: 1,
             submitted: Vec::new(),
+            pieces: Pieces {
+                longest_bytes: u32::MAX,
+                left: Vec::new(),
+            },
             completions: Vec::new(),
         }
     }
@@ -49,14 +90,20 @@ impl ClosedLoop {
         self.events.set_processors(processors);
         self.depth = depth;
         self.submitted = vec![now; (threads * depth) as usize];
+        let longest = self.events.drive().profile().bench.max_io_bytes.as_ref();
+        self.pieces = Pieces {
+            longest_bytes: longest.map_or(u32::MAX, |longest| longest.value),
+            left: vec![None; (threads * depth) as usize],
+        };
+        let stagger_ns = longest.map_or(STAGGER_NS, |_| FORK_NS);
         for slot in 0..threads * depth {
-            let at = now + Nanos(u64::from(slot) * STAGGER_NS);
+            let at = now + Nanos(u64::from(slot) * stagger_ns);
             self.events.arrive(slot, at);
         }
     }
 
     /// Process events up to the next completions, if they come by `until`: `command` makes a slot's next I/O, `completed`
-    /// takes its latency.
+    /// takes its last completion and its latency.
     #[inline]
     pub fn step(
         &mut self,
@@ -64,11 +111,17 @@ impl ClosedLoop {
         mut command: impl FnMut(u32) -> Command,
         mut completed: impl FnMut(&Completion, Nanos),
     ) -> bool {
-        let start = |drive: &mut Drive, at, slot| drive.submit(at, command(slot));
+        let pieces = &mut self.pieces;
+        let start = |drive: &mut Drive, at, slot| drive.submit(at, pieces.next(slot, &mut command));
         let events = &mut self.events;
         let went_on = events.advance_to_completion(until, start, &mut self.completions);
         for completion in &self.completions {
             let slot = completion.tag;
+            if completion.status.is_ok() && self.pieces.left[slot as usize].is_some() {
+                events.submit(slot / self.depth, slot, completion.at);
+                continue;
+            }
+            self.pieces.left[slot as usize] = None;
             let submitted = &mut self.submitted[slot as usize];
             completed(completion, completion.at - *submitted);
             *submitted = completion.at;
@@ -125,3 +178,7 @@ impl ClosedLoop {
         }
     }
 }
+
+#[cfg(test)]
+#[path = "../tests/unit/closed_loop.rs"]
+mod tests;

@@ -108,6 +108,10 @@ pub struct Drive {
     map_cache: Option<Box<MapCache>>,
     prefetch: Prefetcher,
     read_cache: Option<ReadCache>,
+    /// Reads that the controller works on at a time.
+    read_slots: Option<CommandSlots>,
+    /// How long the core of the read under way waited for one.
+    slot_wait_ns: u64,
     thermal: Thermal,
     power: PowerStates,
     coalescer: Option<Coalescer>,
@@ -212,6 +216,9 @@ impl Drive {
             medium,
             map_cache: map_cache.map(Box::new),
             read_cache: profile.data_path.read_cache.as_ref().map(ReadCache::new),
+            read_slots: (profile.firmware.read_slots.as_ref())
+                .map(|slots| CommandSlots::new(slots.value)),
+            slot_wait_ns: 0,
             slots: sata.map(|sata| CommandSlots::new(sata.queue_depth.value)),
             prefetch: Prefetcher::new(
                 ahead.window_bytes.value,

@@ -244,7 +244,18 @@ impl Ftl {
         if limit <= 1 {
             return limit;
         }
-        let limit = self.nand.units_in_sense(physical, limit);
+        self.mapped_run(unit, physical, self.nand.units_in_sense(physical, limit))
+    }
+
+    /// As [`Ftl::run`], of a sense by [`Ftl::read_ahead`].
+    #[inline]
+    pub fn run_ahead(&self, unit: u32, physical: u32, limit: u32) -> u32 {
+        self.mapped_run(unit, physical, self.nand.units_ahead(physical, limit))
+    }
+
+    /// How many units from `unit` on, at most `limit` and at least one, lie one after the other from `physical` on.
+    #[inline]
+    fn mapped_run(&self, unit: u32, physical: u32, limit: u32) -> u32 {
         let mut run = 1;
         while run < limit && self.map.get(unit + run) == physical + run {
             run += 1;
@@ -272,6 +283,25 @@ impl Ftl {
             self.examine_read(superblock, now_ns, issue_ns);
         }
         read_ns
+    }
+
+    /// As [`Ftl::read`] for read-ahead, which takes the stripes of a page with one sense, see [`crate::nand`].
+    #[inline]
+    pub fn read_ahead(
+        &mut self,
+        now_ns: u64,
+        issue_ns: u64,
+        physical: u32,
+        extent: (u32, u32),
+    ) -> u64 {
+        if !self.nand.reads_ahead_whole {
+            return self.read(now_ns, issue_ns, physical, extent);
+        }
+        if self.blocks.is_open(physical >> self.shift) && self.is_in_open_group(physical) {
+            return issue_ns;
+        }
+        let sense = self.nand.locate(physical);
+        self.read_sense(now_ns, issue_ns, physical, extent, sense)
     }
 
     #[inline(never)]

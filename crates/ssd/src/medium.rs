@@ -44,6 +44,8 @@ flash_only! {
     [] sequential(unit: u32) -> u32, map.sequential, else unit;
     /// How many units from `unit` (at `physical`), at most `limit`, one access delivers.
     [] run(unit: u32, physical: u32, limit: u32) -> u32, run, else limit.min(1);
+    /// As [`Medium::run`], of an access by [`Medium::read_ahead`].
+    [] run_ahead(unit: u32, physical: u32, limit: u32) -> u32, run_ahead, else limit.min(1);
     /// Flash pages that `sectors` sectors of a run touch; one per unit of other media.
     [] pages_touched(physical: u32, units: u32, sectors: u32) -> u32, nand.pages_touched, else units;
     [mut] unmap(first: u32, end: u32) -> (), unmap, else ();
@@ -91,6 +93,21 @@ impl Medium {
     pub fn read(&mut self, now_ns: u64, issue_ns: u64, physical: u32, extent: (u32, u32)) -> u64 {
         match self {
             Medium::Flash(ftl) => ftl.read(now_ns, issue_ns, physical, extent),
+            Medium::InPlace(media) => media.read(now_ns, issue_ns, physical),
+        }
+    }
+
+    /// As [`Medium::read`] for read-ahead, see [`Ftl::read_ahead`].
+    #[inline]
+    pub fn read_ahead(
+        &mut self,
+        now_ns: u64,
+        issue_ns: u64,
+        physical: u32,
+        extent: (u32, u32),
+    ) -> u64 {
+        match self {
+            Medium::Flash(ftl) => ftl.read_ahead(now_ns, issue_ns, physical, extent),
             Medium::InPlace(media) => media.read(now_ns, issue_ns, physical),
         }
     }

@@ -7,7 +7,9 @@
 //! With a shorter stripe (`stripe_bytes`), the units of a row of groups lie on the dies in turn, stripe by stripe: with stripes of
 //! one page, planes come last, as by the default of MQSim (`Plane_Allocation_Scheme` CWDP: channel, way, die, plane; the schemes are those
 //! of A. Tavakkol et al., "Performance Evaluation of Dynamic Page Allocation Strategies in SSDs", ACM TOMPECS, 2016, pages 7:1 to 7:33).
-//! Reads then occupy one die per stripe. Programs and garbage collection, which take whole rows, do not depend on it.
+//! Reads then occupy one die per stripe. Programs and garbage collection, which take whole rows, do not depend on it. Nor does
+//! read-ahead where stripes are shorter than a page: over a window of many rows the stripes of a page are read with one sense,
+//! which is counted as if they lay side by side.
 //!
 //! # Timing
 //! A read occupies its die for the page type's read time (and, without a cache register, until its data has left); the
@@ -123,6 +125,8 @@ pub struct Nand {
     unit: MapUnit,
     /// Units of a stripe, where that is not a sense.
     stripe_units: Option<FastDiv>,
+    /// Read-ahead takes the stripes of a page with one sense.
+    pub reads_ahead_whole: bool,
     page_types: FastDiv,
     program_types: FastDiv,
     multi: SuperblockGeometry,
@@ -174,6 +178,8 @@ impl Nand {
             page_sectors: (page / MAP_UNIT_BYTES) as u32,
             unit,
             stripe_units: stripe_units(nand).map(FastDiv::new),
+            reads_ahead_whole: (nand.stripe_bytes.as_ref())
+                .is_some_and(|stripe| stripe.value < nand.page_bytes.value),
             page_types: FastDiv::new(nand.read_ns.value.len() as u32),
             program_types: FastDiv::new(nand.program_ns.value.len() as u32),
             multi,
@@ -227,9 +233,21 @@ impl Nand {
     /// How many of the units from `physical` on, at most `limit`, one sense delivers.
     #[inline]
     pub fn units_in_sense(&self, physical: u32, limit: u32) -> u32 {
-        let geometry = self.geometry(physical);
+        let units = self.stripe_units;
+        self.units_within(physical, limit, units)
+    }
+
+    /// As [`Nand::units_in_sense`], for read-ahead.
+    #[inline]
+    pub fn units_ahead(&self, physical: u32, limit: u32) -> u32 {
+        let units = self.stripe_units.filter(|_| !self.reads_ahead_whole);
+        self.units_within(physical, limit, units)
+    }
+
+    #[inline]
+    fn units_within(&self, physical: u32, limit: u32, stripe: Option<FastDiv>) -> u32 {
         let within = physical & ((1 << self.shift) - 1);
-        let units = self.stripe_units.unwrap_or(geometry.sense_units);
+        let units = stripe.unwrap_or(self.geometry(physical).sense_units);
         let (_, within) = units.div_rem(within);
         limit.min(units.divisor - within)
     }

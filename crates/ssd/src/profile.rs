@@ -163,7 +163,8 @@ pub struct FirmwareProfile {
     pub read_split_ns: Option<Sourced<u64>>,
     /// Core time per NAND page read, in nanoseconds.
     pub read_page_ns: Sourced<u64>,
-    /// Whether a read of one block skips `read_page_ns`; inferred (`profiles/plextor-m8pe-g.toml`). Absent: no.
+    /// Whether hardware alone reads one block, without `read_page_ns` and one of `read_slots`; inferred
+    /// (`profiles/plextor-m8pe-g.toml`). Absent: no.
     pub read_block_by_hardware: Option<Sourced<bool>>,
     /// Core time per KiB read, in nanoseconds.
     pub read_kib_ns: Sourced<u64>,
@@ -171,6 +172,9 @@ pub struct FirmwareProfile {
     /// the read and occupies nothing, as NVMeVirt's `fw_4kb_rd_lat` (21.5 us for a 970 PRO). Absent: 0. That of a write is
     /// `buffer.ack_ns`.
     pub read_latency_ns: Option<Sourced<u64>>,
+    /// Reads that the controller works on at a time, from the start of their core's time to the end of their data; the core that takes one
+    /// more waits for a slot. Inferred (`profiles/plextor-m8pe-g.toml`). Absent: as many as the queues hold.
+    pub read_slots: Option<Sourced<u8>>,
     /// Core time per write command in nanoseconds.
     pub write_command_ns: Sourced<u64>,
     /// Core time per mapping unit written, in nanoseconds.
@@ -191,6 +195,11 @@ pub struct DataPathProfile {
     pub direct_limit_bytes: Sourced<u64>,
     /// Setup time of the path per read of flash (descriptors, DMA), in nanoseconds. Absent: 0.
     pub setup_ns: Option<Sourced<u64>>,
+    /// Additional time per read of flash whose buffer has more than two memory pages of 4 KiB, in nanoseconds: the path's DMA engine fetches
+    /// a PRP list from host memory before it can address the data (NVM Express Base Specification 1.4, section 4.3; buffers are
+    /// page-aligned). It occupies the path, as an engine with one context waits for a round trip over PCIe; where lists are fetched
+    /// during the sense, it is absent: 0.
+    pub prp_list_ns: Option<Sourced<u64>>,
     /// Fast memory for read data. Absent: as large as needed.
     pub read_cache: Option<ReadCacheProfile>,
 }
@@ -330,6 +339,9 @@ pub struct BenchProfile {
     pub host_overhead_ns: Sourced<u64>,
     /// Processors that give this time (crate `sim-host`). Absent: one per thread.
     pub host_cores: Option<Sourced<u16>>,
+    /// Longest command of the host's raw I/O in bytes: the host sends the pieces of a longer I/O one after the other. Applied to the
+    /// published measurements; the jobs of other users send pieces at once, as the Linux block layer does. Absent: no limit.
+    pub max_io_bytes: Option<Sourced<u32>>,
 }
 
 /// A profile number with its path, for listings.

@@ -9,6 +9,7 @@ use crate::map::UNMAPPED;
 use crate::map_unit::{MapUnit, sectors_touched};
 use crate::prefetch::PrefetchHit;
 use crate::profile::{MAP_UNIT_BYTES, Profile};
+use crate::sata::CommandSlots;
 use crate::sourced::value_or;
 use crate::thermal::core_energy_nj;
 
@@ -25,8 +26,8 @@ pub(super) struct Costs {
     read_kib_ns: u64,
     /// Time of a read beside its core.
     read_latency_ns: u64,
-    /// Data path setup time per read of flash.
-    path_setup_ns: u64,
+    /// Data path setup time per read of flash, and of one that needs a PRP list.
+    path_setup_ns: [u64; 2],
     write_command_ns: u64,
     write_unit_ns: u64,
     other_command_ns: u64,
@@ -66,7 +67,8 @@ impl Costs {
             read_by_hardware_bytes: if by_hardware { block_bytes } else { 0 },
             read_kib_ns: scaled(firmware.read_kib_ns.value),
             read_latency_ns: scaled(value_or(&firmware.read_latency_ns, 0)),
-            path_setup_ns: scaled(value_or(&profile.data_path.setup_ns, 0)),
+            path_setup_ns: [0, value_or(&profile.data_path.prp_list_ns, 0)]
+                .map(|list_ns| scaled(value_or(&profile.data_path.setup_ns, 0) + list_ns)),
             write_command_ns: scaled(firmware.write_command_ns.value),
             write_unit_ns: scaled(firmware.write_unit_ns.value),
             other_command_ns: scaled(firmware.other_command_ns.value),
@@ -95,6 +97,19 @@ impl Costs {
         self.read_command_ns.min(writes_ns)
     }
 }
+
+/// A read when a core takes it.
+#[derive(Clone, Copy)]
+struct ReadStart {
+    now_ns: u64,
+    /// When it has a slot.
+    begin_ns: u64,
+    route: Route,
+}
+
+/// Longest read of a page-aligned buffer whose memory pages of 4 KiB the command itself points to, by PRP entries 1 and 2; a longer one
+/// has a PRP list in host memory (NVM Express Base Specification 1.4, section 4.3).
+const PRP_POINTERS_BYTES: u64 = 2 * 4096;
 
 /// Core busy until, command done (without completion entry), status.
 type CommandTiming = (u64, u64, Status);
@@ -150,8 +165,9 @@ impl Drive {
         command_nj: u64,
         clock: usize,
     ) -> CommandTiming {
+        let waited_ns = std::mem::take(&mut self.slot_wait_ns);
         let costs = &self.costs[clock];
-        let (percent, mut core_ns) = (costs.data_path_percent, outcome.0 - now_ns);
+        let (percent, mut core_ns) = (costs.data_path_percent, outcome.0 - now_ns - waited_ns);
         if clock > 0 {
             // A slower clock stretches the work; its energy stays.
             core_ns = core_ns * 100 / percent;
@@ -221,18 +237,43 @@ impl Drive {
     fn read(&mut self, now_ns: u64, offset: u64, len: u64, clock: usize) -> CommandTiming {
         self.medium.apply_map_updates();
         self.host.host_bytes_read += len;
-        let route = self.route(now_ns, len);
+        let start = self.read_start(now_ns, len);
         let hit = self.prefetch.lookup(offset, len);
         let (first, last) = units_of(self.unit, offset, len.max(1));
         let outcome = if hit.is_none() && first == last && len > 0 {
-            self.read_unit(now_ns, offset, len, clock, route)
+            self.read_unit(start, offset, len, clock)
         } else {
-            self.read_units::<false>(now_ns, offset, len, clock, hit, route)
+            self.read_units::<false>(start, offset, len, clock, hit)
         };
         if let Some(cache) = &mut self.read_cache {
             cache.end(outcome.1, len);
         }
+        if let Some(slots) = self.slots_for(len) {
+            slots.hold(outcome.1);
+        }
         outcome
+    }
+
+    /// The slots of which a read of `len` bytes takes one, if any.
+    #[inline(always)]
+    fn slots_for(&mut self, len: u64) -> Option<&mut CommandSlots> {
+        let by_hardware = len <= self.costs[0].read_by_hardware_bytes;
+        self.read_slots.as_mut().filter(|_| !by_hardware)
+    }
+
+    /// Start of a read of `len` bytes that a core takes at `now_ns`; its core waits for a slot.
+    #[inline(always)]
+    fn read_start(&mut self, now_ns: u64, len: u64) -> ReadStart {
+        let mut begin_ns = now_ns;
+        if let Some(slots) = self.slots_for(len) {
+            begin_ns = slots.admit(now_ns);
+            self.slot_wait_ns = begin_ns - now_ns;
+        }
+        ReadStart {
+            now_ns,
+            begin_ns,
+            route: self.route(begin_ns, len),
+        }
     }
 
     /// Route of a read of `len` bytes, whose buffer is taken.
@@ -251,25 +292,29 @@ impl Drive {
         let len = u64::from(sub.len_bytes);
         self.medium.apply_map_updates();
         self.host.host_bytes_read += len;
-        let route = self.link.route(len);
-        self.read_units::<true>(now_ns, sub.offset_bytes, len, clock, None, route)
+        let start = ReadStart {
+            now_ns,
+            begin_ns: now_ns,
+            route: self.link.route(len),
+        };
+        self.read_units::<true>(start, sub.offset_bytes, len, clock, None)
     }
 
     /// [`Drive::read`] of several units, or with read-ahead; or [`Drive::verify`].
     #[inline(never)]
     fn read_units<const VERIFY: bool>(
         &mut self,
-        now_ns: u64,
+        start: ReadStart,
         offset: u64,
         len: u64,
         clock: usize,
         hit: Option<PrefetchHit>,
-        route: Route,
     ) -> CommandTiming {
+        let ReadStart { now_ns, route, .. } = start;
         let costs = self.costs[clock];
         let mut from = offset;
         let end = from + len;
-        let mut busy_ns = read_begun_ns(now_ns, offset, len, &costs);
+        let mut busy_ns = read_begun_ns(start.begin_ns, offset, len, &costs);
         let mut done_ns = busy_ns;
         let mut sent_bytes = 0;
         if let Some(hit) = hit
@@ -287,10 +332,11 @@ impl Drive {
             }
             let (first, last) = units_of(self.unit, from, end - from);
             let known_ns = self.lookup_map(now_ns, busy_ns, first, last);
-            let mut setup_ns = costs.path_setup_ns;
+            let needs_list = !VERIFY && len > PRP_POINTERS_BYTES;
+            let mut setup_ns = costs.path_setup_ns[usize::from(needs_list)];
             let mut unit = first;
             while unit <= last {
-                let (count, physical) = self.next_run(unit, last - unit + 1);
+                let (count, physical) = self.next_run::<false>(unit, last - unit + 1);
                 let (bytes, sectors) = overlap(self.unit, from, end, (unit, count));
                 let pages = self.pages_of(physical, count, sectors);
                 busy_ns += costs.read_pages_ns(pages, len) + ((bytes * costs.read_kib_ns) >> 10);
@@ -332,15 +378,15 @@ impl Drive {
     #[inline(always)]
     fn read_unit(
         &mut self,
-        now_ns: u64,
+        start: ReadStart,
         offset: u64,
         bytes: u64,
         clock: usize,
-        route: Route,
     ) -> CommandTiming {
+        let ReadStart { now_ns, route, .. } = start;
         let costs = &self.costs[clock];
         let unit = self.unit.of(offset);
-        let mut busy_ns = read_begun_ns(now_ns, offset, bytes, costs);
+        let mut busy_ns = read_begun_ns(start.begin_ns, offset, bytes, costs);
         let known_ns = self.lookup_map(now_ns, busy_ns, unit, unit);
         let costs = &self.costs[clock];
         busy_ns += (bytes * costs.read_kib_ns) >> 10;
@@ -356,7 +402,8 @@ impl Drive {
         let sectors = sectors_touched(offset, offset + bytes);
         let pages = self.medium.pages_touched(physical, 1, sectors);
         busy_ns += costs.read_pages_ns(pages, bytes);
-        let setup_ns = costs.path_setup_ns;
+        let needs_list = bytes > PRP_POINTERS_BYTES;
+        let setup_ns = costs.path_setup_ns[usize::from(needs_list)];
         let data_path_bytes = if clock == 0 {
             bytes
         } else {
@@ -380,7 +427,7 @@ impl Drive {
 
     /// Longest run from `unit` that one sense, or the map alone ([`UNMAPPED`]), answers: units and address.
     #[inline]
-    fn next_run(&self, unit: u32, limit: u32) -> (u32, u32) {
+    fn next_run<const AHEAD: bool>(&self, unit: u32, limit: u32) -> (u32, u32) {
         let mut physical = self.medium.locate(unit);
         if physical == UNMAPPED {
             if self.costs[0].skip_unmapped {
@@ -393,10 +440,15 @@ impl Drive {
             physical = self.medium.sequential(unit);
             return (1, physical);
         }
-        (self.medium.run(unit, physical, limit), physical)
+        let count = if AHEAD {
+            self.medium.run_ahead(unit, physical, limit)
+        } else {
+            self.medium.run(unit, physical, limit)
+        };
+        (count, physical)
     }
 
-    /// Read a byte range ahead into the buffer, without per-page firmware time.
+    /// Read a byte range ahead into the buffer, whole pages at once and without per-page firmware time.
     fn read_ahead(
         &mut self,
         now_ns: u64,
@@ -414,12 +466,12 @@ impl Drive {
         let issue_ns = self.lookup_map(now_ns, issue_ns, first, last);
         let mut unit = first;
         while unit <= last {
-            let (count, physical) = self.next_run(unit, last - unit + 1);
+            let (count, physical) = self.next_run::<true>(unit, last - unit + 1);
             let mut ready_ns = issue_ns;
             if physical != UNMAPPED {
                 let bytes = self.unit.start(count) * data_path_percent / 100;
                 let extent = (count, count * self.unit.sectors());
-                ready_ns = self.medium.read(now_ns, issue_ns, physical, extent);
+                ready_ns = self.medium.read_ahead(now_ns, issue_ns, physical, extent);
                 ready_ns = self
                     .link
                     .through_data_path(now_ns, ready_ns, (bytes, 0), route);

@@ -120,6 +120,10 @@ impl Profile {
             path.read_cache.as_ref().is_none_or(|cache| cache.exceeded_bytes_per_second.value >= 1_000_000)
                 => "data_path.read_cache.exceeded_bytes_per_second must be at least 1 MB/s";
             self.prefetch.streams.value <= 64 => "prefetch.streams must be at most 64";
+            absent_or(&self.firmware.read_slots, |&slots| slots > 0)
+                => "firmware.read_slots must not be 0; omit it for no limit";
+            absent_or(&self.bench.max_io_bytes, |&bytes| bytes > 0 && bytes.is_multiple_of(4096))
+                => "bench.max_io_bytes must be a multiple of 4096; omit it for no limit";
             absent_or(&self.bench.host_cores, |&cores| cores > 0)
                 => "bench.host_cores must not be 0; omit it for one per thread";
         }
@@ -249,7 +253,7 @@ impl Profile {
         check_times!("link", [&self.link]; fetch_ns completion_ns);
         check_times!("firmware", [&self.firmware]; read_command_ns read_partial_ns read_split_ns read_page_ns read_kib_ns
             read_latency_ns write_command_ns write_unit_ns other_command_ns);
-        check_times!("data_path", [&self.data_path]; setup_ns);
+        check_times!("data_path", [&self.data_path]; setup_ns prp_list_ns);
         check_times!("nand", [&self.nand]; read_ns read_jitter_ns read_sigma_ns program_ns erase_ns channel_command_ns);
         check_times!("buffer", [&self.buffer]; ack_ns ack_unit_ns);
         check_times!("bench", [&self.bench]; host_overhead_ns);

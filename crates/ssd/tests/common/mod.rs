@@ -48,10 +48,15 @@ pub struct Job {
     pub first: u64,
 }
 
-/// Run a job from `start` until `until` or `limit` commands; returns bytes moved and the last completion's time.
+/// Run a job from `start` until `until` or `limit` I/Os, each in pieces of at most the host's longest command, one after the other;
+/// returns bytes moved and the last completion's time.
 pub fn run(drive: &mut Drive, job: Job, start: Nanos, until: Nanos, limit: u64) -> (u64, Nanos) {
     let host = Nanos(drive.profile().bench.host_overhead_ns.value);
+    let longest = drive.profile().bench.max_io_bytes.as_ref();
+    let longest = longest.map_or(job.block, |longest| longest.value.min(job.block));
     let block = u64::from(job.block);
+    // Per thread: offset and bytes of the rest of its I/O.
+    let mut rest = vec![(0, 0); job.threads as usize];
     let region = (job.area / u64::from(job.threads)) & !(block - 1);
     let mut rng = Rng::stream(1, "offsets");
     let mut next = vec![job.first; job.threads as usize];
@@ -63,14 +68,14 @@ pub fn run(drive: &mut Drive, job: Job, start: Nanos, until: Nanos, limit: u64) 
     loop {
         let submit = ready.peek().map_or(Nanos::MAX, |&Reverse((at, _))| at);
         match drive.next_event() {
-            Some(event) if event <= submit || sent == limit => {
+            Some(event) if event <= submit => {
                 drive.advance(event, &mut out);
                 for completion in out.drain(..) {
                     assert_eq!(completion.status, Status::Ok);
                     assert!(completion.at >= last);
                     last = completion.at;
-                    done += 1;
-                    if completion.at < until {
+                    done += u64::from(rest[completion.tag as usize].1 == 0);
+                    if completion.at < until || rest[completion.tag as usize].1 > 0 {
                         ready.push(Reverse((completion.at + host, completion.tag)));
                     }
                 }
@@ -78,12 +83,19 @@ pub fn run(drive: &mut Drive, job: Job, start: Nanos, until: Nanos, limit: u64) 
             }
             _ => {}
         }
-        if sent == limit {
-            break;
-        }
         let Some(Reverse((at, thread))) = ready.pop() else {
             break;
         };
+        let left = &mut rest[thread as usize];
+        if left.1 > 0 {
+            let len = left.1.min(longest);
+            drive.submit(at, command(thread, job.op, left.0, len));
+            *left = (left.0 + u64::from(len), left.1 - len);
+            continue;
+        }
+        if sent == limit {
+            continue;
+        }
         let offset = if job.random {
             rng.below(job.area / block) * block
         } else {
@@ -91,7 +103,8 @@ pub fn run(drive: &mut Drive, job: Job, start: Nanos, until: Nanos, limit: u64) 
             next[thread as usize] = (at + block) % region;
             u64::from(thread) * region + at
         };
-        drive.submit(at, command(thread, job.op, offset, job.block));
+        drive.submit(at, command(thread, job.op, offset, longest));
+        *left = (offset + u64::from(longest), job.block - longest);
         sent += 1;
     }
     assert_eq!(sent, done, "every command completes once");
