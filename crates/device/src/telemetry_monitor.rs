@@ -42,7 +42,8 @@ impl TelemetryMonitor {
             // Opened in this thread: opening may hang on a removed drive.
             let mut device = health::open(&info);
             while requests.recv().is_ok() {
-                let health = device.as_mut().and_then(|port| health::read(port).ok());
+                let opened = device.as_mut();
+                let health = opened.and_then(|(port, log)| health::read(port, *log).ok());
                 let _ = reply.try_send(reading(&SystemRoot::host(), &info, health));
             }
         };

@@ -12,7 +12,7 @@ use assay_nvme_spec::log::{
     CommandEffectsLog, CriticalWarning, FirmwareSlotLog, LogId, OcpSmartLog, SmartLog,
     SupportedPagesLog, TelemetryHeader,
 };
-use assay_nvme_spec::nvm::{Read, Write};
+use assay_nvme_spec::nvm::{Flush, Read, Write};
 use assay_nvme_spec::opcode::{AdminOpcode, NvmOpcode};
 use assay_nvme_spec::{StatusCode, register};
 use assay_units::Nanos;
@@ -97,6 +97,42 @@ fn smart_counts_commands_and_data() {
     assert_eq!((log.power_cycles(), log.unsafe_shutdowns()), (2, 1));
 }
 
+/// The endurance log belongs to data-centre drives.
+#[test]
+fn client_drives_have_no_ocp_log() {
+    let mut driver = TestDriver::new("samsung-951", &[]);
+    let at = driver.pages(PAGE);
+    let mut command = GetLogPage::of(LogId::OCP_SMART, 0, 512);
+    command.set_nsid(0xffff_ffff);
+    let status = driver.admin(command.entry(), at).status();
+    assert_eq!(status, StatusCode::INVALID_LOG_PAGE);
+    let pages = SupportedPagesLog::read_from(&driver.log(LogId::SUPPORTED_PAGES, 1024)).unwrap();
+    assert!(!pages.pages()[usize::from(LogId::OCP_SMART.0)].supported());
+}
+
+/// Write amplification by the logs alone: small writes to units of 16 KiB.
+#[test]
+fn the_logs_show_the_write_amplification_of_a_coarse_indirection_unit() {
+    let mut driver = TestDriver::new("solidigm-d5-p5336", &[]);
+    let granularity = driver.namespace_data().write_granularity();
+    assert_eq!((u64::from(granularity) + 1) * 512, 16_384);
+    let at = driver.pages(PAGE);
+    let writes = 2_000_u64;
+    for n in 0..writes {
+        // One sector of every other unit.
+        let mut write = Write::of(1, n * 64 + 8, 8).entry();
+        write.set_prps(at, 0);
+        assert_eq!(driver.run(1, write).status(), StatusCode::SUCCESS);
+    }
+    let host = u128::from(smart(&mut driver).data_units_written()) * 512_000;
+    let ocp = OcpSmartLog::read_from(&driver.log(LogId::OCP_SMART, 512)).unwrap();
+    let amplification = ocp.media_bytes_written() as f64 / host as f64;
+    assert!((3.7..4.1).contains(&amplification), "{amplification}");
+    // Three sectors of each unit were read first.
+    let read = ocp.media_bytes_read() as f64 / (writes * 3 * 4096) as f64;
+    assert!((0.98..1.02).contains(&read), "{read}");
+}
+
 #[test]
 fn the_other_log_pages_report_the_drive() {
     let mut driver = TestDriver::new("samsung-983-dct", &[("data", "keep")]);
@@ -127,6 +163,24 @@ fn the_other_log_pages_report_the_drive() {
         };
         assert_eq!(status, expected, "log {lid:#x}");
     }
+    // On the flash once its program group is full or flushed.
+    let mut flush = Flush::new();
+    flush.set_nsid(1);
+    let flushed = driver.run(1, flush.entry());
+    assert_eq!(flushed.status(), StatusCode::SUCCESS);
+    let ocp = OcpSmartLog::read_from(&driver.log(LogId::OCP_SMART, 512)).unwrap();
+    let telemetry = {
+        let now = driver.now;
+        driver.controller.drive_mut().telemetry(now)
+    };
+    assert!(telemetry.nand_bytes_written >= 4096);
+    assert_eq!(
+        ocp.media_bytes_written(),
+        telemetry.nand_bytes_written.into()
+    );
+    assert_eq!(ocp.media_bytes_read(), telemetry.nand_bytes_read.into());
+    assert!((1..=100).contains(&ocp.free_percent()));
+    assert_eq!((ocp.bad_user_blocks(), ocp.throttling_events()), (0, 0));
     let mut capture = GetLogPage::of(LogId::TELEMETRY_HOST, 0, 1024);
     capture.set_log_specific(1);
     let at = driver.pages(PAGE);

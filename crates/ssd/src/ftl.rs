@@ -69,6 +69,8 @@ pub struct FtlCounters {
     pub relocated_units: u64,
     /// Superblocks erased.
     pub erased_superblocks: u64,
+    /// Sectors of 4 KiB read from flash, for the host and by relocation.
+    pub read_sectors: u64,
 }
 
 /// The tables that grow with capacity, for huge pages: random access misses the TLB otherwise.
@@ -381,7 +383,17 @@ impl Ftl {
 
     /// Counters since power-on.
     pub fn counters(&self) -> FtlCounters {
-        self.counters
+        FtlCounters {
+            read_sectors: self.energy.read_sectors,
+            ..self.counters
+        }
+    }
+
+    /// Free superblocks over those that the capacity does not fill, in per cent.
+    pub fn free_percent(&self) -> u8 {
+        let filled = self.map.units.div_ceil(self.superblock_units);
+        let spare = u64::from(self.blocks.multi.saturating_sub(filled)).max(1);
+        (self.free.len() as u64 * 100 / spare).min(100) as u8
     }
 
     /// The tables that grow with capacity.

@@ -62,6 +62,8 @@ flash_only! {
     [] may_run_background(quiet_since_ns: u64, now_ns: u64) -> bool, may_run_background, else false;
     [mut] run_background(quiet_since_ns: u64, now_ns: u64) -> Option<(u64, u64)>, run_background, else None;
     [mut] take_firmware_ns() -> u64, take_firmware_ns, else 0;
+    /// See [`Ftl::free_percent`].
+    [] free_percent() -> u8, free_percent, else 100;
     [] resident_bytes() -> u64, resident_bytes, else 0;
 }
 

@@ -54,6 +54,8 @@ pub struct Telemetry {
     pub warning_time_s: u64,
     /// Seconds at or above the critical temperature since power-on.
     pub critical_time_s: u64,
+    /// Entries into throttling since power-on.
+    pub throttling_events: u64,
     /// Seconds spent throttled since power-on.
     pub throttled_time_s: u64,
     /// Bytes read by the host.
@@ -66,7 +68,11 @@ pub struct Telemetry {
     pub host_writes: u64,
     /// Bytes programmed, including garbage collection, folding and padding.
     pub nand_bytes_written: u64,
-    /// Part of them relocated by garbage collection and folding.
+    /// Bytes read from flash, for the host, by garbage collection, folding and read-modify-write. 0 of media written in place.
+    pub nand_bytes_read: u64,
+    /// Free superblocks over those that the capacity does not fill, in per cent.
+    pub free_percent: u8,
+    /// Part of the bytes programmed that were relocated by garbage collection and folding.
     pub relocated_bytes: u64,
     /// Superblocks erased.
     pub superblocks_erased: u64,

@@ -180,6 +180,8 @@ pub(crate) struct Thermal {
     host_steps: [u64; 2],
     /// Current level; 0: full speed.
     pub level: usize,
+    /// Entries into throttling from full speed.
+    pub throttling_events: u64,
     duty_carry: u32,
     idle_jitter_k: f64,
     warning_celsius: f64,
@@ -315,7 +317,9 @@ impl Thermal {
         self.nodes
             .step([idle_w + watts(energy.controller_nj), watts(energy.flash_nj)]);
         self.celsius = self.ambient_celsius + self.nodes.above[self.composite];
+        let was_throttling = self.level > 0;
         self.throttled = self.throttle();
+        self.throttling_events += u64::from(!was_throttling && self.level > 0);
         self.count(1);
         self.next_step_ns += STEP_NS;
     }

@@ -8,7 +8,7 @@ use assay_nvme_spec::feature::{FeatureId, PowerManagement};
 use assay_nvme_spec::identify::{
     Cns, DATA_BYTES, IdentifyController, IdentifyNamespace, namespace_list,
 };
-use assay_nvme_spec::log::{FirmwareSlotLog, LogId, SanitizeLog, SmartLog};
+use assay_nvme_spec::log::{FirmwareSlotLog, LogId, OcpSmartLog, SanitizeLog, SmartLog};
 use assay_nvme_spec::wire::Wire;
 use assay_nvme_spec::{NSID_ALL, SubmissionEntry};
 
@@ -109,6 +109,13 @@ impl<'p> Commands<'p> {
     /// SMART / Health Information of the whole controller (Base 5.16.1.3).
     pub fn smart(&mut self) -> Result<SmartLog, CommandError> {
         self.log(LogId::SMART)
+    }
+
+    /// SMART / Health Information Extended of OCP data-centre drives; `None` where the drive rejects it or has another page at its
+    /// number, without the GUID.
+    pub fn endurance(&mut self) -> Option<OcpSmartLog> {
+        let log: OcpSmartLog = self.log(LogId::OCP_SMART).ok()?;
+        log.is_ocp().then_some(log)
     }
 
     /// Firmware Slot Information (Base 5.16.1.4).

@@ -239,6 +239,19 @@ fn health_facts(facts: &mut Facts<'_>, h: &Health) {
     let [reads, writes] = [h.read_commands, h.write_commands].map(group_digits);
     let moved = format!("{read} and {written} in {reads} and {writes} commands");
     facts.add("read and written", moved);
+    if let Some(log) = &h.endurance {
+        let [read, written] = [log.media_read_bytes, log.media_written_bytes].map(format_size);
+        facts.add("media read and written", format!("{read} and {written}"));
+        if let Some(amplification) = h.write_amplification() {
+            let value = format!("{amplification:.2} over its life");
+            facts.add("write amplification", value);
+        }
+        let (least, most) = log.erases;
+        let (bad, free) = (group_digits(log.bad_blocks), log.free_blocks_pct);
+        let blocks =
+            format!("{bad} bad, {free} % of the spare ones free, {least} to {most} erases");
+        facts.add("blocks", blocks);
+    }
     let [cycles, hours, unsafe_shutdowns] =
         [h.power_cycles, h.power_on_hours, h.unsafe_shutdowns].map(group_digits);
     let power = format!("{cycles} cycles, {hours} hours, {unsafe_shutdowns} unsafe shutdowns");

@@ -1,6 +1,6 @@
 //! SMART / Health Information and the telemetry derived from it.
 
-use assay_nvme_spec::log::{CriticalWarning, SmartLog};
+use assay_nvme_spec::log::{CriticalWarning, OcpSmartLog, SmartLog};
 use serde::{Deserialize, Serialize};
 
 use super::commands::Commands;
@@ -52,6 +52,40 @@ pub struct Health {
     pub thermal_transitions: (u32, u32),
     /// Total time for thermal management temperature 1 and 2, seconds.
     pub thermal_s: (u32, u32),
+    /// From the endurance log of data-centre drives, where the drive has it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub endurance: Option<Endurance>,
+}
+
+/// SMART / Health Information Extended (Open Compute Project, Datacenter NVMe SSD Specification 2.0, section 4.8.6, log C0h): what the
+/// drive did to its media.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Endurance {
+    /// Written to the media, bytes, over the drive's life.
+    pub media_written_bytes: u64,
+    /// Read from the media, bytes.
+    pub media_read_bytes: u64,
+    /// Bad blocks of user data.
+    pub bad_blocks: u64,
+    /// Free blocks, of those that the capacity does not fill, percent.
+    pub free_blocks_pct: u8,
+    /// Least and most erases of a block of user data.
+    pub erases: (u32, u32),
+    /// Thermal throttling events; 255 stands for as many or more.
+    pub throttling_events: u8,
+}
+
+impl From<&OcpSmartLog> for Endurance {
+    fn from(log: &OcpSmartLog) -> Endurance {
+        Endurance {
+            media_written_bytes: counter(log.media_bytes_written()),
+            media_read_bytes: counter(log.media_bytes_read()),
+            bad_blocks: log.bad_user_blocks(),
+            free_blocks_pct: log.free_percent(),
+            erases: (log.min_erases(), log.max_erases()),
+            throttling_events: log.throttling_events(),
+        }
+    }
 }
 
 /// Bytes of one data unit: thousands of 512 bytes (Base 5.16.1.3).
@@ -86,11 +120,19 @@ impl From<&SmartLog> for Health {
             critical_minutes: log.critical_minutes(),
             thermal_transitions: (log.thermal1_transitions(), log.thermal2_transitions()),
             thermal_s: (log.thermal1_s(), log.thermal2_s()),
+            endurance: None,
         }
     }
 }
 
 impl Health {
+    /// Bytes written to the media per byte written by the host, over the drive's life; `None` where the drive does not tell, or before
+    /// the first write.
+    pub fn write_amplification(&self) -> Option<f64> {
+        let media = self.endurance?.media_written_bytes;
+        (self.written_bytes > 0).then(|| media as f64 / self.written_bytes as f64)
+    }
+
     /// Converts to telemetry. Times above thresholds have a resolution of minutes and are given in seconds.
     pub fn telemetry(&self) -> Telemetry {
         Telemetry {
@@ -108,20 +150,29 @@ impl Health {
             critical_warnings: self.critical_warnings.clone(),
             host_bytes_read: Some(self.read_bytes),
             host_bytes_written: Some(self.written_bytes),
+            nand_bytes_written: self.endurance.map(|log| log.media_written_bytes),
             ..Telemetry::default()
         }
     }
 }
 
-/// Opens the controller of a drive for [`read`]; `None` where it is not NVMe, cannot be opened (root is required) or returns no health.
-pub(crate) fn open(info: &DriveInfo) -> Option<ControllerDevice> {
+/// Opens the controller of a drive for [`read`], and whether it has the endurance log; `None` where it is not NVMe, cannot be opened (root
+/// is required) or returns no health. A drive without that log is asked once: each rejected command is an entry of its error log.
+pub(crate) fn open(info: &DriveInfo) -> Option<(ControllerDevice, bool)> {
     let mut device = ControllerDevice::open(&info.nvme.as_ref()?.controller).ok()?;
-    read(&mut device).ok()?;
-    Some(device)
+    read(&mut device, false).ok()?;
+    let has_endurance = Commands::to(&mut device).endurance().is_some();
+    Some((device, has_endurance))
 }
 
-/// Current health of a controller: one log page, which drives return from memory within tens to hundreds of microseconds.
-pub(crate) fn read(port: &mut dyn AdminPort) -> Result<Health, CommandError> {
-    let log = Commands::to(port).smart()?;
-    Ok(Health::from(&log))
+/// Current health of a controller: one log page, which drives return from memory within tens to hundreds of microseconds, and with
+/// `has_endurance` another one.
+pub(crate) fn read(port: &mut dyn AdminPort, has_endurance: bool) -> Result<Health, CommandError> {
+    let mut commands = Commands::to(port);
+    let log = commands.smart()?;
+    let endurance = has_endurance.then(|| commands.endurance()).flatten();
+    Ok(Health {
+        endurance: endurance.as_ref().map(Endurance::from),
+        ..Health::from(&log)
+    })
 }

@@ -9,13 +9,15 @@ use assay_nvme_spec::feature::FeatureId;
 use assay_nvme_spec::identify::{
     Cns, IdentifyController, IdentifyNamespace, LbaFormat, PowerStateDescriptor, oacs, oncs,
 };
-use assay_nvme_spec::log::{CriticalWarning, LogId, SanitizeLog, SanitizeState, SmartLog};
+use assay_nvme_spec::log::{
+    CriticalWarning, LogId, OCP_GUID, OcpSmartLog, SanitizeLog, SanitizeState, SmartLog,
+};
 use assay_nvme_spec::opcode::AdminOpcode;
 use assay_nvme_spec::{StatusCode, SubmissionEntry};
 
 use super::commands::Commands;
 use super::display::facts;
-use super::health::{self, Health};
+use super::health::{self, Endurance, Health};
 use super::probe::{ControllerContext, probe};
 use super::{AdminPort, CommandError};
 use crate::identity::{DriveInfo, DriveKind};
@@ -36,6 +38,8 @@ struct TableController {
     /// It rejects the list of those.
     no_allocated_list: bool,
     smart: SmartLog,
+    /// Page C0h, with or without its GUID; none: rejected.
+    ocp: Option<OcpSmartLog>,
     features: BTreeMap<u8, u32>,
     /// Every value that a feature was set to, in order.
     set: Vec<u32>,
@@ -101,6 +105,9 @@ impl AdminPort for TableController {
             }
             AdminOpcode::GET_LOG_PAGE => match LogId(GetLogPage::from(*command).lid()) {
                 LogId::SMART => data.copy_from_slice(self.smart.as_bytes()),
+                LogId::OCP_SMART if self.ocp.is_some() => {
+                    data.copy_from_slice(self.ocp.unwrap().as_bytes());
+                }
                 LogId::SANITIZE => {
                     let mut log = SanitizeLog::default();
                     if self.sanitize.is_empty() {
@@ -261,7 +268,7 @@ fn a_probe_reports_supported_fields_and_omits_rejected_ones() {
 
 #[test]
 fn health_is_converted_to_si_units_and_telemetry() {
-    let health = health::read(&mut table_controller()).unwrap();
+    let health = health::read(&mut table_controller(), false).unwrap();
     assert_eq!((health.composite_c, health.written_bytes), (40, 5_120_000));
     let telemetry = health.telemetry();
     assert_eq!(telemetry.temperature_c, Some(40.0));
@@ -300,7 +307,7 @@ fn health_log_fields_have_their_units() {
         .set_thermal2_transitions(34)
         .set_thermal1_s(35)
         .set_thermal2_s(36);
-    let health = health::read(&mut port).unwrap();
+    let health = health::read(&mut port, true).unwrap();
     let expected = Health {
         critical_warnings: health.critical_warnings.clone(),
         composite_c: 81,
@@ -322,6 +329,7 @@ fn health_log_fields_have_their_units() {
         critical_minutes: 32,
         thermal_transitions: (33, 34),
         thermal_s: (35, 36),
+        endurance: None,
     };
     assert_eq!(health, expected);
     let expected = Telemetry {
@@ -346,6 +354,47 @@ fn health_log_fields_have_their_units() {
         nand_bytes_written: None,
     };
     assert_eq!(health.telemetry(), expected);
+}
+
+/// Page C0h counts only with its GUID; write amplification is media over host bytes.
+#[test]
+fn the_endurance_log_gives_write_amplification() {
+    let mut port = table_controller();
+    port.smart.set_data_units_written(100);
+    let mut log = OcpSmartLog::default();
+    log.set_media_bytes_written(128_000_000)
+        .set_media_bytes_read(41)
+        .set_bad_user_low(42)
+        .set_bad_user_high(1)
+        .set_free_percent(43)
+        .set_min_erases(44)
+        .set_max_erases(45)
+        .set_throttling_events(46);
+    port.ocp = Some(log);
+    assert_eq!(health::read(&mut port, true).unwrap().endurance, None);
+    log.set_guid(OCP_GUID);
+    port.ocp = Some(log);
+    let found = health::read(&mut port, true).unwrap();
+    let expected = Endurance {
+        media_written_bytes: 128_000_000,
+        media_read_bytes: 41,
+        bad_blocks: (1 << 32) + 42,
+        free_blocks_pct: 43,
+        erases: (44, 45),
+        throttling_events: 46,
+    };
+    assert_eq!(found.endurance, Some(expected));
+    assert_eq!(found.write_amplification(), Some(2.5));
+    assert_eq!(found.telemetry().nand_bytes_written, Some(128_000_000));
+    assert_eq!(health::read(&mut port, false).unwrap().endurance, None);
+    let probed = probe(&mut port, ControllerContext::default()).unwrap();
+    assert_eq!(probed.health, found);
+    let mut lines = Vec::new();
+    facts(&probed, &mut |_, name, value| {
+        lines.push(format!("{name}: {value}"))
+    });
+    let has = |line: &str| lines.iter().any(|found| found == line);
+    assert!(has("write amplification: 2.50 over its life"), "{lines:?}");
 }
 
 #[test]

@@ -24,7 +24,9 @@ type LogPage = fn(&mut Controller, u64, &GetLogPage) -> Vec<u8>;
 
 /// The supported log pages: contents at a time in nanoseconds.
 const LOG_PAGES: [(LogId, LogPage); 10] = [
-    (LogId::SUPPORTED_PAGES, |_, _, _| bytes(supported_pages())),
+    (LogId::SUPPORTED_PAGES, |controller, _, _| {
+        bytes(controller.supported_pages())
+    }),
     (LogId::ERROR, |controller, _, _| controller.errors.page()),
     (LogId::SMART, |controller, now_ns, _| {
         bytes(controller.smart(now_ns))
@@ -70,7 +72,7 @@ impl Controller {
         StatusCode::INVALID_NAMESPACE.fail_if(lid == LogId::SMART && !is_known)?;
         let supported = LOG_PAGES
             .into_iter()
-            .find(|(supported, _)| *supported == lid);
+            .find(|&(supported, _)| supported == lid && self.has_page(lid));
         let (_, contents) = supported.ok_or(StatusCode::INVALID_LOG_PAGE)?;
         let page = contents(self, command.now_ns, &get);
         let offset = usize::try_from(get.offset()).ok();
@@ -127,22 +129,46 @@ impl Controller {
         log
     }
 
+    /// Whether this drive has a page of [`LOG_PAGES`]: the one of OCP data-centre drives only, which have power-loss protection
+    /// (Datacenter NVMe SSD Specification 2.0, section 4.3).
+    fn has_page(&self, lid: LogId) -> bool {
+        lid != LogId::OCP_SMART || self.is_protected()
+    }
+
+    fn is_protected(&self) -> bool {
+        let protected = self.drive.profile().buffer.power_loss_protected.as_ref();
+        protected.is_some_and(|protected| protected.value)
+    }
+
+    fn supported_pages(&self) -> SupportedPagesLog {
+        let mut log = SupportedPagesLog::default();
+        let mut pages = [SupportedPage::default(); 256];
+        for (lid, _) in LOG_PAGES.into_iter().filter(|&(lid, _)| self.has_page(lid)) {
+            pages[usize::from(lid.0)].set_supported(true);
+        }
+        log.set_pages(pages);
+        log
+    }
+
     /// SMART / Health Information Extended; fields that the model does not have are 0.
     fn ocp_smart(&mut self, now_ns: u64) -> OcpSmartLog {
         let telemetry = self.drive.telemetry(Nanos(now_ns));
-        let protected = self.drive.profile().buffer.power_loss_protected.as_ref();
-        let has_capacitor = protected.is_some_and(|protected| protected.value);
         let mut log = OcpSmartLog::default();
         log.set_media_bytes_written(telemetry.nand_bytes_written.into())
-            .set_bad_user_normalized(100)
+            .set_media_bytes_read(telemetry.nand_bytes_read.into())
+            .set_bad_user_low(telemetry.bad_blocks as u32)
+            .set_bad_user_high((telemetry.bad_blocks >> 32) as u16)
+            .set_bad_user_normalized(u16::from(telemetry.spare_percent))
             .set_bad_system_normalized(100)
             .set_uncorrectable_reads(telemetry.media_errors)
             .set_max_erases(counter(telemetry.most_cycles))
             .set_min_erases(counter(telemetry.least_cycles))
+            .set_throttling_events(telemetry.throttling_events.min(255) as u8)
             .set_throttling(u8::from(telemetry.throttled))
             .set_dssd_major(2)
             .set_incomplete_shutdowns(counter(telemetry.unsafe_shutdowns))
-            .set_capacitor_health(if has_capacitor { 100 } else { u16::MAX })
+            .set_free_percent(telemetry.free_percent)
+            .set_capacitor_health(if self.is_protected() { 100 } else { u16::MAX })
             .set_used_blocks(self.blocks)
             .set_power_state_changes(self.features.power_state_changes)
             .set_version(3)
@@ -212,14 +238,4 @@ impl Controller {
             .set_host_generation(self.features.telemetry_generation);
         [header.as_bytes(), text].concat()
     }
-}
-
-fn supported_pages() -> SupportedPagesLog {
-    let mut log = SupportedPagesLog::default();
-    let mut pages = [SupportedPage::default(); 256];
-    for (lid, _) in LOG_PAGES {
-        pages[usize::from(lid.0)].set_supported(true);
-    }
-    log.set_pages(pages);
-    log
 }

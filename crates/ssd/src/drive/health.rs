@@ -4,6 +4,7 @@ use assay_units::Nanos;
 
 use super::Drive;
 use crate::data::DataStore;
+use crate::profile::MAP_UNIT_BYTES;
 use crate::telemetry::Telemetry;
 use crate::wear::WearCounters;
 
@@ -36,8 +37,11 @@ impl Drive {
             throttled: self.thermal.level > 0,
             warning_time_s,
             critical_time_s,
+            throttling_events: self.thermal.throttling_events,
             throttled_time_s,
             nand_bytes_written: ftl.programmed_units * self.unit.bytes(),
+            nand_bytes_read: ftl.read_sectors * MAP_UNIT_BYTES,
+            free_percent: self.medium.free_percent(),
             relocated_bytes: ftl.relocated_units * self.unit.bytes(),
             superblocks_erased: ftl.erased_superblocks,
             mean_cycles: wear.mean_cycles,

@@ -20,6 +20,8 @@ pub(super) struct FlashEnergy {
     /// Energy of core time: milliwatts.
     core_mw: u64,
     page_sectors: u64,
+    /// Sectors read since power-on.
+    pub(super) read_sectors: u64,
     spent: Energy,
 }
 
@@ -36,6 +38,7 @@ impl FlashEnergy {
             decode_sector_nj: sector_nj(&power.decode_kib_nj),
             core_mw: value_or(&power.core_mw, 0).into(),
             page_sectors: nand.page_bytes.value / MAP_UNIT_BYTES,
+            read_sectors: 0,
             spent: Energy::default(),
         }
     }
@@ -43,6 +46,7 @@ impl FlashEnergy {
     /// `sectors` sectors of `pages` pages, read by `senses` senses and transferred to the controller.
     #[inline]
     pub(super) fn read(&mut self, senses: u32, pages: u32, sectors: u32) {
+        self.read_sectors += u64::from(sectors);
         self.spent.flash_nj += self.sense_nj * u64::from(senses);
         self.spent.flash_nj += self.read_page_nj * u64::from(pages);
         self.spent.controller_nj +=
