@@ -12,6 +12,7 @@ use crate::transfer::DataPointer;
 pub(crate) mod background;
 pub(crate) mod errors;
 pub(crate) mod events;
+pub(crate) mod fdp;
 pub(crate) mod feature;
 mod identify;
 pub(crate) mod log;

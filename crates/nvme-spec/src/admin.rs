@@ -50,6 +50,7 @@ commands! {
         retain_event / set_retain_event: bool = 40, u32[15..=15], "Retain Asynchronous Event (RAE).";
         dwords_low / set_dwords_low: u16 = 42, "Number of Dwords Lower (NUMDL); see [`GetLogPage::dwords`].";
         dwords_high / set_dwords_high: u16 = 44, "Number of Dwords Upper (NUMDU).";
+        endurance_group / set_endurance_group: u16 = 46, "Log Specific Identifier (LSI): the endurance group of pages that belong to one.";
         offset / set_offset: u64 = 48, "Log Page Offset (LPOL and LPOU) in bytes.";
         offset_counts_entries / set_offset_counts_entries: bool = 56, u32[23..=23], "Offset Type (OT): the offset counts entries instead of bytes.";
         csi / set_csi: u8 = 59, "Command Set Identifier (CSI).";
@@ -67,6 +68,7 @@ commands! {
         fid / set_fid: u8 = 40, "Feature Identifier (FID), see [`crate::feature::FeatureId`].";
         save / set_save: bool = 40, u32[31..=31], "Save (SV): persistent over power cycles and resets.";
         value / set_value: u32 = 44, "Command Dword 11, specific to the feature.";
+        second_value / set_second_value: u32 = 48, "Command Dword 12, specific to the feature.";
     }
 
     /// Abort (Base 5.1).

@@ -22,6 +22,7 @@ codes! {
         TIMESTAMP = 0x0e, "Timestamp";
         HOST_THERMAL = 0x10, "Host Controlled Thermal Management";
         NON_OPERATIONAL_POWER = 0x11, "Non-Operational Power State Config";
+        FLEXIBLE_DATA_PLACEMENT = 0x1d, "Flexible Data Placement";
         SOFTWARE_PROGRESS = 0x80, "Software Progress Marker";
     }
 

@@ -5,7 +5,7 @@ use crate::wire::{codes, text, wire};
 mod bits;
 mod lists;
 
-pub use bits::{cmic, lpa, oacs, oncs, sanicap, sgls};
+pub use bits::{cmic, ctratt, lpa, oacs, oncs, sanicap, sgls};
 pub use lists::{NamespaceDescriptor, namespace_descriptors, namespace_list, push_descriptor};
 
 /// Size of Identify data structures in bytes.
@@ -72,7 +72,7 @@ wire! {
         mdts / set_mdts: u8 = 77, "Maximum Data Transfer Size (MDTS) as a power of two of minimum memory pages; 0 for no limit.";
         controller_id / set_controller_id: u16 = 78, "Controller ID (CNTLID).";
         version / set_version: u32 = 80, "Version (VER), as the register VS.";
-        attributes / set_attributes: u32 = 96, "Controller Attributes (CTRATT).";
+        attributes / set_attributes: u32 = 96, "Controller Attributes (CTRATT), see [`ctratt`].";
         controller_type / set_controller_type: u8 = 111, "Controller Type (CNTRLTYPE): 1 for an I/O controller.";
         oacs / set_oacs: u16 = 256, "Optional Admin Command Support (OACS), see [`oacs`].";
         abort_limit / set_abort_limit: u8 = 258, "Abort Command Limit (ACL), less one.";
@@ -92,6 +92,7 @@ wire! {
         min_thermal_kelvin / set_min_thermal_kelvin: u16 = 324, "Minimum Thermal Management Temperature (MNTMT) in kelvin.";
         max_thermal_kelvin / set_max_thermal_kelvin: u16 = 326, "Maximum Thermal Management Temperature (MXTMT) in kelvin.";
         sanitize_capabilities / set_sanitize_capabilities: u32 = 328, "Sanitize Capabilities (SANICAP), see [`sanicap`].";
+        endurance_groups / set_endurance_groups: u16 = 340, "Endurance Group Identifier Maximum (ENDGIDMAX).";
         sqes / set_sqes: u8 = 512, "Submission Queue Entry Size (SQES): bits 3:0 required, 7:4 maximum, as powers of two.";
         cqes / set_cqes: u8 = 513, "Completion Queue Entry Size (CQES): bits 3:0 required, 7:4 maximum, as powers of two.";
         namespaces / set_namespaces: u32 = 516, "Number of Namespaces (NN): the highest namespace identifier.";
@@ -132,6 +133,7 @@ wire! {
         deallocate_alignment / set_deallocate_alignment: u16 = 70, "Namespace Preferred Deallocate Alignment (NPDA) in logical blocks, less one.";
         optimal_write_size / set_optimal_write_size: u16 = 72, "Namespace Optimal Write Size (NOWS) in logical blocks, less one.";
         attributes / set_attributes: u8 = 99, "Namespace Attributes (NSATTR): bit 0 write protected.";
+        endurance_group / set_endurance_group: u16 = 102, "Endurance Group Identifier (ENDGID), 0 when not reported.";
         nguid / set_nguid: [u8; 16] = 104, "Namespace Globally Unique Identifier (NGUID), big-endian.";
         eui64 / set_eui64: [u8; 8] = 120, "IEEE Extended Unique Identifier (EUI64), big-endian.";
         lba_formats / set_lba_formats: [LbaFormat; 64] = 128, "LBA Formats (LBAF0 to LBAF63).";

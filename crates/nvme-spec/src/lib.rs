@@ -36,6 +36,7 @@
 pub mod admin;
 pub mod data_pointer;
 pub mod entry;
+pub mod fdp;
 pub mod feature;
 pub mod identify;
 pub mod log;

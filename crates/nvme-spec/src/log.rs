@@ -20,7 +20,11 @@ codes! {
         SELF_TEST = 0x06, "Device Self-test";
         TELEMETRY_HOST = 0x07, "Telemetry Host-Initiated";
         TELEMETRY_CONTROLLER = 0x08, "Telemetry Controller-Initiated";
+        ENDURANCE_GROUP = 0x09, "Endurance Group Information";
         ANA = 0x0c, "Asymmetric Namespace Access";
+        FDP_CONFIGURATIONS = 0x20, "FDP Configurations";
+        HANDLE_USAGE = 0x21, "Reclaim Unit Handle Usage";
+        FDP_STATISTICS = 0x22, "FDP Statistics";
         SANITIZE = 0x81, "Sanitize Status";
         OCP_SMART = 0xc0, "OCP SMART / Health Information Extended";
     }

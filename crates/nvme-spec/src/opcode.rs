@@ -31,6 +31,7 @@ codes! {
         WRITE_ZEROES = 0x08, "Write Zeroes";
         DATASET_MANAGEMENT = 0x09, "Dataset Management";
         VERIFY = 0x0c, "Verify";
+        IO_MANAGEMENT_RECEIVE = 0x12, "I/O Management Receive";
         COPY = 0x19, "Copy";
     }
 }

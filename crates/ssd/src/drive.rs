@@ -31,6 +31,7 @@ mod health;
 mod idle;
 mod in_flight;
 mod map_access;
+mod placement;
 mod power_loss;
 mod timing_wheel;
 
@@ -78,6 +79,16 @@ pub enum DriveError {
         /// The profile's name.
         profile: String,
     },
+    /// The drive cannot place data by handles.
+    #[error(
+        "simulated drive {profile:?}: option fdp needs flash without an SLC cache, with power-loss protection and enough spare superblocks for the handles (it allows {most}); leave the option out"
+    )]
+    NoPlacement {
+        /// The profile's name.
+        profile: String,
+        /// Most handles.
+        most: u16,
+    },
     /// The drive has no such power state.
     #[error(
         "simulated drive {profile:?} has no power state {state}: it has 0 to {last}; choose one of them"
@@ -100,6 +111,9 @@ pub struct Drive {
     profile: Profile,
     identity: Identity,
     unit: MapUnit,
+    /// Reclaim unit handles, 0 without placement, and that of commands submitted from now on.
+    handles: u16,
+    handle: u16,
     in_flight: InFlightTable,
     front: Frontend,
     link: Link,
@@ -203,6 +217,8 @@ impl Drive {
         let mut drive = Drive {
             identity,
             unit,
+            handles: 0,
+            handle: 0,
             power,
             coalescer: coalescing.map(|set| Coalescer::new(set, id.queue_pairs.value)),
             in_flight: InFlightTable::default(),
@@ -260,6 +276,9 @@ impl Drive {
         }
         if let (Some(cache), Medium::Flash(ftl)) = (&drive.map_cache, &mut drive.medium) {
             ftl.track_map_pages(cache.shift);
+        }
+        if let Some(handles) = options.placement_handles {
+            drive.enable_placement(handles)?;
         }
         drive.set_power_state(Nanos::ZERO, options.power_state)?;
         Ok(drive)
@@ -365,7 +384,9 @@ impl Drive {
             if self.front.next_ns < arrival_ns {
                 self.start_waiting(arrival_ns - 1);
             }
-            let sub = SubCommand::of(&command, seq, self.faults.count(kind == CommandKind::Read));
+            let mut sub =
+                SubCommand::of(&command, seq, self.faults.count(kind == CommandKind::Read));
+            sub.handle = self.handle;
             self.arrive(arrival_ns, sub);
             return (true, WriteEffect::Stored);
         }
@@ -435,6 +456,7 @@ impl Drive {
             spiked,
             dropped: planned.dropped,
             verifies,
+            handle: self.handle,
             kind: if status.is_ok() && !spiked && !verifies && self.slots.is_none() {
                 CommandKind::of(command.op)
             } else {

@@ -40,6 +40,7 @@ mod host_writes;
 mod map_pages;
 mod patrol;
 mod pending_updates;
+mod placement;
 mod reverse_map;
 mod slc;
 mod write_point;
@@ -51,6 +52,8 @@ use gc::GarbageCollector;
 use map_pages::MapPages;
 use patrol::Patrol;
 use pending_updates::UnitFilter;
+use placement::Placement;
+pub use placement::ReclaimUnit;
 use slc::SlcCache;
 use write_point::WritePoint;
 
@@ -148,6 +151,7 @@ pub struct Ftl {
     pub(crate) unit: MapUnit,
     /// The unit being written is a part: its group is not finished with it.
     keeps_open: bool,
+    placement: Placement,
     /// The open group of host data is full and not finished.
     is_full_open: bool,
     energy: FlashEnergy,
@@ -232,6 +236,7 @@ impl Ftl {
             superblock_units,
             unit,
             keeps_open: false,
+            placement: Placement::default(),
             is_full_open: false,
             energy: FlashEnergy::new(&profile.power, nand),
             patrol: Patrol::new(multi),
@@ -312,7 +317,7 @@ impl Ftl {
             physical.wrapping_sub(write_point.group_start) < write_point.group_units
                 && write_point.superblock != NONE
         };
-        self.write_points.iter().any(in_group)
+        self.write_points.iter().chain(self.waiting()).any(in_group)
     }
 
     #[inline(always)]
@@ -348,6 +353,11 @@ impl Ftl {
         self.is_full_open = false;
         let slots = std::mem::take(&mut self.write_points[HOST].slots);
         self.buffer.release(now_ns, slots);
+        self.with_waiting(|ftl| {
+            let waiting = ftl.write_points[HOST];
+            ftl.buffer.release(now_ns, waiting.slots);
+            ftl.write_points[HOST] = WritePoint::closed(waiting.group_units);
+        });
         for write_point in &mut self.write_points {
             *write_point = WritePoint::closed(write_point.group_units);
         }
@@ -389,10 +399,15 @@ impl Ftl {
         }
     }
 
+    /// Superblocks that the capacity does not fill.
+    pub fn spare_superblocks(&self) -> u32 {
+        let filled = self.map.units.div_ceil(self.superblock_units);
+        self.blocks.multi.saturating_sub(filled)
+    }
+
     /// Free superblocks over those that the capacity does not fill, in per cent.
     pub fn free_percent(&self) -> u8 {
-        let filled = self.map.units.div_ceil(self.superblock_units);
-        let spare = u64::from(self.blocks.multi.saturating_sub(filled)).max(1);
+        let spare = u64::from(self.spare_superblocks()).max(1);
         (self.free.len() as u64 * 100 / spare).min(100) as u8
     }
 

@@ -80,6 +80,7 @@ mod wear;
 pub use command::{Command, Completion, Status};
 pub use drive::digest::StateDigest;
 pub use drive::{Drive, DriveError};
+pub use ftl::ReclaimUnit;
 pub use map_cache::MapCacheCounters;
 pub use options::{
     Age, DriveOptions, Fault, FaultKind, InitialState, MAX_LATENCY_SPIKE, OptionError,

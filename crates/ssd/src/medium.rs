@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::ftl::{FlashError, Ftl, FtlCounters, MapTables};
+use crate::ftl::{FlashError, Ftl, FtlCounters, MapTables, ReclaimUnit};
 use crate::in_place::InPlace;
 use crate::map::UNMAPPED;
 use crate::options::Age;
@@ -62,6 +62,11 @@ flash_only! {
     [] may_run_background(quiet_since_ns: u64, now_ns: u64) -> bool, may_run_background, else false;
     [mut] run_background(quiet_since_ns: u64, now_ns: u64) -> Option<(u64, u64)>, run_background, else None;
     [mut] take_firmware_ns() -> u64, take_firmware_ns, else 0;
+    /// See [`Ftl::select_handle`].
+    [mut] select_handle(now_ns: u64, handle: u16) -> (), select_handle, else ();
+    /// See [`Ftl::reclaim_units`].
+    [] reclaim_units() -> Vec<ReclaimUnit>, reclaim_units, else Vec::new();
+    [] reclaim_unit_bytes() -> u64, reclaim_unit_bytes, else 0;
     /// See [`Ftl::free_percent`].
     [] free_percent() -> u8, free_percent, else 100;
     [] resident_bytes() -> u64, resident_bytes, else 0;

@@ -238,6 +238,7 @@ impl Controller {
             FeatureId::AUTONOMOUS_POWER if self.has_non_operational_states() => {
                 features.autonomous.raw()
             }
+            FeatureId::FLEXIBLE_DATA_PLACEMENT => self.placement_feature(value)?,
             FeatureId::NON_OPERATIONAL_POWER if self.has_non_operational_states() => {
                 features.non_operational.raw()
             }
@@ -322,6 +323,7 @@ impl Controller {
             FeatureId::HOST_THERMAL => {
                 self.set_host_thermal(now_ns, HostThermal::from_raw(value))?
             }
+            FeatureId::FLEXIBLE_DATA_PLACEMENT => self.set_placement(set.second_value())?,
             FeatureId::NON_OPERATIONAL_POWER => self.features.non_operational = enabled,
             _ => return Err(StatusCode::FEATURE_NOT_CHANGEABLE),
         }

@@ -3,7 +3,7 @@
 use assay_nvme_spec::admin::IdentifyCommand;
 use assay_nvme_spec::identify::{
     Cns, DATA_BYTES, IdentifyController, IdentifyNamespace, IndependentNamespace, LbaFormat,
-    NamespaceIdType, NvmController, PowerStateDescriptor, lpa, oacs, oncs, push_descriptor,
+    NamespaceIdType, NvmController, PowerStateDescriptor, ctratt, lpa, oacs, oncs, push_descriptor,
     sanicap, sgls,
 };
 use assay_nvme_spec::wire::padded;
@@ -13,6 +13,7 @@ use assay_units::rng::mix;
 use super::background::EXTENDED_TEST_MINUTES;
 use super::errors::ERROR_ENTRIES;
 use super::events::EVENT_REQUESTS;
+use super::fdp::ENDURANCE_GROUP;
 use super::feature::{MAX_THERMAL_KELVIN, MIN_THERMAL_KELVIN, kelvin};
 use super::{AdminCommand, AdminOutcome, AdminResult};
 use crate::controller::{Controller, NAMESPACE, PAGE_BYTES};
@@ -118,6 +119,10 @@ impl Controller {
                 .set_min_thermal_kelvin(MIN_THERMAL_KELVIN)
                 .set_max_thermal_kelvin(MAX_THERMAL_KELVIN);
         }
+        if self.has_placement() {
+            data.set_attributes(ctratt::ENDURANCE_GROUPS | ctratt::FLEXIBLE_DATA_PLACEMENT)
+                .set_endurance_groups(ENDURANCE_GROUP);
+        }
         let states = &identity.power_states;
         data.set_power_states(states.len().clamp(1, 32) as u8 - 1);
         data.set_apsta(u8::from(self.has_non_operational_states()));
@@ -168,6 +173,9 @@ impl Controller {
             .set_capacity_bytes(self.drive.identity().capacity_bytes.into())
             .set_nguid(self.unique_id())
             .set_eui64(eui64(self.unique_id()));
+        if self.has_placement() {
+            data.set_endurance_group(ENDURANCE_GROUP);
+        }
         // The indirection unit in logical blocks, less one: NPWG, NPWA, NPDG, NPDA and NOWS (NVM Command Set 1.0,
         // 4.1.5.1 and 5.8.2: writes below it cost a read-modify-write).
         let unit_bytes = self.drive.profile().indirection_unit_bytes();

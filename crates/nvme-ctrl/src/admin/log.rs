@@ -11,6 +11,7 @@ use assay_ssd::SPARE_THRESHOLD_PERCENT;
 use assay_units::Nanos;
 
 use super::background::HOUR_NS;
+use super::fdp::ENDURANCE_GROUP;
 use super::feature::kelvin;
 use super::{ADMIN_COMMANDS, AdminCommand, AdminOutcome, AdminResult, CommandEffects};
 use crate::controller::{Controller, NAMESPACE};
@@ -23,7 +24,7 @@ const BLOCK_BYTES: usize = 512;
 type LogPage = fn(&mut Controller, u64, &GetLogPage) -> Vec<u8>;
 
 /// The supported log pages: contents at a time in nanoseconds.
-const LOG_PAGES: [(LogId, LogPage); 10] = [
+const LOG_PAGES: [(LogId, LogPage); 14] = [
     (LogId::SUPPORTED_PAGES, |controller, _, _| {
         bytes(controller.supported_pages())
     }),
@@ -42,6 +43,18 @@ const LOG_PAGES: [(LogId, LogPage); 10] = [
     }),
     (LogId::TELEMETRY_HOST, Controller::telemetry_log),
     (LogId::TELEMETRY_CONTROLLER, Controller::telemetry_log),
+    (LogId::ENDURANCE_GROUP, |controller, now_ns, _| {
+        bytes(controller.endurance_group_log(now_ns))
+    }),
+    (LogId::FDP_CONFIGURATIONS, |controller, _, _| {
+        controller.placement_configurations()
+    }),
+    (LogId::HANDLE_USAGE, |controller, _, _| {
+        controller.handle_usage()
+    }),
+    (LogId::FDP_STATISTICS, |controller, now_ns, _| {
+        bytes(controller.placement_statistics(now_ns))
+    }),
     (LogId::SANITIZE, |controller, now_ns, _| {
         bytes(controller.sanitize_log(now_ns))
     }),
@@ -74,6 +87,8 @@ impl Controller {
             .into_iter()
             .find(|&(supported, _)| supported == lid && self.has_page(lid));
         let (_, contents) = supported.ok_or(StatusCode::INVALID_LOG_PAGE)?;
+        let is_elsewhere = Controller::is_of_group(lid) && get.endurance_group() != ENDURANCE_GROUP;
+        StatusCode::INVALID_FIELD.fail_if(is_elsewhere)?;
         let page = contents(self, command.now_ns, &get);
         let offset = usize::try_from(get.offset()).ok();
         let part = offset.and_then(|offset| page.get(offset..));
@@ -129,10 +144,13 @@ impl Controller {
         log
     }
 
-    /// Whether this drive has a page of [`LOG_PAGES`]: the one of OCP data-centre drives only, which have power-loss protection
+    /// Whether this drive has a page of [`LOG_PAGES`]: those of endurance groups drives with reclaim unit handles, the one of OCP data-centre drives only, which have power-loss protection
     /// (Datacenter NVMe SSD Specification 2.0, section 4.3).
     fn has_page(&self, lid: LogId) -> bool {
-        lid != LogId::OCP_SMART || self.is_protected()
+        match lid {
+            LogId::OCP_SMART => self.is_protected(),
+            _ => !Controller::is_of_group(lid) || self.has_placement(),
+        }
     }
 
     fn is_protected(&self) -> bool {

@@ -1,7 +1,8 @@
 //! I/O commands of the NVM command set.
 
+use assay_nvme_spec::fdp::DATA_PLACEMENT;
 use assay_nvme_spec::identify::oncs;
-use assay_nvme_spec::nvm::{DatasetManagement, DatasetRange, Read, WriteZeroes};
+use assay_nvme_spec::nvm::{DatasetManagement, DatasetRange, Read, Write, WriteZeroes};
 use assay_nvme_spec::opcode::NvmOpcode;
 use assay_nvme_spec::wire::Wire;
 use assay_nvme_spec::{NSID_ALL, StatusCode, SubmissionEntry};
@@ -20,7 +21,7 @@ pub(crate) const NAMESPACE: u32 = 1;
 /// Opcode of an I/O command, its effects, and its bit of ONCS, 0 for a mandatory command.
 type IoCommand = (NvmOpcode, CommandEffects, u16);
 
-const IO_COMMANDS: [IoCommand; 7] = {
+const IO_COMMANDS: [IoCommand; 8] = {
     use CommandEffects::{Content, NoChange};
     use NvmOpcode as Io;
     [
@@ -31,15 +32,21 @@ const IO_COMMANDS: [IoCommand; 7] = {
         (Io::WRITE_ZEROES, Content, oncs::WRITE_ZEROES),
         (Io::DATASET_MANAGEMENT, Content, oncs::DATASET_MANAGEMENT),
         (Io::VERIFY, NoChange, oncs::VERIFY),
+        (Io::IO_MANAGEMENT_RECEIVE, NoChange, 0),
     ]
 };
 
 impl Controller {
-    /// The supported I/O commands. Compare requires stored data.
+    /// The supported I/O commands. Compare requires stored data, I/O Management Receive reclaim unit handles.
     pub(crate) fn io_commands(&self) -> impl Iterator<Item = IoCommand> {
         let keeps_data = self.keeps_data;
         let commands = IO_COMMANDS.into_iter();
-        commands.filter(move |&(opcode, ..)| keeps_data || opcode != NvmOpcode::COMPARE)
+        let has_placement = self.has_placement();
+        commands.filter(move |&(opcode, ..)| match opcode {
+            NvmOpcode::COMPARE => keeps_data,
+            NvmOpcode::IO_MANAGEMENT_RECEIVE => has_placement,
+            _ => true,
+        })
     }
 
     /// Starts an I/O command, or schedules its failure.
@@ -109,6 +116,9 @@ impl Controller {
         }
         let fua = entry.cdw12() >> 30 & 1 != 0;
         let flush_after = WRITE && (fua || !self.features.write_cache.enabled());
+        if WRITE && self.has_placement() {
+            self.place(entry)?;
+        }
         let (state, op) = match WRITE {
             true => (SlotState::Write { flush_after }, Op::Write),
             false => (SlotState::Read, Op::Read),
@@ -124,6 +134,19 @@ impl Controller {
         let number = self.add_command(slot, now_ns);
         let command = drive_command(number, sqid, op, offset_bytes, len_bytes);
         self.drive.submit(Nanos(now_ns), command);
+        Ok(())
+    }
+
+    /// Selects the reclaim unit handle of a write by its placement identifier; without one, or with one that does not exist, the
+    /// first.
+    fn place(&mut self, entry: &SubmissionEntry) -> Result<(), StatusCode> {
+        let write = Write::from(*entry);
+        let handle = match write.directive() {
+            0 => 0,
+            DATA_PLACEMENT => write.directive_specific(),
+            _ => return Err(StatusCode::INVALID_FIELD),
+        };
+        self.drive.select_placement(handle);
         Ok(())
     }
 
@@ -175,6 +198,13 @@ impl Controller {
                     slot.multi_step = true;
                 }
                 Op::WriteZeroes
+            }
+            NvmOpcode::IO_MANAGEMENT_RECEIVE => {
+                let reply = self.handle_status((*entry).into())?;
+                DataPointer::of(entry).scatter(memory, &reply, self.page_bytes)?;
+                slot.state = SlotState::Scheduled;
+                self.schedule_slot(slot, now_ns, now_ns + self.command_ns);
+                return Ok(());
             }
             NvmOpcode::DATASET_MANAGEMENT => {
                 return self.manage_dataset(slot, now_ns, entry, memory);

@@ -10,6 +10,12 @@ constants! {
         VIRTUAL_FUNCTION = 1 << 2, "The controller is an SR-IOV virtual function.";
     }
 
+    /// Bits of CTRATT (Controller Attributes; Base 2.1, figure of Identify Controller).
+    pub mod ctratt: u32 {
+        ENDURANCE_GROUPS = 1 << 4, "Endurance Groups.";
+        FLEXIBLE_DATA_PLACEMENT = 1 << 19, "Flexible Data Placement (FDPS).";
+    }
+
     /// Bits of OACS (Optional Admin Command Support).
     pub mod oacs: u16 {
         SECURITY = 1 << 0, "Security Send and Receive.";

@@ -503,6 +503,9 @@ impl Drive {
             self.journal_accepted(sub.seq, sub.range(), None);
             return (busy_ns, done_ns + ack_ns, Status::Ok);
         }
+        if self.handles > 0 {
+            self.medium.select_handle(now_ns, sub.handle);
+        }
         let (taken, unit_ns) = (self.medium.accepted_units(), self.link.unit_ns());
         let (medium, offset) = (&mut self.medium, sub.offset_bytes);
         let (stored_ns, all) = medium.write(now_ns, offset, end, arrived_ns, unit_ns);

@@ -40,6 +40,8 @@ pub(super) struct SubCommand {
     pub(super) ordinal: u64,
     pub(super) split: u32,
     pub(super) queue: u16,
+    /// Reclaim unit handle of a write.
+    pub(super) handle: u16,
     pub(super) op: Op,
     pub(super) kind: CommandKind,
     pub(super) status: Status,
@@ -62,6 +64,7 @@ impl SubCommand {
             ordinal,
             split: NOT_SPLIT,
             queue: command.queue,
+            handle: 0,
             op: command.op,
             kind: CommandKind::of(command.op),
             status: Status::Ok,

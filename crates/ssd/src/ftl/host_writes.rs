@@ -179,7 +179,13 @@ impl Ftl {
         true
     }
 
+    /// Program what is buffered of every handle.
     pub(crate) fn pad(&mut self, now_ns: u64) {
+        self.pad_selected(now_ns);
+        self.with_waiting(|ftl| ftl.pad_selected(now_ns));
+    }
+
+    fn pad_selected(&mut self, now_ns: u64) {
         self.apply_map_updates();
         let write_point = &mut self.write_points[HOST];
         let in_group = (write_point.superblock << self.shift)

@@ -9,6 +9,7 @@ fn identifiers_are_reused_and_unique_in_flight() {
         seq,
         ordinal: 0,
         split: NOT_SPLIT,
+        handle: 0,
         queue: 0,
         op: Op::Read,
         kind: CommandKind::Read,

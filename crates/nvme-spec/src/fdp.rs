@@ -1,0 +1,96 @@
+//! Flexible Data Placement (Base 2.1; TP4146): log pages of an endurance group, the feature, and reclaim unit handle status.
+
+use crate::opcode::NvmOpcode;
+use crate::wire::{commands, wire};
+
+/// Directive Type of a write with a placement identifier in its Directive Specific field: Data Placement (Base 2.1).
+pub const DATA_PLACEMENT: u8 = 2;
+/// Reclaim unit handle type: initially isolated.
+pub const INITIALLY_ISOLATED: u8 = 1;
+/// Management operation of I/O Management Receive: Reclaim Unit Handle Status.
+pub const HANDLE_STATUS: u8 = 1;
+
+wire! {
+    /// Flexible Data Placement feature: of Get Features and Set Features, dword 12 of the latter (Base 2.1, feature 1Dh).
+    pub struct FdpFeature[4] as u32 {
+        enabled / set_enabled: bool = 0, u32[0..=0], "Flexible Data Placement Enable (FDPE).";
+        configuration / set_configuration: u8 = 1, "FDP Configuration Index (FDPCIDX).";
+    }
+
+    /// Head of FDP Configurations (Base 2.1, log 20h); [`FdpConfiguration`]s follow.
+    pub struct FdpConfigurationsHead[16] {
+        configurations / set_configurations: u16 = 0, "Number of FDP Configurations, less one.";
+        size_bytes / set_size_bytes: u32 = 4, "Size of this log page.";
+    }
+
+    /// FDP Configuration Descriptor; [`HandleDescriptor`]s follow.
+    pub struct FdpConfiguration[64] {
+        size_bytes / set_size_bytes: u16 = 0, "Descriptor Size, with its handles.";
+        group_bits / set_group_bits: u8 = 2, u8[0..=3], "Reclaim Group Identifier Format (RGIF): bits of a placement identifier for the group.";
+        volatile_cache / set_volatile_cache: bool = 2, u8[4..=4], "FDP Volatile Write Cache (FDPVWC).";
+        valid / set_valid: bool = 2, u8[7..=7], "FDP Configuration Valid.";
+        groups / set_groups: u32 = 4, "Number of Reclaim Groups (NRG).";
+        handles / set_handles: u16 = 8, "Number of Reclaim Unit Handles (NRUH).";
+        max_placement_ids / set_max_placement_ids: u16 = 10, "Max Placement Identifiers (MAXPIDS), less one.";
+        namespaces / set_namespaces: u32 = 12, "Number of Namespaces Supported (NNS).";
+        unit_bytes / set_unit_bytes: u64 = 16, "Reclaim Unit Nominal Size (RUNS).";
+        time_limit_s / set_time_limit_s: u32 = 24, "Estimated Reclaim Unit Time Limit (ERUTL), 0 when not reported.";
+    }
+
+    /// Reclaim Unit Handle Descriptor.
+    pub struct HandleDescriptor[4] {
+        isolation / set_isolation: u8 = 0, "Reclaim Unit Handle Type (RUHT): [`INITIALLY_ISOLATED`], 2 persistently isolated.";
+    }
+
+    /// Head of Reclaim Unit Handle Usage (Base 2.1, log 21h); [`HandleUsage`]s follow.
+    pub struct HandleUsageHead[8] {
+        handles / set_handles: u16 = 0, "Number of Reclaim Unit Handles (NRUH).";
+    }
+
+    /// Reclaim Unit Handle Usage Descriptor.
+    pub struct HandleUsage[8] {
+        attributes / set_attributes: u8 = 0, "Reclaim Unit Handle Attributes (RUHA): 0 unused, 1 specified by the host, 2 by the controller.";
+    }
+
+    /// FDP Statistics (Base 2.1, log 22h), in bytes.
+    pub struct FdpStatistics[64] {
+        host_bytes / set_host_bytes: u128 = 0, "Host Bytes with Metadata Written (HBMW).";
+        media_bytes / set_media_bytes: u128 = 16, "Media Bytes with Metadata Written (MBMW).";
+        erased_bytes / set_erased_bytes: u128 = 32, "Media Bytes Erased (MBE).";
+    }
+
+    /// Head of Reclaim Unit Handle Status (Base 2.1, I/O Management Receive); [`HandleStatus`] follow.
+    pub struct HandleStatusHead[16] {
+        descriptors / set_descriptors: u16 = 14, "Number of Reclaim Unit Handle Status Descriptors (NRUHSD).";
+    }
+
+    /// Reclaim Unit Handle Status Descriptor.
+    pub struct HandleStatus[32] {
+        placement_id / set_placement_id: u16 = 0, "Placement Identifier (PID).";
+        handle / set_handle: u16 = 2, "Reclaim Unit Handle Identifier (RUHID).";
+        left_s / set_left_s: u32 = 4, "Estimated Active Reclaim Unit Time Remaining (EARUTR), 0 when not reported.";
+        left_blocks / set_left_blocks: u64 = 8, "Reclaim Unit Available Media Writes (RUAMW), in logical blocks.";
+    }
+
+    /// Endurance Group Information (Base 2.1, log 09h). Bytes are counted in units of 10^9.
+    pub struct EnduranceGroupLog[512] {
+        available_spare / set_available_spare: u8 = 3, "Available Spare in per cent.";
+        spare_threshold / set_spare_threshold: u8 = 4, "Available Spare Threshold in per cent.";
+        percentage_used / set_percentage_used: u8 = 5, "Percentage Used.";
+        gigabytes_read / set_gigabytes_read: u128 = 48, "Data Units Read by the host.";
+        gigabytes_written / set_gigabytes_written: u128 = 64, "Data Units Written by the host.";
+        media_gigabytes_written / set_media_gigabytes_written: u128 = 80, "Media Units Written.";
+        host_reads / set_host_reads: u128 = 96, "Host Read Commands.";
+        host_writes / set_host_writes: u128 = 112, "Host Write Commands.";
+        media_errors / set_media_errors: u128 = 128, "Media and Data Integrity Errors.";
+        capacity_bytes / set_capacity_bytes: u128 = 160, "Total Endurance Group Capacity.";
+    }
+}
+
+commands! {
+    /// I/O Management Receive (Base 2.1).
+    pub struct IoManagementReceive = NvmOpcode::IO_MANAGEMENT_RECEIVE => {
+        operation / set_operation: u8 = 40, "Management Operation (MO), see [`HANDLE_STATUS`].";
+        dwords / set_dwords: u32 = 44, "Number of Dwords (NUMD), less one.";
+    }
+}

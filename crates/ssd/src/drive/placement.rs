@@ -1,0 +1,54 @@
+//! Flexible Data Placement: reclaim unit handles of the drive, see [`crate::ftl`].
+
+use super::{Drive, DriveError};
+use crate::ftl::ReclaimUnit;
+use crate::medium::Medium;
+use crate::sourced::value_or;
+
+/// Most handles: open superblocks must not use up the spare flash.
+const MOST_HANDLES: u16 = 128;
+
+impl Drive {
+    /// Give the drive so many reclaim unit handles, before the first command. Data of several handles leave the write buffer out of order, so
+    /// a loss of power is modelled with power-loss protection only.
+    pub(super) fn enable_placement(&mut self, handles: u16) -> Result<(), DriveError> {
+        let protected = value_or(&self.profile.buffer.power_loss_protected, false);
+        let spare = match &self.medium {
+            Medium::Flash(ftl) if protected && self.profile.slc.is_none() => {
+                ftl.spare_superblocks()
+            }
+            _ => 0,
+        };
+        // Half of the spare superblocks stay for garbage collection.
+        let most = (spare / 2).min(u32::from(MOST_HANDLES)) as u16;
+        if !(1..=most).contains(&handles) {
+            let profile = self.profile.name.clone();
+            return Err(DriveError::NoPlacement { profile, most });
+        }
+        if let Medium::Flash(ftl) = &mut self.medium {
+            ftl.set_handles(handles);
+        }
+        self.handles = handles;
+        Ok(())
+    }
+
+    /// Reclaim unit handles; 0 where the host cannot place data.
+    pub fn placement_handles(&self) -> u16 {
+        self.handles
+    }
+
+    /// The handle of writes submitted from now on; handle 0 where there is no such one.
+    pub fn select_placement(&mut self, handle: u16) {
+        self.handle = if handle < self.handles { handle } else { 0 };
+    }
+
+    /// The reclaim units of the handles, in order.
+    pub fn reclaim_units(&self) -> Vec<ReclaimUnit> {
+        self.medium.reclaim_units()
+    }
+
+    /// Size of a reclaim unit in bytes.
+    pub fn reclaim_unit_bytes(&self) -> u64 {
+        self.medium.reclaim_unit_bytes()
+    }
+}
