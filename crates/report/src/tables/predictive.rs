@@ -25,9 +25,18 @@ pub fn range(point: &Point<'_>, metric: ResultMetric) -> Option<[f64; 2]> {
     }
 }
 
-/// An interval in the common notation.
-pub fn text([low, high]: [f64; 2]) -> String {
-    format!("{} to {}", figure(low), figure(high))
+/// An interval in the common notation, to three significant digits: its ends are estimates.
+pub fn text(ends: [f64; 2]) -> String {
+    let [low, high] = ends.map(|end| figure(to_three_digits(end)));
+    format!("{low} to {high}")
+}
+
+fn to_three_digits(value: f64) -> f64 {
+    let step = 10_f64.powf(value.abs().log10().floor() - 2.0);
+    match step > 0.0 && step.is_finite() {
+        true => (value / step).round() * step,
+        false => value,
+    }
 }
 
 /// Rate and percentiles of a result, for the lines of a single job; `None` without an interval of the rate.

@@ -13,7 +13,9 @@ fn factors(situation: &str) -> PredictiveFactors {
 
 #[test]
 fn intervals_are_in_the_common_notation() {
-    assert_eq!(text([1234.4, 98765.0]), "1,234 to 98,765");
+    assert_eq!(text([1234.4, 98765.0]), "1,230 to 98,800");
+    assert_eq!(text([0.0, 81.26]), "0 to 81.3");
+    assert_eq!(text([999.6, f64::INFINITY]), "1,000 to n/a");
     assert_eq!(times(&factors("")), "0.80 to 1.25 times");
 }
 
