@@ -5,7 +5,7 @@
 //! says: where the figures change less than it says, the interval is widened accordingly.
 
 use crate::CalibrateError;
-use crate::inference::identify::{SIGMAS_90, gains, knowledge, spectrum};
+use crate::inference::identify::{SIGMAS_90, knowledge, next_figures, spectrum};
 use crate::inference::linear::inverse;
 use crate::inference::posterior::{Mode, Observation, Predictions, Prior, climb, cost};
 use crate::measurement::{AccessPattern, Measurement, ReferenceWorkload};
@@ -39,26 +39,33 @@ pub struct Identification {
     pub numbers: Vec<DeterminedNumber>,
     /// Directions, products of powers of numbers, of which the figures say more than the prior.
     pub directions: usize,
-    /// Measurements that would narrow the predictions most: title, and the share of the predictive variance of all candidates that each
-    /// would remove by itself.
-    pub next: Vec<(String, f64)>,
+    /// Measurements that would narrow the predictions most, in the order in which to make them.
+    pub next: Vec<NextMeasurement>,
 }
 
-/// Cells that `assay run quick` or a job can measure.
-fn candidates(known: &[Measurement]) -> Vec<Measurement> {
-    let mut out = Vec::new();
-    let mut add = |access, threads, block_bytes| {
-        let read = ReferenceWorkload::read(access, threads, block_bytes);
-        out.push(Measurement::to_simulate(read, ""));
-    };
-    for threads in [1, 4, 16, 64, 256] {
-        for kib in [4, 16, 64, 128] {
-            add(AccessPattern::Random, threads, kib << 10);
-        }
-    }
-    add(AccessPattern::Sequential, 1, 128 << 10);
-    out.retain(|c| known.iter().all(|k| k.key() != c.key()));
-    out
+/// A measurement that would narrow the predictions.
+#[derive(Clone, Debug, PartialEq)]
+pub struct NextMeasurement {
+    /// Its workload, for display.
+    pub title: String,
+    /// Options of `assay job` that run it.
+    pub options: String,
+    /// Share of the predictive variance of all candidates that it and those before it remove, 0 to 1.
+    pub removed: f64,
+}
+
+/// Workloads that `assay run quick` or a job can measure, without those whose rate is known.
+fn candidates(known: &[Measurement]) -> (Vec<ReferenceWorkload>, Vec<Measurement>) {
+    let random = [1, 4, 16, 64, 256].into_iter().flat_map(|threads| {
+        let read =
+            move |kib: u32| ReferenceWorkload::read(AccessPattern::Random, threads, kib << 10);
+        [4, 16, 64, 128].map(read)
+    });
+    let sequential = ReferenceWorkload::read(AccessPattern::Sequential, 1, 128 << 10);
+    let all = random.chain([sequential]);
+    let figures = all.map(|workload| (workload, Measurement::to_simulate(workload, "")));
+    let is_new = |m: &Measurement| known.iter().all(|k| k.key() != m.key());
+    figures.filter(|(_, figure)| is_new(figure)).unzip()
 }
 
 /// What the targets of a fit determine; empty when the fitted profile has no figure or no number to vary.
@@ -84,7 +91,7 @@ pub fn identify(
         mean: start.clone(),
         width: spans.iter().map(|span| PRIOR_WIDTH / span).collect(),
     };
-    let further = candidates(&targets);
+    let (workloads, further) = candidates(&targets);
     let asked = [targets.clone(), further.clone()].concat();
     let mut model = |points: &[Vec<f64>]| -> Predictions {
         let profiles = points.iter().map(|p| space.profile_at(p).ok());
@@ -119,17 +126,16 @@ pub fn identify(
         .iter()
         .map(|row| (row.clone(), FIGURE_ERROR))
         .collect();
-    let mut next: Vec<(String, f64)> = further
-        .iter()
-        .map(|m| m.title(", "))
-        .zip(gains(&mode, &rows))
-        .collect();
-    next.sort_by(|a, b| b.1.total_cmp(&a.1));
-    next.truncate(SUGGESTIONS);
+    let next = next_figures(&mode, &rows, SUGGESTIONS).into_iter();
+    let next = next.map(|(at, removed)| NextMeasurement {
+        title: further[at].procedure.title(),
+        options: workloads[at].job_options(),
+        removed,
+    });
     Ok(Identification {
         numbers: numbers.collect(),
         directions: spectrum(&mode, &prior).iter().filter(|v| **v > 1.0).count(),
-        next,
+        next: next.collect(),
     })
 }
 

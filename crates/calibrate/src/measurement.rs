@@ -322,6 +322,18 @@ impl ReferenceWorkload {
         }
     }
 
+    /// Options of `assay job` that run it on a filled drive.
+    pub fn job_options(&self) -> String {
+        let size = compact_size(u64::from(self.block_bytes));
+        let mut options = format!("--rw {} --bs {size}", self.rw());
+        for (name, value) in [("numjobs", self.threads), ("iodepth", self.queue_depth)] {
+            if value != 1 {
+                options.push_str(&format!(" --{name} {value}"));
+            }
+        }
+        options
+    }
+
     fn key(&self) -> String {
         let size = compact_size(u64::from(self.block_bytes));
         let (threads, depth) = (self.threads, self.queue_depth);

@@ -3,9 +3,10 @@
 //! The Fisher information is scaled by the prior's widths: an eigenvalue above 1 is a direction of which the figures say more than the
 //! prior (T. Cui and others, "Likelihood-informed dimension reduction for nonlinear inverse problems", Inverse Problems 30, 2014). A number
 //! is undetermined where its posterior width is more than half of its prior width. The next measurement is the candidate that leaves the
-//! least predictive variance (A-optimal design; K. Chaloner, I. Verdinelli, "Bayesian Experimental Design", Statistical Science 10, 1995).
+//! least predictive variance (A-optimal design; K. Chaloner, I. Verdinelli, "Bayesian Experimental Design", Statistical Science 10, 1995);
+//! several are chosen one after the other, so that none repeats what another says.
 
-use super::linear::{dot, inverse, times};
+use super::linear::{Matrix, dot, inverse, times};
 use super::posterior::{Mode, Prior};
 use crate::search::eigen;
 
@@ -63,25 +64,52 @@ pub fn spectrum(mode: &Mode, prior: &Prior) -> Vec<f64> {
     values
 }
 
-/// Per candidate figure (a row of the Jacobian and the scale of its error): the share of the predictive variance of all candidates that
-/// measuring it would remove, 0 to 1.
-pub fn gains(mode: &Mode, candidates: &[(Vec<f64>, f64)]) -> Vec<f64> {
-    let Some(covariance) = inverse(&mode.precision) else {
-        return vec![0.0; candidates.len()];
+/// The `count` candidate figures (rows of the Jacobian and the scales of their errors) to measure next, in their order: each leaves the least
+/// predictive variance of all candidates after those before it. With the share of that variance, 0 to 1, which it and those before remove.
+pub fn next_figures(
+    mode: &Mode,
+    candidates: &[(Vec<f64>, f64)],
+    count: usize,
+) -> Vec<(usize, f64)> {
+    let Some(mut covariance) = inverse(&mode.precision) else {
+        return Vec::new();
     };
-    let spread: Vec<Vec<f64>> = candidates
-        .iter()
-        .map(|(row, _)| times(&covariance, row))
-        .collect();
-    let variance = |c: usize| dot(&candidates[c].0, &spread[c]);
-    let before: f64 = (0..candidates.len()).map(variance).sum();
-    let gain = |c: usize| {
-        let (_, scale) = candidates[c];
-        let removed = (0..candidates.len()).map(|t| dot(&candidates[t].0, &spread[c]).powi(2));
-        removed.sum::<f64>() / (scale * scale + variance(c))
+    let total = |covariance: &Matrix| -> f64 {
+        let variances = candidates
+            .iter()
+            .map(|(row, _)| dot(row, &times(covariance, row)));
+        variances.sum()
     };
-    let share = |c| if before > 0.0 { gain(c) / before } else { 0.0 };
-    (0..candidates.len()).map(share).collect()
+    let before = total(&covariance);
+    if before <= 0.0 {
+        return Vec::new();
+    }
+    let mut chosen: Vec<(usize, f64)> = Vec::new();
+    while chosen.len() < count.min(candidates.len()) {
+        let left = |c: usize| total(&with_figure(&covariance, &candidates[c]));
+        let free = (0..candidates.len()).filter(|c| chosen.iter().all(|(other, _)| other != c));
+        let ranked = free
+            .map(|c| (c, left(c)))
+            .min_by(|a, b| a.1.total_cmp(&b.1));
+        let Some((best, left)) = ranked else {
+            break;
+        };
+        covariance = with_figure(&covariance, &candidates[best]);
+        chosen.push((best, 1.0 - left / before));
+    }
+    chosen
+}
+
+/// The covariance once a figure is measured (J. Sherman, W. Morrison, Annals of Mathematical Statistics 21, 1950).
+fn with_figure(covariance: &Matrix, (row, scale): &(Vec<f64>, f64)) -> Matrix {
+    let spread = times(covariance, row);
+    let variance = scale * scale + dot(row, &spread);
+    let rows = covariance.iter().zip(&spread);
+    rows.map(|(old, a)| {
+        let pairs = old.iter().zip(&spread);
+        pairs.map(|(c, b)| c - a * b / variance).collect()
+    })
+    .collect()
 }
 
 #[cfg(test)]

@@ -27,11 +27,17 @@ fn short_reads_do_not_determine_the_rate_of_the_data_path() {
     );
     assert!(found.directions < 3, "{found:?}");
     // Long reads would.
+    let first = &found.next[0];
     assert!(
-        found.next[0].0.contains("128 KiB") || found.next[0].0.contains("64 KiB"),
+        first.title.contains("128 KiB") || first.title.contains("64 KiB"),
         "{found:?}"
     );
-    assert!(found.next[0].1 > 0.2, "{found:?}");
+    assert!(
+        first.options.starts_with("--rw randread --bs "),
+        "{found:?}"
+    );
+    assert!(first.removed > 0.2, "{found:?}");
+    assert!(found.next.windows(2).all(|n| n[0].removed <= n[1].removed));
     assert_eq!(identify(text, &free, &targets, 1).unwrap(), found);
     assert_eq!(
         identify(text, &[], &targets, 1).unwrap(),

@@ -230,32 +230,15 @@ fn shown(fitted: &FitResult, targets: &FitTargets, path: &Path, table: &Path) ->
             s.met, s.count, s.median_pct, s.worst_pct
         );
     }
-    text.push_str("Free parameters\n");
-    for FittedNumber { path, from, to } in &fitted.moved {
-        let bound = match fitted.at_bounds.iter().any(|b| b.starts_with(path)) {
-            true => "  at a bound: the optimum may lie beyond it, see --free",
-            false => "",
-        };
-        let _ = writeln!(text, "  {path:<36} {from:>20} -> {to}{bound}");
-    }
-    for path in &fitted.insensitive {
-        let _ = writeln!(text, "  {path:<36} unchanged: no figure depends on it");
-    }
-    let open = &fitted.identification;
-    for n in open.numbers.iter().filter(|n| n.is_undetermined) {
-        let _ = writeln!(
-            text,
-            "  {:<36} undetermined: 90 % within a factor of {:.1}",
-            n.path, n.factor
+    parameters(&mut text, fitted);
+    let next = &fitted.identification.next;
+    if !next.is_empty() {
+        text.push_str(
+            "\nMeasure next, to narrow the predictions of reads most (share of their variance that is removed, each\nwith those above)\n",
         );
-    }
-    if !open.next.is_empty() {
-        let _ = writeln!(
-            text,
-            "\nWould narrow the predictions most (share of the variance removed)"
-        );
-        for (title, share) in &open.next {
-            let _ = writeln!(text, "  {title:<52} {:>3.0} %", share * 100.0);
+        for one in next {
+            let share = one.removed * 100.0;
+            let _ = writeln!(text, "  {:<36} {share:>3.0} %   {}", one.title, one.options);
         }
     }
     if !targets.left_out.is_empty() {
@@ -273,6 +256,36 @@ fn shown(fitted: &FitResult, targets: &FitTargets, path: &Path, table: &Path) ->
         fitted.evaluations
     );
     text
+}
+
+/// The fitted numbers, and what the figures say of them.
+fn parameters(text: &mut String, fitted: &FitResult) {
+    // A list is one line; its numbers are `path[place]`.
+    let is_of = |name: &str, path: &str| name.split('[').next() == Some(path);
+    text.push_str("Free parameters\n");
+    let mut any_open = false;
+    for FittedNumber { path, from, to } in &fitted.moved {
+        let mut notes = Vec::new();
+        let numbers = fitted.identification.numbers.iter();
+        let open = numbers.filter(|n| n.is_undetermined && is_of(&n.path, path));
+        if let Some(factor) = open.map(|n| n.factor).reduce(f64::max) {
+            any_open = true;
+            notes.push(format!("undetermined, factor {factor:.1}"));
+        }
+        if fitted.at_bounds.iter().any(|b| is_of(b, path)) {
+            notes.push("at a bound: the optimum may lie beyond it, see --free".to_owned());
+        }
+        let line = format!("  {path:<36} {from:>16} -> {to:<16}  {}", notes.join("; "));
+        let _ = writeln!(text, "{}", line.trim_end());
+    }
+    for path in &fitted.insensitive {
+        let _ = writeln!(text, "  {path:<36} unchanged: no figure depends on it");
+    }
+    if any_open {
+        text.push_str(
+            "Undetermined: the figures say little of the number; in 90 % of cases it is between the fitted one divided by\nthe factor and multiplied by it.\n",
+        );
+    }
 }
 
 /// Residuals as JSON.
@@ -319,7 +332,7 @@ fn document(fitted: &FitResult, targets: &FitTargets, path: &Path, table: &Path)
         "at_bounds": fitted.at_bounds,
         "unfelt": fitted.insensitive,
         "numbers": fitted.identification.numbers.iter().map(|n| json!({ "path": n.path, "factor_90": n.factor, "undetermined": n.is_undetermined })).collect::<Vec<_>>(),
-        "next": fitted.identification.next.iter().map(|(cell, share)| json!({ "cell": cell, "variance_removed": share })).collect::<Vec<_>>(),
+        "next": fitted.identification.next.iter().map(|n| json!({ "cell": n.title, "options": n.options, "variance_removed": n.removed })).collect::<Vec<_>>(),
         "left_out": targets.left_out.iter().map(|(cell, why)| json!({ "cell": cell, "why": why })).collect::<Vec<_>>(),
         "simulated": true,
     })

@@ -45,8 +45,9 @@ fn the_factor_is_the_next_figure_to_measure() {
         .iter()
         .map(|row| (row.clone(), 0.05))
         .collect();
-    let gains = gains(&mode, &candidates);
-    assert!(gains[0] > 0.9 && gains[1] < 0.1, "{gains:?}");
+    let next = next_figures(&mode, &candidates, 2);
+    assert_eq!([next[0].0, next[1].0], [0, 1]);
+    assert!(next[0].1 > 0.9 && next[1].1 < next[0].1 + 0.1, "{next:?}");
     let determined = [
         observed[0],
         Observation {
@@ -60,4 +61,25 @@ fn the_factor_is_the_next_figure_to_measure() {
             .iter()
             .all(|k| !k.is_undetermined())
     );
+}
+
+/// Two figures that say the same are not both among the first.
+#[test]
+fn the_second_figure_says_what_the_first_does_not() {
+    let mut model = |points: &[Vec<f64>]| -> Predictions {
+        let at = |p: &Vec<f64>| Some(vec![p[0], 0.99 * p[0], 0.5 * p[1]]);
+        points.iter().map(at).collect()
+    };
+    let mode = climb(&prior(), &[], &[0.0, 0.0], 1, &mut model).unwrap();
+    let candidates: Vec<(Vec<f64>, f64)> =
+        mode.jacobian.iter().map(|row| (row.clone(), 0.1)).collect();
+    let next = next_figures(&mode, &candidates, 5);
+    let order: Vec<usize> = next.iter().map(|n| n.0).collect();
+    assert_eq!(order, [0, 2, 1]);
+    // By hand: a variance v of a figure becomes v / (1 + v / 0.1^2).
+    let before = 1.0 + 0.99_f64.powi(2) + 0.25;
+    let first = (1.0 + 0.99_f64.powi(2)) * (1.0 - 1.0 / 101.0) / before;
+    let both = first + 0.25 * (1.0 - 1.0 / 26.0) / before;
+    assert!((next[0].1 - first).abs() < 1e-9, "{next:?}");
+    assert!((next[1].1 - both).abs() < 1e-9, "{next:?}");
 }
