@@ -1,90 +1,15 @@
-//! Procedure keys of steps: rounds, states, loads, idle time, early stop, power states.
+//! Procedure keys of steps: states, loads, idle time, early stop, power states, mixes.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod common;
 
-use assay_stats::SteadyRule;
 use assay_store::model::RunEnd;
-use assay_store::read::{CellRecord, CellState, Run};
+use assay_store::read::{CellRecord, CellState};
 use assay_suite::catalogue;
-use assay_suite::expand::{RoundCriterion, expand};
-use assay_suite::schema::{Suite, TrackingVariable};
+use assay_suite::expand::expand;
+use assay_suite::schema::Suite;
 
-use common::{drives, plan, run, settings, text};
-
-fn cells<'a>(run: &'a Run, step: &str) -> Vec<&'a CellRecord> {
-    run.cells.iter().filter(|c| c.plan.step == step).collect()
-}
-
-fn value(cell: &CellRecord, name: &str) -> f64 {
-    cell.drives[0].result.as_ref().unwrap().values[name]
-}
-
-fn iops(cell: &CellRecord) -> f64 {
-    cell.drives[0].result.as_ref().unwrap().iops()
-}
-
-const ROUNDS: &str = r#"
-[[step]]
-id = "r"
-title = "Rounds"
-kind = "measure"
-view = "rounds"
-rounds = { most = 8, track = { rwmixread = 0 } }
-job = { rw = "randrw", bs = "4k", size = "1GiB", runtime = "50ms", interval = "10ms" }
-matrix = { rwmixread = [100, 0] }
-"#;
-
-/// A drive with equal rounds is in steady state after the five rounds of SNIA's window.
-#[test]
-fn rounds_end_in_steady_state() {
-    let (_, run, _folder) = run(&text(ROUNDS), &["null:"]);
-    let cells = cells(&run, "r");
-    assert_eq!(cells.len(), 16);
-    let tracked = |c: &&&CellRecord| c.plan.round.as_ref().unwrap().tracked;
-    assert_eq!(cells.iter().filter(tracked).count(), 8);
-    let [steady] = run.steady.as_slice() else {
-        panic!("{:?}", run.steady);
-    };
-    assert_eq!(steady.group, "null/r/rwmixread=0");
-    // On a busy host the null target's rate may vary; the rounds must continue exactly until steady state.
-    let done = steady.values.len();
-    for (i, cell) in cells.iter().enumerate() {
-        if i < done * 2 {
-            assert_eq!(cell.state, CellState::Finished, "{}", cell.plan.id);
-        } else {
-            let CellState::Skipped(why) = &cell.state else {
-                panic!("{} is not needed", cell.plan.id);
-            };
-            assert!(why.contains(&format!("round {done}")), "{why}");
-        }
-    }
-    assert!(steady.achieved || done == 8);
-}
-
-/// A fresh drive whose write cache fills during the rounds: no steady window.
-#[test]
-fn rounds_without_steady_state_are_reported() {
-    let suite = ROUNDS
-        .replace("[100, 0]", "[0]")
-        .replace(
-            "most = 8",
-            "most = 5, range_pct = 0.001, excursion_pct = 0.001",
-        )
-        .replace("size = \"1GiB\"", "iodepth = 32");
-    let (ending, run, _folder) = run(&text(&suite), &["sim:samsung-951"]);
-    assert_eq!(ending.outcome, RunEnd::Complete);
-    let steady = &run.steady[0];
-    assert!(!steady.achieved);
-    assert_eq!(steady.values.len(), 5);
-    let why = steady.why.as_ref().unwrap();
-    let warning = run
-        .warnings
-        .iter()
-        .find(|w| w.code == "not-steady")
-        .unwrap();
-    assert!(warning.message.contains(why), "{}", warning.message);
-}
+use common::{cells, drives, iops, plan, run, settings, text, value};
 
 const STATES: &str = r#"
 [[step]]
@@ -297,66 +222,6 @@ fn invalid_procedures_name_the_step() {
     }
 }
 
-/// The standards' suites take another rule and a dwell as parameters; a fio rule names its tracking variable.
-#[test]
-fn the_rule_of_rounds_is_a_parameter_with_its_figure() {
-    for (suite, of_suite) in [
-        ("snia-iops", TrackingVariable::Iops),
-        ("snia-throughput", TrackingVariable::MibPerS),
-        ("snia-latency", TrackingVariable::MeanLatency),
-        ("jesd219", TrackingVariable::Iops),
-    ] {
-        let rule = |set: &[(&str, &str)]| {
-            let planned = plan(suite, &["sim:samsung-951"], set, 1.0).unwrap();
-            let rules: Vec<RoundCriterion> =
-                planned.cells.into_iter().filter_map(|c| c.rounds).collect();
-            assert!(rules.iter().all(|r| *r == rules[0]), "{suite}");
-            rules.into_iter().next().unwrap()
-        };
-        let usual = rule(&[]);
-        assert_eq!(
-            (usual.rule, usual.dwell, usual.figure),
-            (SteadyRule::default(), 0, of_suite)
-        );
-        let fio = rule(&[("steady_rule", "bw:1%"), ("dwell", "2")]);
-        assert_eq!(
-            (fio.dwell, fio.figure),
-            (2, TrackingVariable::MibPerS),
-            "{suite}"
-        );
-        let words = fio.text();
-        assert!(
-            words.starts_with("fio") && words.contains("2 further rounds"),
-            "{words}"
-        );
-        assert_eq!(
-            rule(&[("steady_rule", "iops_slope:0.3%")]).figure,
-            TrackingVariable::Iops
-        );
-        let error = plan(suite, &["sim:samsung-951"], &[("steady_rule", "iops")], 1.0).unwrap_err();
-        let error = error.to_string();
-        assert!(
-            error.contains("not a steady-state rule") && error.contains("`snia`"),
-            "{error}"
-        );
-    }
-}
-
-/// The recorded tracking variable is the one that the rule names.
-#[test]
-fn the_tracking_variable_of_a_fio_rule_is_recorded() {
-    let suite = ROUNDS
-        .replace("[100, 0]", "[0]")
-        .replace("most = 8", "most = 6, dwell = 1, rule = \"bw:50%\"");
-    let (_, run, _folder) = run(&text(&suite), &["sim:samsung-951"]);
-    let [steady] = run.steady.as_slice() else {
-        panic!("{:?}", run.steady);
-    };
-    assert_eq!(steady.figure, "MiB/s");
-    let result = cells(&run, "r")[0].drives[0].result.as_ref().unwrap();
-    assert!((steady.values[0] - result.mib_per_s()).abs() < 1e-9);
-}
-
 const MIXED: &str = r#"
 [[step]]
 id = "mix"
@@ -487,125 +352,6 @@ fn every_suite_can_be_planned_on_every_simulated_drive() {
             assert!(planned.cells.iter().any(|c| c.plan.skipped.is_none()));
         }
     }
-}
-
-const STREAMS: &str = r#"
-[[step]]
-id = "s"
-title = "Streams"
-kind = "measure"
-view = "peak"
-repeats = 2
-rest = { before = "1s", first = "70s" }
-job = { bs = "128k", iodepth = 8 }
-matrix = { chunks = [1, 64, 20000000], rw = ["write", "read"] }
-"#;
-
-/// The drive of the MLE NVMe Streamer brief enters a low-power state after a minute: only its first chunk includes the exit latency.
-#[test]
-fn streams_are_consecutive_with_idle_time_before_them_and_repeat() {
-    let (ending, run, _folder) = run(&text(STREAMS), &["sim:mle-brief-960gb"]);
-    assert_eq!((ending.outcome, ending.failed_cells), (RunEnd::Complete, 0));
-    let cells = cells(&run, "s");
-    assert_eq!(cells.len(), 12);
-    let places: Vec<(u64, u64, u64)> = cells[..4]
-        .iter()
-        .map(|c| {
-            let w = &c.plan.workload;
-            (
-                w.offset_bytes >> 17,
-                w.span_bytes >> 17,
-                c.plan.rest_ns / 1_000_000_000,
-            )
-        })
-        .collect();
-    assert_eq!(places, [(0, 1, 70), (0, 1, 1), (1, 64, 1), (1, 64, 1)]);
-    for cell in &cells[4..6] {
-        let CellState::Skipped(why) = &cell.state else {
-            panic!("{} does not fit", cell.plan.id);
-        };
-        assert!(why.contains("does not fit on the drive"), "{why}");
-    }
-    let ms = |cell: &CellRecord| cell.drives[0].result.as_ref().unwrap().elapsed.0 as f64 / 1e6;
-    for first in [cells[0], cells[6]] {
-        assert_eq!(first.plan.rest_ns, 70_000_000_000);
-        assert!(ms(first) > 5.0, "it slept: {}", ms(first));
-    }
-    assert!(ms(cells[1]) < 1.0 && ms(cells[2]) < 5.0);
-    let round = cells[6].plan.round.as_ref().unwrap();
-    assert_eq!((round.number, round.most), (2, 2));
-}
-
-const VERIFIED: &str = r#"
-[[step]]
-id = "s"
-title = "Stream"
-kind = "measure"
-view = "continuous"
-repeats = 2
-job = { bs = "128k", iodepth = 8, size = "8MiB", verify = true, do_verify = false }
-matrix = { rw = ["write", "read"] }
-"#;
-
-/// Data of an earlier repetition must not pass verification.
-#[test]
-fn repetitions_write_with_seeds_of_their_own_and_read_back_once() {
-    let (ending, run, _folder) = run(&text(VERIFIED), &["sim:samsung-951,data=keep"]);
-    assert_eq!((ending.failed_cells, ending.bad_blocks), (0, 0));
-    let cells = cells(&run, "s");
-    let verify = |at: usize| {
-        let result = cells[at].drives[0].result.as_ref().unwrap();
-        (result.verify.clone().unwrap(), result.read.bytes)
-    };
-    for (write, read) in [(0, 1), (2, 3)] {
-        assert_eq!((verify(write).0.blocks_checked, verify(write).1), (0, 0));
-        assert_eq!(verify(read).0.blocks_checked, 2048);
-        assert_eq!(verify(read).0.seed, verify(write).0.seed);
-    }
-    assert_ne!(verify(1).0.seed, verify(3).0.seed);
-}
-
-#[test]
-fn invalid_streams_and_repeats_are_refused() {
-    for (from, to, why) in [
-        ("bs = \"128k\", ", "", "needs bs"),
-        ("iodepth = 8", "iodepth = 8, size = \"1m\"", "sets the size"),
-        ("view = \"peak\"", "", "needs the view"),
-        ("repeats = 2", "repeats = 0", "a whole number from 1"),
-        ("[1, 64, 20000000]", "[0]", "a whole number above 0"),
-        (
-            "repeats = 2",
-            "rounds = { most = 5 }\nrepeats = 2",
-            "give one",
-        ),
-    ] {
-        let suite = Suite::parse("test", &text(&STREAMS.replacen(from, to, 1)));
-        let drives = drives(&["sim:mle-brief-960gb"]);
-        let error = suite.and_then(|s| expand(&s, &settings(&[], 1.0), &drives));
-        let message = error.unwrap_err().to_string();
-        assert!(message.contains(why), "{from} -> {to}: {message}");
-    }
-}
-
-/// Without a tracked combination, rounds would run to the limit without an evaluation.
-#[test]
-fn rounds_without_a_tracking_variable_are_refused() {
-    for (suite, set, wanted) in [
-        ("snia-iops", ("blocks", "8k,16k"), "bs=4k"),
-        ("snia-latency", ("mixes", "100,65"), "rwmixread=0"),
-    ] {
-        let error = plan(suite, &["sim:samsung-951"], &[set], 1.0)
-            .unwrap_err()
-            .to_string();
-        assert!(error.contains(wanted) && error.contains("--set"), "{error}");
-    }
-    plan(
-        "snia-iops",
-        &["sim:samsung-951"],
-        &[("blocks", "4096,16k")],
-        1.0,
-    )
-    .unwrap();
 }
 
 const RAMP_ONLY: &str = r#"

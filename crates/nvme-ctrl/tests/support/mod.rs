@@ -392,3 +392,10 @@ impl QueuePair {
         }
     }
 }
+
+/// A read of one unit of 4 KiB at a block, to `at`.
+pub fn read_at(slba: u64, at: u64) -> SubmissionEntry {
+    let mut entry = Read::of(1, slba, 8).entry();
+    entry.set_prps(at, 0);
+    entry
+}

@@ -14,7 +14,7 @@ use assay_io::Nanos;
 use assay_stats::HostAudit;
 use assay_stats::Interval;
 use assay_store::model::{BuildRecord, CellPlan, CellResult, Warning};
-use assay_store::read::Run;
+use assay_store::read::{CellRecord, Run};
 use assay_store::{Destination, RunWriter};
 use assay_suite::drive_state_cache::DriveStateCache;
 use assay_suite::execute::{Progress, Resume, RunSummary, Runner};
@@ -119,4 +119,16 @@ duration = "no time"
 
 pub fn text(rest: &str) -> String {
     format!("{HEAD}{rest}")
+}
+
+pub fn cells<'a>(run: &'a Run, step: &str) -> Vec<&'a CellRecord> {
+    run.cells.iter().filter(|c| c.plan.step == step).collect()
+}
+
+pub fn value(cell: &CellRecord, name: &str) -> f64 {
+    cell.drives[0].result.as_ref().unwrap().values[name]
+}
+
+pub fn iops(cell: &CellRecord) -> f64 {
+    cell.drives[0].result.as_ref().unwrap().iops()
 }
