@@ -18,8 +18,10 @@ const PRIOR_WIDTH: f64 = 0.7;
 const FIGURE_ERROR: f64 = 0.03;
 /// Widest correction of an interval by the check at its ends.
 const MOST_WIDER: f64 = 3.0;
-/// Suggestions.
+/// Suggestions at most.
 const SUGGESTIONS: usize = 3;
+/// A further suggestion removes at least this share of the variance.
+const LEAST_REMOVED: f64 = 0.01;
 
 /// A number and how well the figures determine it.
 #[derive(Clone, Debug, PartialEq)]
@@ -126,7 +128,11 @@ pub fn identify(
         .iter()
         .map(|row| (row.clone(), FIGURE_ERROR))
         .collect();
+    let mut before = 0.0;
     let next = next_figures(&mode, &rows, SUGGESTIONS).into_iter();
+    let next = next.take_while(|&(_, removed)| {
+        removed - std::mem::replace(&mut before, removed) >= LEAST_REMOVED
+    });
     let next = next.map(|(at, removed)| NextMeasurement {
         title: further[at].procedure.title(),
         options: workloads[at].job_options(),

@@ -234,7 +234,7 @@ fn shown(fitted: &FitResult, targets: &FitTargets, path: &Path, table: &Path) ->
     let next = &fitted.identification.next;
     if !next.is_empty() {
         text.push_str(
-            "\nMeasure next, to narrow the predictions of reads most (share of their variance that is removed, each\nwith those above)\n",
+            "\nMeasure next (share of the variance of the predictions of reads that it removes, with those above)\n",
         );
         for one in next {
             let share = one.removed * 100.0;
@@ -283,7 +283,7 @@ fn parameters(text: &mut String, fitted: &FitResult) {
     }
     if any_open {
         text.push_str(
-            "Undetermined: the figures say little of the number; in 90 % of cases it is between the fitted one divided by\nthe factor and multiplied by it.\n",
+            "Undetermined: the figures say little of the number; its 90 % interval is from the fitted number divided by the factor\nto the fitted number times it.\n",
         );
     }
 }

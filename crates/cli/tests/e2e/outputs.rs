@@ -22,6 +22,22 @@ const COMMANDS: [&str; 11] = [
 ];
 
 #[test]
+fn predictive_intervals_are_of_rates_that_the_drive_determines() {
+    let fixture = Fixture::on_disk();
+    let predictive = |options: &str| {
+        let job = "job sim:samsung-951 --rw randread --bs 4k --runtime 100ms";
+        let mut document = fixture.json(&format!("{job} {options}"));
+        document["jobs"][0]["predictive"].take()
+    };
+    let own = predictive("");
+    let iops = own["iops"].as_array().unwrap();
+    assert!(iops[0].as_f64() < iops[1].as_f64(), "{own:#}");
+    for limited in ["--rate 1000", "--rate_iops 1000", "--rate_bw 1m"] {
+        assert!(predictive(limited).is_null(), "{limited}");
+    }
+}
+
+#[test]
 fn a_page_is_one_self_contained_file() {
     let fixture = Fixture::on_disk();
     fixture.noise("disk", 4 * MIB);
