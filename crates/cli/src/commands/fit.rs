@@ -263,28 +263,32 @@ fn parameters(text: &mut String, fitted: &FitResult) {
     // A list is one line; its numbers are `path[place]`.
     let is_of = |name: &str, path: &str| name.split('[').next() == Some(path);
     text.push_str("Free parameters\n");
-    let mut any_open = false;
+    let (mut any_open, mut any_bound) = (false, false);
     for FittedNumber { path, from, to } in &fitted.moved {
         let mut notes = Vec::new();
         let numbers = fitted.identification.numbers.iter();
         let open = numbers.filter(|n| n.is_undetermined && is_of(&n.path, path));
         if let Some(factor) = open.map(|n| n.factor).reduce(f64::max) {
             any_open = true;
-            notes.push(format!("undetermined, factor {factor:.1}"));
+            notes.push(format!("undetermined ({factor:.1})"));
         }
         if fitted.at_bounds.iter().any(|b| is_of(b, path)) {
-            notes.push("at a bound: the optimum may lie beyond it, see --free".to_owned());
+            any_bound = true;
+            notes.push("at bound".to_owned());
         }
-        let line = format!("  {path:<36} {from:>16} -> {to:<16}  {}", notes.join("; "));
+        let line = format!("  {path:<34} {from:>14} -> {to:<14}  {}", notes.join(", "));
         let _ = writeln!(text, "{}", line.trim_end());
     }
     for path in &fitted.insensitive {
-        let _ = writeln!(text, "  {path:<36} unchanged: no figure depends on it");
+        let _ = writeln!(text, "  {path:<34} unchanged: no figure depends on it");
     }
     if any_open {
         text.push_str(
-            "Undetermined: the figures say little of the number; its 90 % interval is from the fitted number divided by the factor\nto the fitted number times it.\n",
+            "Undetermined (factor): the figures say little of the number; its 90 % interval is from the fitted\nnumber divided by the factor to the fitted number times it.\n",
         );
+    }
+    if any_bound {
+        text.push_str("At bound: the optimum may lie beyond it; see --free.\n");
     }
 }
 
