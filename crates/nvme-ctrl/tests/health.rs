@@ -124,7 +124,7 @@ fn the_logs_show_the_write_amplification_of_a_coarse_indirection_unit() {
         write.set_prps(at, 0);
         assert_eq!(driver.run(1, write).status(), StatusCode::SUCCESS);
     }
-    let host = u128::from(smart(&mut driver).data_units_written()) * 512_000;
+    let host = smart(&mut driver).data_units_written() * 512_000;
     let ocp = OcpSmartLog::read_from(&driver.log(LogId::OCP_SMART, 512)).unwrap();
     let amplification = ocp.media_bytes_written() as f64 / host as f64;
     assert!((3.7..4.1).contains(&amplification), "{amplification}");

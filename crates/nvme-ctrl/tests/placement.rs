@@ -41,9 +41,9 @@ fn left_blocks(driver: &mut TestDriver) -> Vec<u64> {
     entry.set_prps(at, 0);
     assert_eq!(driver.run(1, entry).status(), StatusCode::SUCCESS);
     let data = driver.bytes(at, 4096);
-    let head = HandleStatusHead::read_from(&data).unwrap();
+    let head = HandleStatusHead::read_from(&data).expect("the head is complete");
     let all = data[HandleStatusHead::SIZE..].chunks_exact(HandleStatus::SIZE);
-    let all = all.map(|raw| HandleStatus::read_from(raw).unwrap());
+    let all = all.map(|raw| HandleStatus::read_from(raw).expect("a descriptor is complete"));
     let all: Vec<_> = all.take(head.descriptors().into()).collect();
     for (n, status) in (0..).zip(&all) {
         assert_eq!((status.placement_id(), status.handle()), (n, n));
