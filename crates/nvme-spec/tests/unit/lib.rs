@@ -6,7 +6,7 @@ use crate::data_pointer::{self, SglDescriptor, SglType};
 use crate::identify::{self, IdentifyController, IdentifyNamespace, NamespaceIdType};
 use crate::log::LogId;
 use crate::wire::{FieldLayout, Wire};
-use crate::{StatusCode, admin, entry, feature, log, nvm, opcode, register};
+use crate::{StatusCode, admin, entry, fdp, feature, log, nvm, opcode, register};
 
 /// Xorshift generator.
 fn noise(seed: u64) -> impl FnMut() -> u64 {
@@ -99,6 +99,10 @@ fn fields_have_their_layout() {
                 FeatureSwitch, PowerManagement, TemperatureThreshold, ErrorRecovery, NumberOfQueues, InterruptCoalescing, InterruptVector,
                 AsyncEventConfig, AsyncEvent, AutonomousTransition, AutonomousTable, HostThermal,
             }
+            fdp::{
+                FdpFeature, FdpConfigurationsHead, FdpConfiguration, HandleDescriptor, HandleUsageHead, HandleUsage, FdpStatistics,
+                HandleStatusHead, HandleStatus, EnduranceGroupLog, IoManagementReceive,
+            }
             data_pointer::{SglDescriptor}
             register::{Capabilities, Version, Configuration, ControllerStatus, AdminQueueAttributes}
         }
@@ -159,6 +163,13 @@ fn well_known_bytes() {
         ),
         (2, 1, 2, 1, 0x4000_0007)
     );
+    // Write with placement identifier 3: Directive Type 2 and Directive Specific.
+    let mut write = nvm::Write::of(1, 0, 1);
+    write
+        .set_directive(fdp::DATA_PLACEMENT)
+        .set_directive_specific(3);
+    let sqe = write.entry();
+    assert_eq!((sqe.cdw12(), sqe.cdw13()), (2 << 20, 3 << 16));
     // Unrecovered Read Error, phase 1, do not retry: 81h of type 2h.
     let mut cqe = entry::CompletionEntry::default();
     cqe.set_status(StatusCode::UNRECOVERED_READ_ERROR)
