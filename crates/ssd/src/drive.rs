@@ -7,7 +7,6 @@ use crate::command::{Command, Completion, Status};
 use crate::data::DataStore;
 use crate::faults::{FaultEffects, FaultPlan, WriteEffect};
 use crate::frontend::Frontend;
-use crate::ftl::FlashError;
 use crate::link::Link;
 use crate::map_cache::MapCache;
 use crate::map_unit::MapUnit;
@@ -26,6 +25,7 @@ mod completions;
 mod controller;
 mod data_transfer;
 pub(crate) mod digest;
+mod error;
 mod execute;
 mod health;
 mod idle;
@@ -36,6 +36,7 @@ mod power_loss;
 mod timing_wheel;
 
 use completions::CompletionSchedule;
+pub use error::DriveError;
 use in_flight::{CommandKind, InFlightTable, NOT_SPLIT, SplitCommand, SubCommand};
 
 /// Map entries of waiting reads are loaded into the CPU cache in batches of this many.
@@ -43,65 +44,6 @@ const MAP_PREFETCH_BATCH: usize = 4;
 
 /// Latest submission time, 146 years after power-on: sums of times still fit.
 const MAX_TIME_NS: u64 = 1 << 62;
-
-/// Why a drive could not be created.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
-pub enum DriveError {
-    /// Flash and capacity of the profile do not match.
-    #[error("simulated drive {profile:?}: {reason}; check nand and identity.capacity_bytes")]
-    Flash {
-        /// The profile's name.
-        profile: String,
-        /// The reason.
-        reason: FlashError,
-    },
-    /// The drive has no map to place on flash.
-    #[error(
-        "simulated drive {profile:?}: option map_cache needs a drive with flash; its media are written in place, so leave the option out"
-    )]
-    NoMap {
-        /// The profile's name.
-        profile: String,
-    },
-    /// The profile describes no heat sink.
-    #[error(
-        "simulated drive {profile:?}: option heatsink needs a heat sink, and its profile describes none; leave the option out, or add [thermal.heat_sink] to a copy of the profile"
-    )]
-    NoHeatSink {
-        /// The profile's name.
-        profile: String,
-    },
-    /// Media that do not age as flash does.
-    #[error(
-        "simulated drive {profile:?}: options cycles and retention age flash, and its media are 3D XPoint, written in place: a change of phase is not worn by program/erase cycles in blocks, nor lost as charge, and no source gives its law; leave the options out"
-    )]
-    NoAgeing {
-        /// The profile's name.
-        profile: String,
-    },
-    /// The drive cannot place data by handles.
-    #[error(
-        "simulated drive {profile:?}: option fdp needs flash without an SLC cache, with power-loss protection and enough spare superblocks for the handles (it allows {most}); leave the option out"
-    )]
-    NoPlacement {
-        /// The profile's name.
-        profile: String,
-        /// Most handles.
-        most: u16,
-    },
-    /// The drive has no such power state.
-    #[error(
-        "simulated drive {profile:?} has no power state {state}: it has 0 to {last}; choose one of them"
-    )]
-    PowerState {
-        /// The profile's name.
-        profile: String,
-        /// The requested state.
-        state: u8,
-        /// The last state.
-        last: usize,
-    },
-}
 
 /// A simulated drive. Timing does not depend on data. With [`DriveOptions::keep_data`], written bytes are visible from
 /// submission ([`Drive::submit_write`]), and read bytes are taken after completion ([`Drive::read_data`]): a read sees
