@@ -51,7 +51,7 @@ fidelity: ## regenerate docs/fidelity.md and fidelity.html: published and simula
 	cargo build --release -p assay-cli
 	@. scripts/lib.sh && "$$(target_directory)/release/assay" fidelity -o fidelity.html --markdown docs/fidelity.md --table reference/fidelity.csv
 
-predictions: ## repeat the cross-validation and the ensembles: tables in reference/ and profiles/ensembles/; half an hour of one core. PART=folds or ensembles selects
+predictions: ## repeat the cross-validation and the ensembles: tables in reference/ and profiles/ensembles/; half an hour of one core. PART=folds, twins or ensembles selects
 	cargo build --release -p assay-calibrate --example predictions
 	@. scripts/lib.sh && "$$(target_directory)/release/examples/predictions" . 2 $(PART)
 

@@ -1,11 +1,11 @@
 //! `make predictions`: the cross-validation, its tables in `reference/`, and the ensembles of the shipped profiles.
 //!
-//! Arguments: the repository's folder, and threads (2). Deterministic, whatever the number of threads.
+//! Arguments: the repository's folder, threads (2), a part (`folds`, `twins` or `ensembles`), and truths for `twins`. Deterministic, whatever the number of threads.
 
 use std::path::Path;
 
 use assay_calibrate::prediction::folds::Study;
-use assay_calibrate::prediction::{ensemble, score};
+use assay_calibrate::prediction::{ensemble, score, twins};
 use assay_calibrate::predictive;
 
 /// Seed of all starts and members.
@@ -54,6 +54,23 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         let intervals = predictive::table(&score::intervals(&scored));
         std::fs::write(folder.join("reference/predictive_intervals.csv"), intervals)?;
         print!("{}", score::markdown(&scored));
+    }
+    if wants("twins") {
+        // Named ones are replaced in the table, the others kept.
+        let named: Vec<String> = arguments.collect();
+        let is_wanted = |truth: &str| named.is_empty() || named.iter().any(|n| n == truth);
+        let mut all = twins::embedded()?;
+        all.retain(|cell| !is_wanted(&cell.truth));
+        for truth in twins::TRUTHS.into_iter().filter(|truth| is_wanted(truth)) {
+            let (found, cells) = twins::study(truth, threads)?;
+            let share = 100.0 * twins::share_within(&cells);
+            eprintln!("{truth}: {share:.0} % within, from {}", found.nearest);
+            for number in &found.structure {
+                eprintln!("  {} {} -> {}", number.path, number.from, number.to);
+            }
+            all.extend(cells);
+            std::fs::write(folder.join("reference/twins.csv"), twins::table(&all))?;
+        }
     }
     if wants("ensembles") {
         for name in ensemble::profiles()? {

@@ -212,7 +212,7 @@ pub fn fit(
 }
 
 /// Remarks for numbers that the figures do not determine.
-fn remarks(identification: &Identification) -> BTreeMap<String, String> {
+pub(crate) fn remarks(identification: &Identification) -> BTreeMap<String, String> {
     let open = identification.numbers.iter().filter(|n| n.is_undetermined);
     let remark = |n: &DeterminedNumber| {
         let path = n.path.split('[').next().unwrap_or_default().to_owned();

@@ -41,6 +41,7 @@ mod search;
 pub mod shipped;
 mod simulate;
 pub mod table;
+pub mod twin;
 
 pub use error::CalibrateError;
 pub use fit::{FitResult, FitSettings, fit};

@@ -207,7 +207,7 @@ fn notation(value: f64, whole: bool) -> String {
 }
 
 /// A number rounded to [`DIGITS`] significant digits.
-fn significant(value: f64) -> f64 {
+pub(crate) fn significant(value: f64) -> f64 {
     if value == 0.0 || !value.is_finite() {
         return 0.0;
     }
@@ -429,6 +429,43 @@ fn replace(entry: &mut dyn TableLike, key: &str, mut value: Value) {
             entry.insert(key, Item::Value(value));
         }
     }
+}
+
+/// A profile's text with other values for some numbers, by path, each marked as `fitted` to `to`; one that the profile leaves out is added
+/// to its section. [`CalibrateError::Parameter`] where there is no such section or the value is none of a profile.
+pub fn with_fitted(
+    text: &str,
+    values: &BTreeMap<String, toml::Value>,
+    to: &str,
+) -> Result<String, CalibrateError> {
+    let mut document = parse(text)?;
+    for (path, value) in values {
+        let bad = |what: &str| CalibrateError::parameter(path, what);
+        let mut parsed: Value = value
+            .to_string()
+            .parse()
+            .map_err(|_| bad("the value is not valid in a profile"))?;
+        if let Some(numbers) = Numbers::of(&parsed) {
+            parsed = numbers.text().parse().map_err(|_| bad("is no number"))?;
+        }
+        if entry(&mut document, path).is_none() {
+            let (section, key) = path.rsplit_once('.').unwrap_or_default();
+            let mut keys = section.split('.');
+            let section = keys.try_fold(document.as_item_mut(), |at, key| at.get_mut(key));
+            let section = section.and_then(Item::as_table_like_mut);
+            let section = section.ok_or_else(|| bad("the profile has no such section"))?;
+            let mut number = toml_edit::InlineTable::new();
+            number.insert("value", parsed.clone());
+            section.insert(key, Item::Value(number.into()));
+        }
+        let entry = entry(&mut document, path).ok_or_else(|| bad("is no number"))?;
+        replace(entry, "value", parsed);
+        entry.remove("published");
+        entry.remove("assumed");
+        replace(entry, "fitted", to.into());
+        entry.fmt();
+    }
+    Ok(document.to_string())
 }
 
 /// A profile's text with a remark behind the source of some numbers, by path.

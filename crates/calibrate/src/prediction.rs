@@ -5,6 +5,7 @@
 //! - [`learn`]: the posterior of one drive over starts and structures, and figures of its members.
 //! - [`folds`]: what is left out, and the predictions of it.
 //! - [`score`]: errors, coverage, baselines, predictive intervals; the tables in `reference/`.
+//! - [`twins`]: twins of drives whose truth is known.
 //! - [`ensemble`]: the members of the shipped profiles.
 
 pub mod anchor;
@@ -13,3 +14,4 @@ pub mod folds;
 pub mod learn;
 pub mod score;
 pub mod template;
+pub mod twins;

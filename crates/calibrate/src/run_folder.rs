@@ -29,6 +29,8 @@ pub struct FitTargets {
     pub label: String,
     /// The figures.
     pub measurements: Vec<Measurement>,
+    /// Capacity of the measured drive in bytes, where known.
+    pub capacity_bytes: Option<u64>,
     /// Cells of a run without a usable figure, each with the reason.
     pub left_out: Vec<(String, String)>,
 }
@@ -49,6 +51,7 @@ pub fn measurements(run: &Run, label: Option<&str>) -> Result<FitTargets, Calibr
     let run_id = &run.manifest.run_id;
     let mut out = FitTargets {
         label: format!("run {run_id} of {}", labels[index]),
+        capacity_bytes: Some(drives[index].capacity_bytes),
         ..FitTargets::default()
     };
     for cell in run.cells.iter().filter(|c| c.plan.drives.contains(&index)) {

@@ -279,14 +279,16 @@ pub struct ExportArguments {
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  assay fit samsung-951 --to assay-runs/my-run --name my-drive        a custom profile of the measured drive
+  assay fit auto --to assay-runs/my-run --name my-drive        a twin of the measured drive: structure and numbers
+  assay fit samsung-951 --to assay-runs/my-run --name my-drive  the numbers of a named structure only
   assay run bandwidth sim:./my-drive.toml                             runs a suite on it
   assay fit wd-black --to measurements.csv --hold-out 'threads=64' -o mine.toml
   assay fit samsung-951 --to published --free nand.read_ns=40000..90000 --evaluations 500
 
 docs/fit.md explains measurement tables, free parameters and residuals. The same command continues an interrupted fit.")]
 pub struct FitArguments {
-    /// Where the fit starts: a simulated drive's name, or the path of a profile (.toml).
+    /// Where the fit starts: a simulated drive's name, the path of a profile (.toml), or "auto" for the nearest ones and their
+    /// structure too.
     pub profile: String,
     /// Figures to fit to: a table of measurements (.csv), a run folder, or "published".
     #[arg(long, value_name = "WHAT", default_value = "published")]
@@ -312,7 +314,7 @@ pub struct FitArguments {
     /// Simulation threads; the result does not depend on them [default: number of CPUs]
     #[arg(long, value_name = "N")]
     pub threads: Option<usize>,
-    /// Name of the new profile [default: the old name]
+    /// Name of the new profile [default: the old name; needed with auto]
     #[arg(long, value_name = "NAME")]
     pub name: Option<String>,
     /// The profile to write [default: NAME.toml]

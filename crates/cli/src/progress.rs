@@ -31,6 +31,15 @@ pub fn bar(output: Output, steps: u64) -> ProgressBar {
     bar
 }
 
+/// A message with the elapsed time, for work whose length is not known; hidden if stderr is no terminal.
+pub fn spinner(output: Output) -> ProgressBar {
+    let bar = bar(output, 0);
+    if let Ok(style) = ProgressStyle::with_template("{elapsed_precise} {wide_msg}") {
+        bar.set_style(style);
+    }
+    bar
+}
+
 pub struct RunProgress {
     pub bar: ProgressBar,
     /// Expected duration of each cell, milliseconds.

@@ -12,9 +12,10 @@ macro_rules! built_in {
 }
 
 /// Name and text of the files in `suites/`.
-const BUILT_IN: [(&str, &str); 15] = built_in![
+const BUILT_IN: [(&str, &str); 16] = built_in![
     "bandwidth",
     "quick",
+    "twin",
     "consistency",
     "client",
     "enterprise",

@@ -17,6 +17,8 @@ pub const FREEDOM: f64 = 4.0;
 const DIFFERENCE: f64 = 0.06;
 /// Largest change of a parameter in one step.
 const LONGEST_STEP: f64 = 0.7;
+/// Damping of a single step by the derivatives of another model.
+const STEP_DAMPING: f64 = 0.3;
 /// A step that lowers the cost by less ends the search.
 const LEAST_GAIN: f64 = 0.05;
 
@@ -103,17 +105,8 @@ pub fn climb(
     for _ in 0..steps {
         let (fisher, gradient) = curvature(prior, observed, &point, &here, &jacobian);
         // Three damped steps from the same derivatives; the model is asked for all at once.
-        let tries = [damping, damping * 10.0, damping * 100.0].map(|damping| {
-            let mut damped = with_prior(&fisher, prior);
-            for (j, row) in damped.iter_mut().enumerate() {
-                row[j] *= 1.0 + damping;
-            }
-            let step = cholesky(&damped).map(|l| solve(&l, &gradient));
-            let step = step.unwrap_or_else(|| vec![0.0; point.len()]);
-            let moved = point.iter().zip(step);
-            let moved = moved.map(|(x, s)| x - s.clamp(-LONGEST_STEP, LONGEST_STEP));
-            moved.collect::<Vec<f64>>()
-        });
+        let tries = [damping, damping * 10.0, damping * 100.0]
+            .map(|damping| damped_step(prior, &point, &fisher, &gradient, damping));
         let outcomes = model(&tries).into_iter().zip(tries).enumerate();
         let outcomes = outcomes.filter_map(|(n, (figures, at))| {
             let figures = figures?;
@@ -148,6 +141,37 @@ pub fn climb(
         precision,
         log_evidence,
     })
+}
+
+fn damped_step(
+    prior: &Prior,
+    point: &[f64],
+    fisher: &[Vec<f64>],
+    gradient: &[f64],
+    damping: f64,
+) -> Vec<f64> {
+    let mut damped = with_prior(fisher, prior);
+    for (j, row) in damped.iter_mut().enumerate() {
+        row[j] *= 1.0 + damping;
+    }
+    let step = cholesky(&damped).map(|l| solve(&l, gradient));
+    let step = step.unwrap_or_else(|| vec![0.0; point.len()]);
+    let moved = point.iter().zip(step);
+    moved
+        .map(|(x, s)| x - s.clamp(-LONGEST_STEP, LONGEST_STEP))
+        .collect()
+}
+
+/// The point after one Gauss-Newton step from `point`, where a similar model has the derivatives `jacobian` and this one gives `here`.
+pub fn step_by(
+    prior: &Prior,
+    observed: &[Observation],
+    point: &[f64],
+    here: &[f64],
+    jacobian: &[Vec<f64>],
+) -> Vec<f64> {
+    let (fisher, gradient) = curvature(prior, observed, point, here, jacobian);
+    damped_step(prior, point, &fisher, &gradient, STEP_DAMPING)
 }
 
 /// Derivatives by one-sided differences, towards the prior's mean, where the model is most likely valid.

@@ -81,6 +81,31 @@ impl Observed {
     }
 }
 
+impl Observed {
+    /// Measured figures with errors of their own.
+    pub fn with_scale(figures: &[Measurement], scale: &dyn Fn(&Measurement) -> f64) -> Observed {
+        let observation = |m: &Measurement| Observation {
+            value: on_scale(m, m.value),
+            scale: scale(m),
+        };
+        Observed {
+            observations: figures.iter().map(observation).collect(),
+            figures: figures.to_vec(),
+        }
+    }
+
+    /// What drives give for these figures, on the scale of the inference; `None` where one is not valid or lacks a figure.
+    pub fn predictions(&self, profiles: Vec<Option<Profile>>, threads: usize) -> Predictions {
+        let all = figures_of(profiles, &self.figures, threads).into_iter();
+        all.map(|one| one?.into_iter().collect()).collect()
+    }
+
+    /// The figures on the scale of the inference, with their errors.
+    pub fn observations(&self) -> &[Observation] {
+        &self.observations
+    }
+}
+
 /// A mode of one structure.
 #[derive(Clone, Debug)]
 pub struct Explanation {

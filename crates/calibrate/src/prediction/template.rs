@@ -116,7 +116,8 @@ pub fn put(table: &mut Table, path: &str, value: Value) {
     }
 }
 
-fn remove(table: &mut Table, path: &str) {
+/// Take a number out; the profile then has its default.
+pub fn remove(table: &mut Table, path: &str) {
     let Some((section, key)) = path.rsplit_once('.') else {
         return;
     };
@@ -147,7 +148,8 @@ pub fn scaled(value: &Value, factor: f64) -> Value {
     }
 }
 
-fn is_read_path(path: &str) -> bool {
+/// Whether a number belongs to the path of a read.
+pub fn is_read_path(path: &str) -> bool {
     SECTIONS.iter().any(|s| path.starts_with(s)) && !WRITES.iter().any(|w| path.starts_with(w))
 }
 
@@ -160,7 +162,7 @@ fn mean_and_width(values: &[f64]) -> (f64, f64) {
 }
 
 /// Geometry with the same bytes in all.
-fn reshape(table: &mut Table, page_bytes: i64, planes: i64, dies: i64) {
+pub fn reshape(table: &mut Table, page_bytes: i64, planes: i64, dies: i64) {
     let number = |path| {
         get(table, path)
             .and_then(Value::as_integer)

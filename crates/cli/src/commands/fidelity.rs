@@ -8,6 +8,7 @@ use assay_calibrate::measurement::{
     chunk_bytes,
 };
 use assay_calibrate::prediction::score::{self, markdown as cross_validation};
+use assay_calibrate::prediction::twins;
 use assay_calibrate::residual::{ErrorSummary, Residual};
 use assay_report::fidelity::{
     FidelityDrive, FidelityFigure, FidelityPage, FigureKind, html, markdown,
@@ -42,7 +43,11 @@ pub fn run(arguments: &FidelityArguments, output: Output) -> anyhow::Result<Comm
     if let Some(path) = &arguments.markdown {
         let mut text = markdown(&page);
         if arguments.profiles.is_empty() {
-            text = format!("{text}\n{}", cross_validation(&score::embedded()?));
+            text = format!(
+                "{text}\n{}\n{}",
+                cross_validation(&score::embedded()?),
+                twins::markdown(&twins::embedded()?)
+            );
         }
         super::write_atomically(path, &text)?;
     }

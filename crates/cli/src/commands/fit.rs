@@ -10,9 +10,9 @@ use assay_calibrate::parameter::{FreeParameter, free_by_default, renamed, with_v
 use assay_calibrate::residual::{ErrorSummary, Residual, Residuals};
 use assay_calibrate::run_folder::{self, FitTargets};
 use assay_calibrate::shipped::{FitRecipe, hold_out, recipes};
+use assay_calibrate::twin::{STAGE_PROFILES, Twin, TwinSettings, twin};
 use assay_calibrate::{FitResult, FitSettings, fit, published, table};
 use assay_sim_host::profile_file::load;
-use assay_ssd::Profile;
 use assay_store::Run;
 use serde_json::{Value, json};
 
@@ -22,34 +22,24 @@ use crate::terminal::Output;
 
 /// Value of `--to` for the built-in published figures.
 const PUBLISHED: &str = "published";
+/// The profile's name with which the structure is chosen too.
+const AUTO: &str = "auto";
+const FREE_PARAMETERS: &str = "Free parameters\n";
 /// Overhead of the measuring host: free if the figures come from another host than the published ones.
 const HOST_OVERHEAD: &str = "bench.host_overhead_ns";
 
 /// Fit a profile; writes the profile and its residuals.
 pub fn run(arguments: FitArguments, output: Output) -> anyhow::Result<CommandOutcome> {
+    if arguments.profile == AUTO {
+        return twin_of(&arguments, output);
+    }
     let (text, profile) = load(&arguments.profile)?;
     let recipe = recipe(&arguments, &profile.name)?;
     let text = with_values(&text, &recipe.start)?;
-    let mut targets = targets(&arguments, &profile)?;
-    let unused = hold_out(&mut targets.measurements, &recipe.hold_out);
-    if let Some(pattern) = unused.first() {
-        let examples = targets.measurements.iter().take(3).map(Measurement::key);
-        let examples = examples.collect::<Vec<_>>().join("; ");
-        bail_usage!(
-            "{pattern:?} matches no measurement to hold out; examples of names: {examples}"
-        );
-    }
+    let mut targets = targets(&arguments, &profile.name)?;
+    hold_out_named(&mut targets, &recipe.hold_out)?;
     let name = arguments.name.as_ref().unwrap_or(&profile.name);
-    // Valid in `sim:` and as a file name.
-    let fine = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
-    if name.is_empty() || !name.chars().all(fine) {
-        bail_usage!(
-            "--name {name:?}: write lower-case letters, digits and hyphens, as in my-drive"
-        );
-    }
-    let given = arguments.output.clone();
-    let path = given.unwrap_or_else(|| PathBuf::from(format!("{name}.toml")));
-    check_profile_path(&path)?;
+    let path = profile_path(&arguments, name)?;
     let mut state_file = path.clone().into_os_string();
     state_file.push(".fit-state");
     let settings = FitSettings {
@@ -85,9 +75,7 @@ pub fn run(arguments: FitArguments, output: Output) -> anyhow::Result<CommandOut
         let title = format!("{name}: {} fitted to {}", profile.name, targets.label);
         fitted.text = renamed(&fitted.text, name, &title)?;
     }
-    super::write_atomically(&path, &fitted.text)?;
-    let table = path.with_extension("residuals.csv");
-    super::write_atomically(&table, &fitted.residuals.to_csv())?;
+    let table = write(&fitted, &path)?;
     // The same command then starts a new fit.
     let _ = std::fs::remove_file(&state_file);
     output.show(
@@ -96,14 +84,125 @@ pub fn run(arguments: FitArguments, output: Output) -> anyhow::Result<CommandOut
     )
 }
 
-fn targets(arguments: &FitArguments, profile: &Profile) -> anyhow::Result<FitTargets> {
+/// `assay fit auto`: structure and numbers, beginning from the nearest shipped profiles.
+fn twin_of(arguments: &FitArguments, output: Output) -> anyhow::Result<CommandOutcome> {
+    if arguments.to == PUBLISHED {
+        bail_usage!("fit {AUTO} needs --to with a run folder or a table of measurements");
+    }
+    if arguments.recipe.is_some() || !arguments.free.is_empty() {
+        bail_usage!(
+            "fit {AUTO} chooses the free parameters and the structure itself; name a profile to use --free or --recipe"
+        );
+    }
+    let mut targets = targets(arguments, AUTO)?;
+    hold_out_named(&mut targets, &arguments.hold_out)?;
+    let Some(name) = &arguments.name else {
+        bail_usage!("fit {AUTO} makes a new profile: give it a name with --name, as in my-drive");
+    };
+    let path = profile_path(arguments, name)?;
+    let settings = TwinSettings {
+        name: name.clone(),
+        label: targets.label.clone(),
+        capacity_bytes: targets.capacity_bytes,
+        bases: Vec::new(),
+        threads: threads(arguments.threads),
+    };
+    let stop = super::stop_flag()?;
+    let bar = crate::progress::spinner(output);
+    let found = twin(&targets.measurements, &settings, &stop, &mut |p| {
+        bar.set_message(match p.stage {
+            STAGE_PROFILES => format!("nearest profiles, {} simulated drives", p.evaluations),
+            name => format!(
+                "structures around {name}, {} simulated drives",
+                p.evaluations
+            ),
+        });
+    });
+    bar.finish_and_clear();
+    let Some(Twin {
+        nearest,
+        structure,
+        fit: fitted,
+    }) = found?
+    else {
+        anstream::eprintln!("Interrupted; nothing was written.");
+        return Ok(CommandOutcome::Interrupted);
+    };
+    let table = write(&fitted, &path)?;
+    output.show(
+        || {
+            let mut text = shown(&fitted, &targets, &path, &table);
+            let at = text.find(FREE_PARAMETERS).unwrap_or(0);
+            text.insert_str(at, &structure_shown(&nearest, &structure));
+            text
+        },
+        || {
+            let mut out = document(&fitted, &targets, &path, &table);
+            out["nearest"] = json!(nearest);
+            out["structure"] = moved(&structure);
+            out
+        },
+    )
+}
+
+fn structure_shown(nearest: &str, structure: &[FittedNumber]) -> String {
+    let mut text = format!("Structure: {nearest}");
+    text.push_str(if structure.is_empty() {
+        "\n\n"
+    } else {
+        ", but\n"
+    });
+    for FittedNumber { path, from, to } in structure {
+        let _ = writeln!(text, "  {path:<34} {from:>14} -> {to}");
+    }
+    if !structure.is_empty() {
+        text.push('\n');
+    }
+    text
+}
+
+/// Profile and residuals; returns the path of the residuals.
+fn write(fitted: &FitResult, path: &Path) -> anyhow::Result<PathBuf> {
+    super::write_atomically(path, &fitted.text)?;
+    let table = path.with_extension("residuals.csv");
+    super::write_atomically(&table, &fitted.residuals.to_csv())?;
+    Ok(table)
+}
+
+/// Hold out what `patterns` name; an error for one that names nothing.
+fn hold_out_named(targets: &mut FitTargets, patterns: &[String]) -> anyhow::Result<()> {
+    let unused = hold_out(&mut targets.measurements, patterns);
+    if let Some(pattern) = unused.first() {
+        let examples = targets.measurements.iter().take(3).map(Measurement::key);
+        let examples = examples.collect::<Vec<_>>().join("; ");
+        bail_usage!(
+            "{pattern:?} matches no measurement to hold out; examples of names: {examples}"
+        );
+    }
+    Ok(())
+}
+
+/// Where the profile goes; an error for a name that `sim:` and files cannot have.
+fn profile_path(arguments: &FitArguments, name: &str) -> anyhow::Result<PathBuf> {
+    let fine = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
+    if name.is_empty() || !name.chars().all(fine) {
+        bail_usage!(
+            "--name {name:?}: write lower-case letters, digits and hyphens, as in my-drive"
+        );
+    }
+    let given = arguments.output.clone();
+    let path = given.unwrap_or_else(|| PathBuf::from(format!("{name}.toml")));
+    check_profile_path(&path)?;
+    Ok(path)
+}
+
+fn targets(arguments: &FitArguments, profile: &str) -> anyhow::Result<FitTargets> {
     let path = Path::new(&arguments.to);
     let (measurements, label) = if arguments.to == PUBLISHED {
-        let measurements = published::published(&profile.name)?;
+        let measurements = published::published(profile)?;
         if measurements.is_empty() {
             bail_usage!(
-                "there are no published figures of {}; fit it to a table of measurements or to a run",
-                profile.name
+                "there are no published figures of {profile}; fit it to a table of measurements or to a run"
             );
         }
         (measurements, "the published figures (reference/)".into())
@@ -124,7 +223,7 @@ fn targets(arguments: &FitArguments, profile: &Profile) -> anyhow::Result<FitTar
     Ok(FitTargets {
         measurements,
         label: label.into_owned(),
-        left_out: Vec::new(),
+        ..FitTargets::default()
     })
 }
 
@@ -262,7 +361,7 @@ fn shown(fitted: &FitResult, targets: &FitTargets, path: &Path, table: &Path) ->
 fn parameters(text: &mut String, fitted: &FitResult) {
     // A list is one line; its numbers are `path[place]`.
     let is_of = |name: &str, path: &str| name.split('[').next() == Some(path);
-    text.push_str("Free parameters\n");
+    text.push_str(FREE_PARAMETERS);
     let (mut any_open, mut any_bound) = (false, false);
     for FittedNumber { path, from, to } in &fitted.moved {
         let mut notes = Vec::new();
@@ -321,6 +420,11 @@ pub(super) fn summary(summary: ErrorSummary) -> Value {
     })
 }
 
+fn moved(numbers: &[FittedNumber]) -> Value {
+    let one = |m: &FittedNumber| json!({ "path": m.path, "from": m.from, "to": m.to });
+    numbers.iter().map(one).collect()
+}
+
 fn document(fitted: &FitResult, targets: &FitTargets, path: &Path, table: &Path) -> Value {
     let file = |path: &Path| std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     json!({
@@ -332,7 +436,7 @@ fn document(fitted: &FitResult, targets: &FitTargets, path: &Path, table: &Path)
         "targets": summary(fitted.residuals.summary(Role::Target)),
         "held_out": summary(fitted.residuals.summary(Role::HeldOut)),
         "residuals": residuals(&fitted.residuals),
-        "free": fitted.moved.iter().map(|m| json!({ "path": m.path, "from": m.from, "to": m.to })).collect::<Vec<_>>(),
+        "free": moved(&fitted.moved),
         "at_bounds": fitted.at_bounds,
         "unfelt": fitted.insensitive,
         "numbers": fitted.identification.numbers.iter().map(|n| json!({ "path": n.path, "factor_90": n.factor, "undetermined": n.is_undetermined })).collect::<Vec<_>>(),

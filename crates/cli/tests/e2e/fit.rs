@@ -190,3 +190,52 @@ fn the_fidelity_page_shows_every_published_figure() {
     }
     assert!(!page.contains("<script src") && !page.contains("http-equiv=\"refresh\""));
 }
+
+/// Cells of the hidden drive as a table of measurements, by jobs.
+fn measured_table(fixture: &Fixture, cells: &[(u32, u32)]) -> String {
+    let mut table = String::from("rw,block,threads,metric,value,role\n");
+    for &(threads, kib) in cells {
+        let done = fixture.json(&format!(
+            "job sim:./hidden.toml --rw randread --bs {kib}k --numjobs {threads} --runtime 300ms --ramp_time 50ms"
+        ));
+        let iops = done["jobs"][0]["read"]["iops"].as_f64().unwrap();
+        let rate = iops * f64::from(kib) / 1024.0;
+        let role = if threads == 8 { "held_out" } else { "target" };
+        table.push_str(&format!(
+            "randread,{kib}k,{threads},mib_per_s,{rate:.2},{role}\n"
+        ));
+    }
+    table
+}
+
+#[test]
+fn auto_chooses_profile_and_structure() {
+    let fixture = Fixture::on_disk();
+    hidden(&fixture);
+    let table = measured_table(
+        &fixture,
+        &[(1, 4), (32, 4), (8, 16), (32, 16), (1, 64), (32, 64)],
+    );
+    fixture.write("cells.csv", table);
+    for (words, missing) in [
+        ("fit auto --name my-twin", "--to"),
+        ("fit auto --to cells.csv", "--name"),
+        (
+            "fit auto --to cells.csv --name a --free nand.read_ns",
+            "--free",
+        ),
+    ] {
+        fixture.run(words).refuses(2, &[missing]);
+    }
+    let shown = fixture.ok("fit auto --to cells.csv --name my-twin");
+    let text = &shown.stdout;
+    assert!(
+        text.contains("Structure: ") && text.contains("Held out"),
+        "{text}"
+    );
+    let residuals = fixture.text("my-twin.residuals.csv");
+    assert_eq!(residuals.lines().count(), 7, "{residuals}");
+    let profile = fixture.text("my-twin.toml");
+    assert!(profile.contains("fitted = \"cells.csv"), "{profile}");
+    fixture.ok("job sim:./my-twin.toml --rw randread --runtime 20ms");
+}

@@ -1,0 +1,266 @@
+//! Twins of drives whose truth is known: what a twin made from the cells of the suite `twin` says of cells that were not measured.
+//!
+//! The truth is a simulated drive; its profile and those of its family are not among the profiles from which the twin begins, so that no
+//! candidate has its structure. `make predictions PART=twins` writes `reference/twins.csv` (embedded).
+
+use std::sync::atomic::AtomicBool;
+
+use assay_ssd::Profile;
+
+use crate::CalibrateError;
+use crate::measurement::{
+    AccessPattern, Measurement, ReferenceMetric, ReferenceWorkload, Role, Tolerance,
+};
+use crate::simulate::{Effort, simulate};
+use crate::table::CsvTable;
+use crate::twin::{Twin, TwinSettings, twin};
+
+const TEXT: &str = include_str!("../../../../reference/twins.csv");
+const FILE: &str = "twins.csv";
+/// First line of the file.
+pub const HEADING: &str = "truth,nearest,measurement,unit,true,twin";
+/// Simulated drives that are truths: those of the DragonFly NVMe tests and of AnandTech's, with NAND and a cache of their own each.
+pub const TRUTHS: [&str; 8] = [
+    "samsung-951",
+    "samsung-960-evo",
+    "wd-black",
+    "mydigitalssd-bpx",
+    "toshiba-rd400",
+    "plextor-m8pe-g",
+    "intel-p4510",
+    "memblaze-pblaze5-c916",
+];
+/// Threads and I/Os in flight per thread of the suite's random reads.
+const MEASURED_IN_FLIGHT: [(u32, u32); 5] = [(1, 1), (4, 1), (16, 1), (16, 4), (16, 16)];
+/// Of the cells that were not measured.
+const UNMEASURED_IN_FLIGHT: [(u32, u32); 4] = [(1, 2), (8, 1), (8, 4), (16, 8)];
+/// Tolerance of a 99th percentile, as of a run of assay.
+const P99_TOLERANCE: f64 = 0.20;
+/// Error that a prediction may have.
+pub const GOAL: f64 = 0.07;
+
+fn random(threads: u32, queue_depth: u32, kib: u32) -> ReferenceWorkload {
+    let read = ReferenceWorkload::read(AccessPattern::Random, threads, kib << 10);
+    ReferenceWorkload {
+        queue_depth,
+        ..read
+    }
+}
+
+fn sequential(queue_depth: u32, kib: u32) -> ReferenceWorkload {
+    let read = ReferenceWorkload::read(AccessPattern::Sequential, 1, kib << 10);
+    ReferenceWorkload {
+        queue_depth,
+        ..read
+    }
+}
+
+/// Rate, median and 99th percentile of the cells of the suite `twin`.
+fn measured() -> Vec<Measurement> {
+    let mut out = Vec::new();
+    for (threads, depth) in MEASURED_IN_FLIGHT {
+        for kib in [4, 8, 16, 32, 64, 128] {
+            let rate = Measurement::to_simulate(random(threads, depth, kib), "truth");
+            for (metric, tolerance) in [
+                (ReferenceMetric::MibPerS, rate.tolerance),
+                (
+                    ReferenceMetric::MedianUs,
+                    Tolerance::of(ReferenceMetric::MedianUs),
+                ),
+                (ReferenceMetric::P99Us, Tolerance::Relative(P99_TOLERANCE)),
+            ] {
+                out.push(Measurement {
+                    metric,
+                    tolerance,
+                    role: Role::Target,
+                    ..rate.clone()
+                });
+            }
+        }
+    }
+    for depth in [1, 8, 32] {
+        out.extend([64, 128].map(|kib| Measurement {
+            role: Role::Target,
+            ..Measurement::to_simulate(sequential(depth, kib), "truth")
+        }));
+    }
+    out
+}
+
+/// Cells at other depths and block sizes, some of them beyond those measured.
+fn unmeasured() -> Vec<Measurement> {
+    let mut cells = Vec::new();
+    for (threads, depth) in UNMEASURED_IN_FLIGHT {
+        cells.extend([4, 8, 16, 32, 64, 128, 256].map(|kib| random(threads, depth, kib)));
+    }
+    cells.push(random(16, 1, 256));
+    for depth in [2, 4, 16] {
+        cells.extend([64, 128].map(|kib| sequential(depth, kib)));
+    }
+    let cells = cells.into_iter();
+    cells.map(|w| Measurement::to_simulate(w, "")).collect()
+}
+
+/// The figure of a cell that was not measured.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TwinCell {
+    /// Profile of the truth.
+    pub truth: String,
+    /// Profile from which the twin began.
+    pub nearest: String,
+    /// The cell.
+    pub key: String,
+    /// Unit of both figures.
+    pub unit: String,
+    /// Figure of the truth.
+    pub actual: f64,
+    /// Figure of the twin.
+    pub predicted: f64,
+}
+
+impl TwinCell {
+    /// Error as a share of the truth.
+    pub fn error(&self) -> f64 {
+        self.predicted / self.actual - 1.0
+    }
+}
+
+/// Profiles that are not of the truth's family: maker and line, the first two words of the name.
+fn strangers(truth: &str) -> Vec<String> {
+    let family = |name: &str| {
+        name.split('-')
+            .take(2)
+            .map(str::to_owned)
+            .collect::<Vec<_>>()
+    };
+    let names = Profile::names().into_iter();
+    let others = names.filter(|name| family(name) != family(truth));
+    others.map(str::to_owned).collect()
+}
+
+fn figures_of(
+    profile: &Profile,
+    mut cells: Vec<Measurement>,
+    threads: usize,
+) -> Result<Vec<Measurement>, CalibrateError> {
+    let figures = simulate(profile, &cells, Effort::Full, threads)?;
+    for (cell, figure) in cells.iter_mut().zip(figures) {
+        cell.value = figure.ok_or_else(|| CalibrateError::NoTargets {
+            what: profile.name.clone(),
+            why: format!("it has no {}", cell.key()),
+        })?;
+    }
+    Ok(cells)
+}
+
+/// The twin of a truth, and what it says of the cells that were not measured.
+pub fn study(truth: &str, threads: usize) -> Result<(Twin, Vec<TwinCell>), CalibrateError> {
+    let mut profile = Profile::builtin(truth)?;
+    // The twin's figures are measured by assay, which sends the pieces of an I/O at once.
+    profile.bench.max_io_bytes = None;
+    let measured = figures_of(&profile, measured(), threads)?;
+    let settings = TwinSettings {
+        name: format!("{truth}-twin"),
+        label: format!("cells of {truth}"),
+        capacity_bytes: Some(profile.identity.capacity_bytes.value),
+        bases: strangers(truth),
+        threads,
+    };
+    let found = twin(&measured, &settings, &AtomicBool::new(false), &mut |_| {})?;
+    let found = found.expect("nothing stops the search");
+    let at = Profile::from_toml(&found.fit.text)?;
+    let actual = figures_of(&profile, unmeasured(), threads)?;
+    let predicted = figures_of(&at, unmeasured(), threads)?;
+    let cells = actual
+        .iter()
+        .zip(&predicted)
+        .map(|(actual, predicted)| TwinCell {
+            truth: truth.to_owned(),
+            nearest: found.nearest.clone(),
+            key: actual.key(),
+            unit: actual.metric.unit().to_owned(),
+            actual: actual.value,
+            predicted: predicted.value,
+        });
+    let cells = cells.collect();
+    Ok((found, cells))
+}
+
+/// The table's text.
+pub fn table(cells: &[TwinCell]) -> String {
+    let mut out = format!("{HEADING}\n");
+    for c in cells {
+        out.push_str(&format!(
+            "{},{},\"{}\",{},{:.1},{:.1}\n",
+            c.truth, c.nearest, c.key, c.unit, c.actual, c.predicted
+        ));
+    }
+    out
+}
+
+/// Parse a table.
+pub fn parse(text: &str) -> Result<Vec<TwinCell>, CalibrateError> {
+    let one = |row: &crate::table::CsvRow| {
+        Ok(TwinCell {
+            truth: row.text("truth")?.to_owned(),
+            nearest: row.text("nearest")?.to_owned(),
+            key: row.text("measurement")?.to_owned(),
+            unit: row.text("unit")?.to_owned(),
+            actual: row.figure("true")?,
+            predicted: row.figure("twin")?,
+        })
+    };
+    CsvTable::parse(FILE, text)?.rows.iter().map(one).collect()
+}
+
+/// The twins of this repository; [`CalibrateError::Table`] where the file is damaged.
+pub fn embedded() -> Result<Vec<TwinCell>, CalibrateError> {
+    parse(TEXT)
+}
+
+/// Share of cells whose error is at most [`GOAL`].
+pub fn share_within(cells: &[TwinCell]) -> f64 {
+    let within = cells.iter().filter(|c| c.error().abs() <= GOAL).count();
+    within as f64 / cells.len().max(1) as f64
+}
+
+/// The section of docs/fidelity.md.
+pub fn markdown(cells: &[TwinCell]) -> String {
+    let mut out = String::from(
+        "## Twins\n\n\
+         A twin is made from ten minutes of reading (`assay run twin`, `assay fit auto`). Here the measured drive is a simulated one, whose truth\n\
+         is known; its own profile and those of its family are not among the profiles from which the search begins, so none has its structure.\n\
+         Shown are the errors at cells that were not measured: other depths, and blocks up to twice the longest measured one.\n\
+         `make predictions PART=twins` repeats it.\n\n\
+         | truth | twin began from | cells | within 7 % | worst |\n|---|---|--:|--:|--:|\n",
+    );
+    let mut truths: Vec<&str> = cells.iter().map(|c| c.truth.as_str()).collect();
+    truths.dedup();
+    let mut line = |title: &str, nearest: &str, here: &[TwinCell]| {
+        let worst = here
+            .iter()
+            .map(|c| 100.0 * c.error().abs())
+            .fold(0.0, f64::max);
+        let share = 100.0 * share_within(here);
+        let count = here.len();
+        out.push_str(&format!(
+            "| {title} | {nearest} | {count} | {share:.0} % | {worst:.0} % |\n"
+        ));
+    };
+    for truth in truths {
+        let here: Vec<TwinCell> = cells.iter().filter(|c| c.truth == truth).cloned().collect();
+        line(truth, &here[0].nearest, &here);
+    }
+    line("**all**", "", cells);
+    let met = if share_within(cells) >= 0.95 {
+        "met"
+    } else {
+        "**not met**"
+    };
+    out.push_str(&format!("\nGoal: 95 % of the cells within 7 %: {met}.\n"));
+    out
+}
+
+#[cfg(test)]
+#[path = "../../tests/unit/prediction/twins.rs"]
+mod tests;

@@ -1,0 +1,437 @@
+//! The twin of a measured drive: a profile whose structure and numbers are both chosen by the drive's own figures.
+//!
+//! [`crate::fit`] varies the numbers of one profile; a drive of another structure (dies, planes, cores, paths) is then met only where it
+//! was measured. A twin starts from every shipped profile, keeps the ones that explain the figures best, tries alternative structures one at a
+//! time and then together, in the order of their evidence ([`crate::prediction::learn`]), and repeats that from the structure reached while
+//! the evidence rises. Priors are log-normal around the shipped numbers.
+//!
+//! # Non-goals
+//! Heat, writes and power of the drive: they are those of the nearest profile, and so marked.
+
+mod structure;
+
+use std::cell::Cell;
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use assay_ssd::Profile;
+use toml::Value;
+
+use crate::CalibrateError;
+use crate::fit::{FitResult, FittedNumber, remarks};
+use crate::identification::identify;
+use crate::inference::posterior::{Mode, Predictions, climb, cost, step_by};
+use crate::measurement::{Measurement, Procedure, Role, Tolerance};
+use crate::parameter::{FreeParameter, remarked, renamed, significant, with_fitted};
+use crate::prediction::learn::Observed;
+use crate::prediction::template::{ReferenceDrive, Structure, Template, get, put};
+use crate::residual::Residuals;
+use crate::simulate::{Effort, simulate};
+use structure::{STRUCTURE, alternatives, template};
+
+/// Profiles that are climbed, and those of them whose structure is varied.
+const CLIMBED: usize = 4;
+const VARIED: usize = 2;
+/// Rounds of alternative structures at most, alternatives that are climbed in each, and steps.
+const ROUNDS: usize = 10;
+const TRIED: usize = 3;
+const STEPS: usize = 4;
+const SCREENING_STEPS: usize = 3;
+/// A measured figure's error, as a share of its tolerance: noise of the measurement and what the model lacks.
+const ERROR_SHARE: f64 = 0.3;
+/// Alternatives of which pairs are tried where none helps alone.
+const PAIRED: usize = 12;
+/// Evidence behind the best by which a profile is given up after a round.
+const HOPELESS: f64 = 40.0;
+/// Evidence that another structure must gain, a logarithm: strong by H. Jeffreys' scale.
+const LEAST_EVIDENCE: f64 = 2.3;
+/// The median, in parts per million.
+const MEDIAN_PER_MILLION: u32 = 500_000;
+/// Settings of a twin.
+#[derive(Clone, Debug)]
+pub struct TwinSettings {
+    /// Name of the profile.
+    pub name: String,
+    /// Where the figures are from.
+    pub label: String,
+    /// Capacity of the measured drive in bytes, where known.
+    pub capacity_bytes: Option<u64>,
+    /// Names of the shipped profiles to begin from; empty: all of them.
+    pub bases: Vec<String>,
+    /// Threads that simulate; the result does not depend on them.
+    pub threads: usize,
+}
+
+/// The first stage: which shipped profiles explain the figures best.
+pub const STAGE_PROFILES: &str = "profiles";
+
+/// Progress of the search.
+#[derive(Clone, Copy, Debug)]
+pub struct TwinProgress<'a> {
+    /// [`STAGE_PROFILES`], or the name of the profile whose structure is varied.
+    pub stage: &'a str,
+    /// Simulated drives so far.
+    pub evaluations: u64,
+    /// Evidence of the best structure so far: the difference of two is the logarithm of their ratio of probability.
+    pub log_evidence: f64,
+}
+
+/// A twin.
+#[derive(Clone, Debug)]
+pub struct Twin {
+    /// The shipped profile it began from.
+    pub nearest: String,
+    /// Structural numbers that differ from that profile's: path, before, after.
+    pub structure: Vec<FittedNumber>,
+    /// Text, numbers and what the figures determine of them.
+    pub fit: FitResult,
+}
+
+fn error_scale(m: &Measurement) -> f64 {
+    match m.tolerance {
+        Tolerance::Relative(share) | Tolerance::Absolute(share) => share * ERROR_SHARE,
+    }
+}
+
+/// A structure, its numbers and how well they explain the figures.
+#[derive(Clone)]
+struct Candidate {
+    nearest: String,
+    template: Template,
+    mode: Mode,
+}
+
+/// The search for one drive.
+struct Search<'a> {
+    observed: &'a Observed,
+    threads: usize,
+    stop: &'a AtomicBool,
+    evaluations: Cell<u64>,
+}
+
+impl Search<'_> {
+    /// What drives give for the figures; nothing once the search is to stop.
+    fn predictions(&self, profiles: Vec<Option<Profile>>) -> Predictions {
+        if self.stop.load(Ordering::Relaxed) {
+            return vec![None; profiles.len()];
+        }
+        let count = profiles.len() as u64;
+        self.evaluations.set(self.evaluations.get() + count);
+        self.observed.predictions(profiles, self.threads)
+    }
+
+    fn climb(&self, template: Template, nearest: &str, start: &[f64]) -> Option<Candidate> {
+        let prior = &template.wide;
+        let base = Structure::new();
+        let mut model = |points: &[Vec<f64>]| {
+            let profiles = points.iter().map(|p| template.profile(&base, p).ok());
+            self.predictions(profiles.collect())
+        };
+        let mode = climb(
+            prior,
+            self.observed.observations(),
+            start,
+            STEPS,
+            &mut model,
+        )?;
+        Some(Candidate {
+            nearest: nearest.to_owned(),
+            template,
+            mode,
+        })
+    }
+
+    /// The cost of each template at a point and after two steps by the derivatives of a similar structure, lowest first.
+    fn screen(&self, from: &Candidate, templates: Vec<Template>) -> Vec<Screened> {
+        let observations = self.observed.observations();
+        let mut points = vec![from.mode.point.clone(); templates.len()];
+        let mut lowest: Vec<(f64, Vec<f64>)> = vec![(f64::INFINITY, Vec::new()); templates.len()];
+        let base = Structure::new();
+        for _ in 0..SCREENING_STEPS {
+            let both = templates.iter().zip(&points);
+            let profiles = both.map(|(template, point)| template.profile(&base, point).ok());
+            let all = self.predictions(profiles.collect());
+            for ((template, found), (point, lowest)) in templates
+                .iter()
+                .zip(all)
+                .zip(points.iter_mut().zip(&mut lowest))
+            {
+                let Some(figures) = found else {
+                    continue;
+                };
+                let cost = cost(&template.wide, observations, point, &figures);
+                if cost < lowest.0 {
+                    *lowest = (cost, point.clone());
+                }
+                *point = step_by(
+                    &template.wide,
+                    observations,
+                    point,
+                    &figures,
+                    &from.mode.jacobian,
+                );
+            }
+        }
+        let all = lowest.into_iter().zip(templates).enumerate();
+        let all = all.map(|(place, ((cost, point), template))| Screened {
+            cost,
+            place,
+            template,
+            point,
+        });
+        let mut all: Vec<Screened> = all.filter(|s| s.cost.is_finite()).collect();
+        all.sort_by(|a, b| a.cost.total_cmp(&b.cost));
+        all
+    }
+
+    /// One round: the best of the alternative structures around a candidate, if it gains enough; where none does, of pairs of them.
+    fn vary(&self, here: &Candidate) -> Option<Candidate> {
+        let changed = |structures: &[&Structure]| {
+            let mut template = here.template.clone();
+            for (path, value) in structures.iter().copied().flatten() {
+                put(&mut template.table, path, value.clone());
+            }
+            template
+        };
+        let all = alternatives(&here.template.table);
+        let one = all.iter().map(|structure| changed(&[structure]));
+        let screened = self.screen(here, one.collect());
+        let best = self.best_of(here, &screened);
+        if best.is_some() {
+            return best;
+        }
+        // The numbers may be at a local optimum.
+        let mean = &here.template.wide.mean;
+        let anew = self.climb(here.template.clone(), &here.nearest, mean);
+        let anew = anew.filter(|anew| evidence(anew) - evidence(here) > LEAST_EVIDENCE);
+        if anew.is_some() {
+            return anew;
+        }
+        // Changes that only help together, of those that cost least alone.
+        let promising = screened.iter().take(PAIRED).map(|s| &all[s.place]);
+        let promising: Vec<&Structure> = promising.collect();
+        let mut pairs = Vec::new();
+        for (n, first) in promising.iter().enumerate() {
+            for second in &promising[..n] {
+                if !first.keys().any(|path| second.contains_key(path)) {
+                    pairs.push(changed(&[first, second]));
+                }
+            }
+        }
+        let screened = self.screen(here, pairs);
+        self.best_of(here, &screened)
+    }
+
+    /// The best of the structures that screening favours, climbed, if it gains enough.
+    fn best_of(&self, here: &Candidate, screened: &[Screened]) -> Option<Candidate> {
+        let tried = screened.iter().take(TRIED);
+        let better = tried.filter_map(|s| self.climb(s.template.clone(), &here.nearest, &s.point));
+        let best = better.max_by(|a, b| evidence(a).total_cmp(&evidence(b)))?;
+        (evidence(&best) - evidence(here) > LEAST_EVIDENCE).then_some(best)
+    }
+}
+
+/// A structure with numbers that steps by the derivatives of another one reached.
+struct Screened {
+    cost: f64,
+    /// Its place in the list that was screened.
+    place: usize,
+    template: Template,
+    point: Vec<f64>,
+}
+
+fn evidence(candidate: &Candidate) -> f64 {
+    candidate.mode.log_evidence
+}
+
+/// The twin of the drive with these figures. [`CalibrateError::NoTargets`] where all are held out, or no shipped profile has them. `None` when
+/// `stop` was set meanwhile.
+pub fn twin(
+    measurements: &[Measurement],
+    settings: &TwinSettings,
+    stop: &AtomicBool,
+    progress: &mut dyn FnMut(TwinProgress<'_>),
+) -> Result<Option<Twin>, CalibrateError> {
+    let targets = measurements.iter().filter(|m| m.role == Role::Target);
+    let targets: Vec<Measurement> = targets
+        .filter(|m| !m.procedure.is_heat())
+        .cloned()
+        .collect();
+    let targets = searched(targets);
+    let nothing = |why: &str| CalibrateError::NoTargets {
+        what: settings.label.clone(),
+        why: why.to_owned(),
+    };
+    if targets.is_empty() {
+        return Err(nothing("there is no rate or latency to fit to"));
+    }
+    let observed = Observed::with_scale(&targets, &error_scale);
+    let search = Search {
+        observed: &observed,
+        threads: settings.threads,
+        stop,
+        evaluations: Cell::new(0),
+    };
+    let mut names: Vec<&str> = settings.bases.iter().map(String::as_str).collect();
+    if names.is_empty() {
+        names = Profile::names();
+    }
+    let mut ranked = Vec::new();
+    for name in names {
+        let template = template(&ReferenceDrive::new(name)?, settings.capacity_bytes);
+        let mean = template.wide.mean.clone();
+        let profile = template.profile(&Structure::new(), &mean).ok();
+        if let Some(Some(figures)) = search.predictions(vec![profile]).pop() {
+            let cost = cost(&template.wide, observed.observations(), &mean, &figures);
+            ranked.push((cost, name, template, mean));
+        }
+    }
+    ranked.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let mut climbed: Vec<Candidate> = Vec::new();
+    for (_, name, template, mean) in ranked.into_iter().take(CLIMBED) {
+        climbed.extend(search.climb(template, name, &mean));
+        progress(TwinProgress {
+            stage: STAGE_PROFILES,
+            evaluations: search.evaluations.get(),
+            log_evidence: climbed.last().map_or(f64::NEG_INFINITY, evidence),
+        });
+    }
+    climbed.sort_by(|a, b| evidence(b).total_cmp(&evidence(a)));
+    climbed.truncate(VARIED);
+    // Each candidate and whether its structure is still improving.
+    let mut beam: Vec<(Candidate, bool)> = climbed.into_iter().map(|c| (c, true)).collect();
+    for _ in 0..ROUNDS {
+        for (candidate, improves) in beam.iter_mut().filter(|(_, improves)| *improves) {
+            match search.vary(candidate) {
+                Some(better) => *candidate = better,
+                None => *improves = false,
+            }
+            progress(TwinProgress {
+                stage: &candidate.nearest,
+                evaluations: search.evaluations.get(),
+                log_evidence: evidence(candidate),
+            });
+        }
+        beam.sort_by(|a, b| evidence(&b.0).total_cmp(&evidence(&a.0)));
+        let best = beam.first().map_or(f64::NEG_INFINITY, |b| evidence(&b.0));
+        beam.retain(|(candidate, _)| evidence(candidate) > best - HOPELESS);
+        if !beam.iter().any(|(_, improves)| *improves) {
+            break;
+        }
+    }
+    let best = beam.into_iter().map(|(candidate, _)| candidate).next();
+    if stop.load(Ordering::Relaxed) {
+        return Ok(None);
+    }
+    let best = best.ok_or_else(|| nothing("no shipped profile has figures for these cells"))?;
+    let evaluations = search.evaluations.get();
+    finished(&best, measurements, &targets, settings, evaluations).map(Some)
+}
+
+/// The figures that are searched: of percentiles above the median only those of the shortest reads or writes. They need many I/Os, and all
+/// lengths have the same causes.
+fn searched(targets: Vec<Measurement>) -> Vec<Measurement> {
+    let block = |m: &Measurement| match m.procedure {
+        Procedure::Steady(w) => w.block_bytes,
+        _ => 0,
+    };
+    let is_high = |m: &Measurement| {
+        m.metric
+            .per_million()
+            .is_some_and(|q| q > MEDIAN_PER_MILLION)
+    };
+    let shortest = targets.iter().filter(|m| is_high(m)).map(block).min();
+    let keep = |m: &Measurement| !is_high(m) || Some(block(m)) == shortest;
+    targets.into_iter().filter(keep).collect()
+}
+
+/// Derivatives below this of every figure: the figures do not depend on the number.
+const INSENSITIVE: f64 = 1e-3;
+
+/// The twin of the best structure, as text.
+fn finished(
+    best: &Candidate,
+    measurements: &[Measurement],
+    targets: &[Measurement],
+    settings: &TwinSettings,
+    evaluations: u64,
+) -> Result<Twin, CalibrateError> {
+    let before = Profile::builtin_text(&best.nearest)?;
+    let title = format!(
+        "{}: twin of the drive measured in {}, from {}",
+        settings.name, settings.label, best.nearest
+    );
+    let text = renamed(before, &settings.name, &title)?;
+    let original = ReferenceDrive::new(&best.nearest)?.table;
+    let table = best.template.table_at(&Structure::new(), &best.mode.point);
+    let is_sensitive = |place: usize| {
+        let mut derivatives = best.mode.jacobian.iter().map(|row| row[place].abs());
+        derivatives.any(|d| d > INSENSITIVE)
+    };
+    let places = best.template.paths.iter().enumerate();
+    let (sensitive, insensitive): (Vec<_>, Vec<_>) = places.partition(|(at, _)| is_sensitive(*at));
+    let mut values = BTreeMap::new();
+    for (_, path) in &sensitive {
+        let value = get(&table, path).ok_or_else(|| CalibrateError::parameter(*path, "is lost"))?;
+        values.insert((*path).clone(), rounded(value));
+    }
+    let mut structure = Vec::new();
+    let shown = |value: Option<&Value>| value.map_or_else(|| "none".to_owned(), Value::to_string);
+    for path in STRUCTURE {
+        let (from, to) = (get(&original, path), get(&table, path));
+        if let Some(value) = to.filter(|_| from != to) {
+            values.insert(path.to_owned(), value.clone());
+            structure.push(FittedNumber {
+                path: path.to_owned(),
+                from: shown(from),
+                to: shown(to),
+            });
+        }
+    }
+    let text = with_fitted(&text, &values, &settings.label)?;
+    let free: Vec<FreeParameter> = sensitive
+        .iter()
+        .map(|(_, path)| FreeParameter::whole((*path).clone()))
+        .collect();
+    let identification = identify(&text, &free, targets, settings.threads)?;
+    let text = remarked(&text, &remarks(&identification))?;
+    let profile = Profile::from_toml(&text)?;
+    let figures = simulate(&profile, measurements, Effort::Full, settings.threads)?;
+    let moved = sensitive.iter().map(|(_, path)| FittedNumber {
+        path: (*path).clone(),
+        from: shown(get(&original, path)),
+        to: shown(values.get(*path)),
+    });
+    Ok(Twin {
+        nearest: best.nearest.clone(),
+        structure,
+        fit: FitResult {
+            residuals: Residuals::new(measurements, figures),
+            evaluations,
+            costs: Vec::new(),
+            moved: moved.collect(),
+            at_bounds: Vec::new(),
+            insensitive: insensitive
+                .into_iter()
+                .map(|(_, path)| path.clone())
+                .collect(),
+            identification,
+            complete: true,
+            text,
+        },
+    })
+}
+
+/// A number to the digits of a fitted one; a list number by number.
+fn rounded(value: &Value) -> Value {
+    match value {
+        Value::Integer(n) => Value::Integer(significant(*n as f64).round() as i64),
+        Value::Float(n) => Value::Float(significant(*n)),
+        Value::Array(list) => Value::Array(list.iter().map(rounded).collect()),
+        other => other.clone(),
+    }
+}
+
+#[cfg(test)]
+#[path = "../tests/unit/twin.rs"]
+mod tests;
