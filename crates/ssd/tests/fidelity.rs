@@ -35,7 +35,8 @@ const REACHED: [Reached; 7] = [
     Reached {
         name: "samsung-960-evo",
         random_median: 3.0,
-        random_worst: 8.0,
+        // Reads of 256 KiB, which are two of 128 KiB here and 13 % faster in reality.
+        random_worst: 12.0,
         sequential_worst: 10.0,
     },
     Reached {
@@ -58,7 +59,7 @@ const REACHED: [Reached; 7] = [
     },
     Reached {
         name: "plextor-m8pe-g",
-        random_median: 3.0,
+        random_median: 3.5,
         random_worst: 9.0,
         sequential_worst: 10.0,
     },

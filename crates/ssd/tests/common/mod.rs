@@ -60,8 +60,10 @@ pub fn run(drive: &mut Drive, job: Job, start: Nanos, until: Nanos, limit: u64) 
     let region = (job.area / u64::from(job.threads)) & !(block - 1);
     let mut rng = Rng::stream(1, "offsets");
     let mut next = vec![job.first; job.threads as usize];
+    // Threads that start together would send all first pieces, then all second ones, for ever.
+    let stagger_ns = if longest < job.block { 100_000 } else { 100 };
     let mut ready: BinaryHeap<_> = (0..job.threads)
-        .map(|n| Reverse((start + Nanos(u64::from(n) * 100), n)))
+        .map(|n| Reverse((start + Nanos(u64::from(n) * stagger_ns), n)))
         .collect();
     let mut out = Vec::new();
     let (mut sent, mut done, mut last) = (0, 0, start);
