@@ -21,7 +21,7 @@
 //! # Read retries
 //! The error rates of the pages of a block are log-normally distributed with [`PAGE_SIGMA`]. A page that the hard decision of
 //! the error correction cannot correct is sensed again with shifted read references; each retry corrects [`RETRY_GAIN`] times the
-//! error rate of the one before. After the last one the page is rebuilt from its parity group. Shares of reads per level
+//! error rate of the one before. Decoding takes longer with more errors. After the last one the page is rebuilt from its parity group. Shares of reads per level
 //! follow from `growth` alone and are tabulated by its logarithm. No page becomes unreadable ([`crate::faults`] does that).
 //!
 //! # Times and failures
@@ -201,6 +201,8 @@ pub struct AgeingLaw {
     /// Reads per level and more, of [`WHOLE`], by row.
     shares: Vec<[u32; LEVELS]>,
     level_ns: [u64; LEVELS],
+    /// Additional decoding time by row.
+    decode_ns: Vec<u64>,
 }
 
 impl AgeingLaw {
@@ -221,6 +223,7 @@ impl AgeingLaw {
         AgeingLaw {
             law,
             rated_cycles: rated.map_or(law.rated_cycles, |rated| rated.value).max(1),
+            decode_ns: (0..ROWS).map(|row| decode_ns_of(law.margin, row)).collect(),
             shares: (0..ROWS).map(|row| shares_of(law.margin, row)).collect(),
             level_ns: std::array::from_fn(|level| match level {
                 RETRIES => retries_ns + REBUILD_NS,
@@ -277,6 +280,12 @@ impl AgeingLaw {
         &self.shares[row]
     }
 
+    /// Additional time to decode a sector at the error rate of this row, in nanoseconds.
+    #[inline]
+    pub fn decode_ns(&self, row: usize) -> u64 {
+        self.decode_ns[row]
+    }
+
     /// Additional time of a read of each level, in nanoseconds.
     pub fn level_ns(&self, level: usize) -> u64 {
         self.level_ns[level]
@@ -302,6 +311,13 @@ impl AgeingLaw {
         let acceleration = exp(ACTIVATION_EV / BOLTZMANN_EV_PER_K * exponent);
         f64::from(age.retention_hours) / HOURS_PER_YEAR * acceleration
     }
+}
+
+/// Iterations of the decoder grow with the errors, to [`DECODE_16K_NS`] in all at the limit of the hard decision; linear is assumed.
+fn decode_ns_of(margin: f64, row: usize) -> u64 {
+    let growth = exp(row as f64 / STEPS_PER_E);
+    let share = ((growth - 1.0) / (margin - 1.0)).min(1.0);
+    (share * (DECODE_16K_NS / 4) as f64) as u64
 }
 
 /// Shares of the levels where the logarithm of growth begins a row.

@@ -19,14 +19,13 @@
 //! delays them by its own time, but end times already returned stay (early by those reads: tens of microseconds against
 //! milliseconds).
 
-use assay_units::Rng;
-
 use crate::fastdiv::FastDiv;
 use crate::map_unit::MapUnit;
 use crate::options::Age;
 use crate::profile::{MAP_UNIT_BYTES, NandProfile, SlcProfile};
 use crate::retry::ReadVariation;
 use crate::sourced::value_or;
+use crate::spread::WordLineSpread;
 use crate::suspend::Suspender;
 use crate::timeline::{ByteTime, Timeline};
 use crate::wear::Wear;
@@ -137,7 +136,6 @@ pub struct Nand {
     program_ns: Vec<u64>,
     slc_read_ns: u64,
     slc_program_ns: u64,
-    jitter_ns: u64,
     partial_saving_ns: u64,
     cache_read: bool,
     /// Erase time of a new block, and of the last one erased.
@@ -148,7 +146,7 @@ pub struct Nand {
     /// Channel time per page with its command, and pages per program group: multi-bit, SLC.
     page_in_ns: u64,
     group_pages: [u64; 2],
-    jitter: Rng,
+    spread: WordLineSpread,
     variation: ReadVariation,
     pub(crate) wear: Wear,
     suspender: Option<Suspender>,
@@ -190,7 +188,6 @@ impl Nand {
             program_ns: nand.program_ns.value.clone(),
             slc_read_ns: slc.map_or(0, |slc| slc.read_ns.value),
             slc_program_ns: slc.map_or(0, |slc| slc.program_ns.value),
-            jitter_ns: nand.read_jitter_ns.value,
             partial_saving_ns: nand.partial_read_saving_ns.value,
             cache_read: nand.cache_read.value,
             erase_ns: nand.erase_ns.value,
@@ -199,8 +196,13 @@ impl Nand {
             group_pages: [pages(&multi), pages(&slc_geometry)],
             byte_time,
             command_ns,
-            jitter: Rng::stream(seed, "read time"),
-            variation: ReadVariation::new(nand.read_sigma_ns.as_ref(), nand.retry.as_ref(), seed),
+            spread: WordLineSpread::new(
+                nand.read_sigma_ns.as_ref().map(|sigma_ns| sigma_ns.value),
+                nand.read_jitter_ns.value,
+                nand.read_ns.value.iter().sum::<u64>() / nand.read_ns.value.len() as u64,
+                seed,
+            ),
+            variation: ReadVariation::new(None, nand.retry.as_ref(), seed),
             wear: Wear::new(
                 nand,
                 aged_superblocks(nand, first_slc),
@@ -332,8 +334,9 @@ impl Nand {
         if sectors * 2 <= self.page_sectors {
             read_ns -= self.partial_saving_ns;
         }
-        if self.jitter_ns > 0 {
-            read_ns += self.jitter.below(self.jitter_ns + 1);
+        // Map pages lie on no word line.
+        if sense.group != u32::MAX {
+            read_ns = self.spread.sense_ns(sense.group, read_ns);
         }
         let row = self.wear.row(sense.group >> self.shift);
         read_ns = self.variation.of_flash_ns(read_ns, self.wear.law(), row);
@@ -378,6 +381,7 @@ impl Nand {
             self.wear
                 .program_ns(superblock, self.program_ns[kind as usize])
         };
+        let program_ns = self.spread.program_ns(sense.group, program_ns);
         let moved = self.move_in(now_ns, ready_ns, sense, superblock >= self.first_slc);
         let die = &mut self.dies[sense.die as usize];
         let end = die.program(moved, program_ns);

@@ -238,9 +238,10 @@ pub struct NandProfile {
     pub program_pages: Sourced<u8>,
     /// Read time per page type (lower, upper, ...) in nanoseconds.
     pub read_ns: Sourced<Vec<u64>>,
-    /// Uniform jitter per read, from 0 to this, in nanoseconds.
+    /// Uniform addition to the read time of a word line, from 0 to this, in nanoseconds.
     pub read_jitter_ns: Sourced<u64>,
-    /// Standard deviation of the read time within a page type in nanoseconds, see [`crate::spread`]. Absent: 0.
+    /// Standard deviation of the read time within a page type in nanoseconds, see [`crate::spread`]. Absent: 4 % of the read time; 0:
+    /// read and program times do not vary.
     pub read_sigma_ns: Option<Sourced<u64>>,
     /// Saving of a read of at most half a page, in nanoseconds.
     pub partial_read_saving_ns: Sourced<u64>,

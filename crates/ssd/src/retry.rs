@@ -53,19 +53,20 @@ impl ReadVariation {
         read_ns
     }
 
-    /// A read time around this mean, of flash in this row of the law's table.
+    /// Time of a read that takes this long without retries, of flash in this row of the law's table.
     #[inline]
-    pub fn of_flash_ns(&mut self, mean_ns: u64, law: &AgeingLaw, row: usize) -> u64 {
-        if law.shares(row)[0] == 0 {
-            return self.around_ns(mean_ns);
+    pub fn of_flash_ns(&mut self, read_ns: u64, law: &AgeingLaw, row: usize) -> u64 {
+        if row == 0 {
+            return self.around_ns(read_ns);
         }
-        self.of_aged_flash_ns(mean_ns, law, row)
+        self.of_aged_flash_ns(read_ns + law.decode_ns(row), law, row)
     }
 
     #[inline(never)]
-    fn of_aged_flash_ns(&mut self, mean_ns: u64, law: &AgeingLaw, row: usize) -> u64 {
-        let spread = self.spread.as_mut();
-        let read_ns = spread.map_or(mean_ns, |spread| spread.around_ns(mean_ns));
+    fn of_aged_flash_ns(&mut self, read_ns: u64, law: &AgeingLaw, row: usize) -> u64 {
+        if law.shares(row)[0] == 0 {
+            return self.around_ns(read_ns);
+        }
         let draw = self.draws.below(WHOLE);
         let shares = law.shares(row);
         let reached = shares.iter().take_while(|&&share| draw < share.into());

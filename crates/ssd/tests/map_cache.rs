@@ -50,6 +50,7 @@ blocks_per_plane         = { value = 300, assumed = "a test" }
 program_pages            = { value = 1, assumed = "a test" }
 read_ns                  = { value = [50_000], assumed = "a test" }
 read_jitter_ns           = { value = 0, assumed = "a test" }
+read_sigma_ns            = { value = 0, assumed = "a test" }
 partial_read_saving_ns   = { value = 0, assumed = "a test" }
 cache_read               = { value = true, assumed = "a test" }
 program_ns               = { value = [600_000], assumed = "a test" }

@@ -12,6 +12,7 @@ fn small() -> NandProfile {
     nand.program_pages.value = 1;
     nand.read_ns.value = vec![50_000, 70_000];
     nand.read_jitter_ns.value = 0;
+    nand.read_sigma_ns = Some(assumed(0));
     nand.partial_read_saving_ns.value = 0;
     nand.cache_read.value = false;
     nand.program_ns.value = vec![500_000, 1_500_000];
@@ -168,8 +169,15 @@ fn old_flash_needs_read_retries_and_programs_sooner() {
         // A sense of 50 us and a unit of 10; the mean sense, a page of 40 us and 20 us of decoding for a retry.
         let times = (1..=10_000_u64).map(|n| nand.read(n << 24, n << 24, sense, 1) - (n << 24));
         let times: Vec<u64> = times.collect();
-        assert!(times.iter().all(|ns| (ns - 60_000).is_multiple_of(120_000)));
-        times.iter().filter(|&&ns| ns > 60_000).count()
+        // Decoding a sector takes up to 5 us more at the limit of error correction.
+        let plain_ns = times.iter().copied().min().unwrap();
+        assert!((60_000..=65_000).contains(&plain_ns), "{plain_ns}");
+        assert!(
+            times
+                .iter()
+                .all(|ns| (ns - plain_ns).is_multiple_of(120_000))
+        );
+        times.iter().filter(|&&ns| ns > plain_ns).count()
     };
     // An error rate of 1 + 100 (cycles / 3000)^2 reaches the margin of 1000 at 9,482 cycles; the table has steps of 6 %.
     assert_eq!((late(0), late(3000)), (0, 0));
