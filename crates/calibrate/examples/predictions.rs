@@ -71,6 +71,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             all.extend(cells);
             std::fs::write(folder.join("reference/twins.csv"), twins::table(&all))?;
         }
+        print!("{}", twins::markdown(&all));
     }
     if wants("ensembles") {
         for name in ensemble::profiles()? {

@@ -431,6 +431,20 @@ fn replace(entry: &mut dyn TableLike, key: &str, mut value: Value) {
     }
 }
 
+/// A profile's text without some numbers, which then have their defaults.
+pub fn without(text: &str, paths: &[&str]) -> Result<String, CalibrateError> {
+    let mut document = parse(text)?;
+    for path in paths {
+        let (section, key) = path.rsplit_once('.').unwrap_or_default();
+        let mut keys = section.split('.');
+        let section = keys.try_fold(document.as_item_mut(), |at, key| at.get_mut(key));
+        if let Some(section) = section.and_then(Item::as_table_like_mut) {
+            section.remove(key);
+        }
+    }
+    Ok(document.to_string())
+}
+
 /// A profile's text with other values for some numbers, by path, each marked as `fitted` to `to`; one that the profile leaves out is added
 /// to its section. [`CalibrateError::Parameter`] where there is no such section or the value is none of a profile.
 pub fn with_fitted(

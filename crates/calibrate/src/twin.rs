@@ -22,12 +22,12 @@ use crate::fit::{FitResult, FittedNumber, remarks};
 use crate::identification::identify;
 use crate::inference::posterior::{Mode, Predictions, climb, cost, step_by};
 use crate::measurement::{Measurement, Procedure, Role, Tolerance};
-use crate::parameter::{FreeParameter, remarked, renamed, significant, with_fitted};
+use crate::parameter::{FreeParameter, remarked, renamed, significant, with_fitted, without};
 use crate::prediction::learn::Observed;
 use crate::prediction::template::{ReferenceDrive, Structure, Template, get, put};
 use crate::residual::Residuals;
 use crate::simulate::{Effort, simulate};
-use structure::{STRUCTURE, alternatives, template};
+use structure::{NOT_OF_THE_DRIVE, STRUCTURE, alternatives, template};
 
 /// Profiles that are climbed, and those of them whose structure is varied.
 const CLIMBED: usize = 4;
@@ -362,6 +362,7 @@ fn finished(
         settings.name, settings.label, best.nearest
     );
     let text = renamed(before, &settings.name, &title)?;
+    let text = without(&text, &NOT_OF_THE_DRIVE)?;
     let original = ReferenceDrive::new(&best.nearest)?.table;
     let table = best.template.table_at(&Structure::new(), &best.mode.point);
     let is_sensitive = |place: usize| {

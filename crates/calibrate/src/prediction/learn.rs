@@ -29,6 +29,8 @@ const CLIMBED: usize = 2;
 /// Gauss-Newton steps of a start, and of an alternative structure.
 const STEPS: usize = 4;
 const ALTERNATIVE_STEPS: usize = 2;
+/// Evidence that an alternative must gain, a logarithm: where the figures say nothing of it, noise would choose.
+const LEAST_EVIDENCE: f64 = 1.0;
 /// Alternatives tried together at most.
 const MOST_TOGETHER: usize = 3;
 
@@ -218,7 +220,7 @@ pub fn learn(
         let base_evidence = best.mode.log_evidence;
         let mut reached = best;
         for one in better.iter().take(MOST_TOGETHER) {
-            if one.mode.log_evidence <= base_evidence {
+            if one.mode.log_evidence <= base_evidence + LEAST_EVIDENCE {
                 break;
             }
             let mut structure = reached.structure.clone();

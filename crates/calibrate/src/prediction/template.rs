@@ -41,6 +41,9 @@ const MECHANISMS: [(&str, f64, f64); 2] = [
     ("data_path.prp_list_ns", 500.0, 1.0),
 ];
 
+/// Reads that a controller works on at a time, as an alternative structure.
+const READ_SLOTS: [i64; 2] = [16, 32];
+
 /// A drive of whose kind figures are published.
 #[derive(Clone, Debug)]
 pub struct ReferenceDrive {
@@ -370,6 +373,7 @@ fn alternatives(
             Value::Integer(kib << 10),
         ));
     }
+    out.extend(READ_SLOTS.map(|slots| one("firmware.read_slots", Value::Integer(slots))));
     if facts.and_then(DriveFacts::cores).is_none() {
         let mut seen: Vec<i64> = others
             .iter()

@@ -21,6 +21,8 @@ const SLOTS: [i64; 7] = [8, 12, 16, 24, 32, 48, UNLIMITED_SLOTS];
 const UNLIMITED_SLOTS: i64 = 255;
 /// Streams of a drive that reads ahead: more than the measured cells have.
 const PREFETCH_STREAMS: i64 = 16;
+/// Of the host that measured the published figures; assay sends the pieces of an I/O at once.
+pub const NOT_OF_THE_DRIVE: [&str; 1] = ["bench.max_io_bytes"];
 /// Structural numbers: those that alternatives change, and the capacity.
 pub const STRUCTURE: [&str; 14] = [
     "identity.capacity_bytes",
@@ -56,8 +58,9 @@ const MECHANISM_WIDTH: f64 = 1.4;
 /// A profile as a starting point: all quantities of its read path are free.
 pub fn template(base: &ReferenceDrive, capacity_bytes: Option<u64>) -> Template {
     let mut table = base.table.clone();
-    // The measuring host of the published figures; assay sends the pieces of an I/O at once.
-    remove(&mut table, "bench.max_io_bytes");
+    for path in NOT_OF_THE_DRIVE {
+        remove(&mut table, path);
+    }
     let mut added = Vec::new();
     for (path, value) in MECHANISMS {
         if get(&table, path).and_then(leader).unwrap_or(0.0) <= 0.0 {

@@ -162,6 +162,10 @@ fn a_structure_is_found_again_and_predicts_other_cells() {
     let text = &found.fit.text;
     assert!(text.contains("name = \"again\"") && text.contains("fitted = \"run of the truth"));
     let profile = Profile::from_toml(text).unwrap();
+    assert_eq!(
+        profile.bench.max_io_bytes, None,
+        "of the host of the published figures"
+    );
     let mut further = rates(&[4, 32], &[8, 32]);
     further.extend(filled(vec![sequential(2, 64)]));
     let figures = simulate(&profile, &further, Effort::Full, 2).unwrap();
