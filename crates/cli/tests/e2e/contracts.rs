@@ -106,7 +106,7 @@ fn run_json_has_the_documented_keys() {
             .iter()
             .filter(|cell| cell["state"] == "finished")
             .collect();
-        assert_eq!(finished.len(), 10);
+        assert_eq!(finished.len(), 11);
         for cell in finished {
             assert!(cell["rw"] == "randread" || cell["rw"] == "read");
             for key in ["bs_bytes", "iodepth", "numjobs", "mib_per_s", "iops"] {

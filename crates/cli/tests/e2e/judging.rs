@@ -139,14 +139,14 @@ fn a_score_without_steady_state_is_marked_and_not_evaluated() {
     assert!(fixture.text("short.html").contains("not steady"));
 }
 
-/// The M8Pe(G) of the DragonFly tests throttles for about ten seconds in forty once warm: its last seconds are as fast as its first, and
+/// The M8Pe(G) of the DragonFly tests, reading 64 KiB, throttles for about ten seconds in forty once warm: its last seconds are as fast as its first, and
 /// the policy detects it by the duty cycle.
 #[test]
 fn cyclic_throttling_is_evaluated_by_duty_cycle_and_rate() {
     let fixture = Fixture::on_disk();
     let heat = |drive: &str| -> Value {
         fixture.json(&format!(
-            "run thermal sim:{drive} --scale 0.3 --out {drive}"
+            "run thermal sim:{drive} --set block=64k --scale 0.3 --out {drive}"
         ));
         let verdicts = fixture.json(&format!("verdict {drive}"));
         verdicts["drives"][0]["verdict"].clone()

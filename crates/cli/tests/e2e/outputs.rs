@@ -160,8 +160,8 @@ fn every_export_format_makes_its_files() {
     }
     assert_eq!(
         fixture.text("csv/cells.csv").lines().count(),
-        12,
-        "a head, and a line for each of eleven cells"
+        13,
+        "a head, and a line for each of twelve cells"
     );
     // Without -o, files named after the run; to stdout, the same document.
     let named = fixture.ok("export run").stdout;
