@@ -84,7 +84,10 @@ impl Medium {
         Ok(match &profile.in_place {
             None => {
                 let mut ftl = Ftl::new(profile, user_units, filled, seed)?;
-                ftl.set_age(&profile.nand, age, seed);
+                // The flash is made new: its tables of wear need not be made twice.
+                if age != Age::default() {
+                    ftl.set_age(&profile.nand, age, seed);
+                }
                 Medium::Flash(ftl)
             }
             Some(media) => {
