@@ -431,14 +431,35 @@ fn replace(entry: &mut dyn TableLike, key: &str, mut value: Value) {
     }
 }
 
+/// The section of a number, and its key.
+fn section<'d, 'p>(
+    document: &'d mut DocumentMut,
+    path: &'p str,
+) -> Option<(&'d mut dyn TableLike, &'p str)> {
+    let (section, key) = path.rsplit_once('.')?;
+    let mut keys = section.split('.');
+    let item = keys.try_fold(document.as_item_mut(), |at, key| at.get_mut(key))?;
+    Some((item.as_table_like_mut()?, key))
+}
+
+/// A value in the profiles' notation.
+fn in_notation(path: &str, value: &toml::Value) -> Result<Value, CalibrateError> {
+    let parsed = |text: &str| {
+        let bad = |_| CalibrateError::parameter(path, "the value is not valid in a profile");
+        text.parse::<Value>().map_err(bad)
+    };
+    let value = parsed(&value.to_string())?;
+    match Numbers::of(&value) {
+        Some(numbers) => parsed(&numbers.text()),
+        None => Ok(value),
+    }
+}
+
 /// A profile's text without some numbers, which then have their defaults.
 pub fn without(text: &str, paths: &[&str]) -> Result<String, CalibrateError> {
     let mut document = parse(text)?;
     for path in paths {
-        let (section, key) = path.rsplit_once('.').unwrap_or_default();
-        let mut keys = section.split('.');
-        let section = keys.try_fold(document.as_item_mut(), |at, key| at.get_mut(key));
-        if let Some(section) = section.and_then(Item::as_table_like_mut) {
+        if let Some((section, key)) = section(&mut document, path) {
             section.remove(key);
         }
     }
@@ -455,19 +476,10 @@ pub fn with_fitted(
     let mut document = parse(text)?;
     for (path, value) in values {
         let bad = |what: &str| CalibrateError::parameter(path, what);
-        let mut parsed: Value = value
-            .to_string()
-            .parse()
-            .map_err(|_| bad("the value is not valid in a profile"))?;
-        if let Some(numbers) = Numbers::of(&parsed) {
-            parsed = numbers.text().parse().map_err(|_| bad("is no number"))?;
-        }
+        let parsed = in_notation(path, value)?;
         if entry(&mut document, path).is_none() {
-            let (section, key) = path.rsplit_once('.').unwrap_or_default();
-            let mut keys = section.split('.');
-            let section = keys.try_fold(document.as_item_mut(), |at, key| at.get_mut(key));
-            let section = section.and_then(Item::as_table_like_mut);
-            let section = section.ok_or_else(|| bad("the profile has no such section"))?;
+            let (section, key) = section(&mut document, path)
+                .ok_or_else(|| bad("the profile has no such section"))?;
             let mut number = toml_edit::InlineTable::new();
             number.insert("value", parsed.clone());
             section.insert(key, Item::Value(number.into()));
@@ -515,15 +527,7 @@ pub fn with_values(
         let bad = |what: &str| CalibrateError::parameter(path, what);
         let entry =
             entry(&mut document, path).ok_or_else(|| bad("the profile has no such number"))?;
-        let parsed = |text: &str| {
-            text.parse::<Value>()
-                .map_err(|_| bad("the value is not valid in a profile"))
-        };
-        let mut value = parsed(&value.to_string())?;
-        if let Some(numbers) = Numbers::of(&value) {
-            value = parsed(&numbers.text())?;
-        }
-        replace(entry, "value", value);
+        replace(entry, "value", in_notation(path, value)?);
     }
     Ok(document.to_string())
 }

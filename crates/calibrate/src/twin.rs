@@ -2,8 +2,8 @@
 //!
 //! [`crate::fit`] varies the numbers of one profile; a drive of another structure (dies, planes, cores, paths) is then met only where it
 //! was measured. A twin starts from every shipped profile, keeps the ones that explain the figures best, tries alternative structures one at a
-//! time and then together, in the order of their evidence ([`crate::prediction::learn`]), and repeats that from the structure reached while
-//! the evidence rises. Priors are log-normal around the shipped numbers.
+//! time, then in pairs, and repeats that from the structure of the highest evidence while the evidence rises. Priors are log-normal around
+//! the shipped numbers.
 //!
 //! # Non-goals
 //! Heat, writes and power of the drive: they are those of the nearest profile, and so marked.
@@ -47,6 +47,7 @@ const HOPELESS: f64 = 40.0;
 const LEAST_EVIDENCE: f64 = 2.3;
 /// The median, in parts per million.
 const MEDIAN_PER_MILLION: u32 = 500_000;
+
 /// Settings of a twin.
 #[derive(Clone, Debug)]
 pub struct TwinSettings {
@@ -87,7 +88,8 @@ pub struct Twin {
     pub fit: FitResult,
 }
 
-fn error_scale(m: &Measurement) -> f64 {
+/// Scale of the error of a measured figure.
+fn measured_error(m: &Measurement) -> f64 {
     match m.tolerance {
         Tolerance::Relative(share) | Tolerance::Absolute(share) => share * ERROR_SHARE,
     }
@@ -141,7 +143,7 @@ impl Search<'_> {
         })
     }
 
-    /// The cost of each template at a point and after two steps by the derivatives of a similar structure, lowest first.
+    /// The lowest cost of each template at a point and after steps from it by the derivatives of a similar structure, lowest first.
     fn screen(&self, from: &Candidate, templates: Vec<Template>) -> Vec<Screened> {
         let observations = self.observed.observations();
         let mut points = vec![from.mode.point.clone(); templates.len()];
@@ -265,7 +267,7 @@ pub fn twin(
     if targets.is_empty() {
         return Err(nothing("there is no rate or latency to fit to"));
     }
-    let observed = Observed::with_scale(&targets, &error_scale);
+    let observed = Observed::with_scale(&targets, &measured_error);
     let search = Search {
         observed: &observed,
         threads: settings.threads,

@@ -69,7 +69,15 @@ impl Observed {
     /// Measured figures and anchors.
     pub fn new(training: &[Measurement], anchors: &[Anchor]) -> Observed {
         let measured = training.iter().map(|m| (m, error_scale(m)));
-        let all = measured.chain(anchors.iter().map(|a| (&a.measurement, a.scale)));
+        Observed::of(measured.chain(anchors.iter().map(|a| (&a.measurement, a.scale))))
+    }
+
+    /// Measured figures with errors of their own.
+    pub fn with_scale(figures: &[Measurement], scale: &dyn Fn(&Measurement) -> f64) -> Observed {
+        Observed::of(figures.iter().map(|m| (m, scale(m))))
+    }
+
+    fn of<'a>(all: impl Iterator<Item = (&'a Measurement, f64)>) -> Observed {
         let (figures, observations) = all
             .map(|(m, scale)| {
                 let value = on_scale(m, m.value);
@@ -81,25 +89,10 @@ impl Observed {
             observations,
         }
     }
-}
-
-impl Observed {
-    /// Measured figures with errors of their own.
-    pub fn with_scale(figures: &[Measurement], scale: &dyn Fn(&Measurement) -> f64) -> Observed {
-        let observation = |m: &Measurement| Observation {
-            value: on_scale(m, m.value),
-            scale: scale(m),
-        };
-        Observed {
-            observations: figures.iter().map(observation).collect(),
-            figures: figures.to_vec(),
-        }
-    }
 
     /// What drives give for these figures, on the scale of the inference; `None` where one is not valid or lacks a figure.
     pub fn predictions(&self, profiles: Vec<Option<Profile>>, threads: usize) -> Predictions {
-        let all = figures_of(profiles, &self.figures, threads).into_iter();
-        all.map(|one| one?.into_iter().collect()).collect()
+        predictions_of(profiles, &self.figures, threads)
     }
 
     /// The figures on the scale of the inference, with their errors.

@@ -11,6 +11,7 @@ use crate::CalibrateError;
 use crate::measurement::{
     AccessPattern, Measurement, ReferenceMetric, ReferenceWorkload, Role, Tolerance,
 };
+use crate::run_folder::P99_TOLERANCE;
 use crate::simulate::{Effort, simulate};
 use crate::table::CsvTable;
 use crate::twin::{Twin, TwinSettings, twin};
@@ -34,8 +35,6 @@ pub const TRUTHS: [&str; 8] = [
 const MEASURED_IN_FLIGHT: [(u32, u32); 5] = [(1, 1), (4, 1), (16, 1), (16, 4), (16, 16)];
 /// Of the cells that were not measured.
 const UNMEASURED_IN_FLIGHT: [(u32, u32); 4] = [(1, 2), (8, 1), (8, 4), (16, 8)];
-/// Tolerance of a 99th percentile, as of a run of assay.
-const P99_TOLERANCE: f64 = 0.20;
 /// Error that a prediction may have.
 pub const GOAL: f64 = 0.07;
 
@@ -126,7 +125,7 @@ impl TwinCell {
 }
 
 /// Profiles that are not of the truth's family: maker and line, the first two words of the name.
-fn strangers(truth: &str) -> Vec<String> {
+fn other_families(truth: &str) -> Vec<String> {
     let family = |name: &str| {
         name.split('-')
             .take(2)
@@ -163,7 +162,7 @@ pub fn study(truth: &str, threads: usize) -> Result<(Twin, Vec<TwinCell>), Calib
         name: format!("{truth}-twin"),
         label: format!("cells of {truth}"),
         capacity_bytes: Some(profile.identity.capacity_bytes.value),
-        bases: strangers(truth),
+        bases: other_families(truth),
         threads,
     };
     let found = twin(&measured, &settings, &AtomicBool::new(false), &mut |_| {})?;

@@ -144,8 +144,8 @@ impl Controller {
         log
     }
 
-    /// Whether this drive has a page of [`LOG_PAGES`]: those of endurance groups drives with reclaim unit handles, the one of OCP data-centre drives only, which have power-loss protection
-    /// (Datacenter NVMe SSD Specification 2.0, section 4.3).
+    /// Whether this drive has a page of [`LOG_PAGES`]. Drives with reclaim unit handles have those of endurance groups; data-centre drives,
+    /// which have power-loss protection (Datacenter NVMe SSD Specification 2.0, section 4.3), that of OCP.
     fn has_page(&self, lid: LogId) -> bool {
         match lid {
             LogId::OCP_SMART => self.is_protected(),

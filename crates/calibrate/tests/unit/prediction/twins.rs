@@ -15,11 +15,11 @@ fn no_cell_is_both_measured_and_predicted() {
 #[test]
 fn no_truth_is_among_the_profiles_of_its_twin() {
     for truth in TRUTHS {
-        let others = strangers(truth);
+        let others = other_families(truth);
         assert!(others.len() >= 10 && !others.iter().any(|name| name == truth));
     }
     assert!(
-        !strangers("plextor-m8pe-g")
+        !other_families("plextor-m8pe-g")
             .iter()
             .any(|n| n.starts_with("plextor-m8pe"))
     );
