@@ -142,6 +142,8 @@ facts! {
         die_gbit: u32,
         /// Planes per die.
         planes: u8,
+        /// Whether planes of a die sense different pages at the same time.
+        independent_plane_reads: bool,
         /// User data of a page of one plane in bytes.
         page_bytes: u64,
         /// Shortest and longest time to read a page into the page register, mean over page types, in microseconds.

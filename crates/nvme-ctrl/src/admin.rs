@@ -14,6 +14,7 @@ pub(crate) mod errors;
 pub(crate) mod events;
 pub(crate) mod fdp;
 pub(crate) mod feature;
+pub(crate) mod host_memory;
 mod identify;
 pub(crate) mod log;
 mod queue;

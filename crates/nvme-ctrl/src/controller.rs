@@ -118,6 +118,8 @@ impl Controller {
     /// Controller of a drive after power-on. It takes over the drive's interrupt coalescing.
     pub fn new(mut drive: Drive, options: ControllerOptions) -> Controller {
         let coalescing = drive.take_coalescing();
+        // Until the host lends it (Set Features).
+        drive.lend_host_memory(Nanos::ZERO, None);
         let (profile, id) = (drive.profile(), drive.identity());
         let (link, firmware) = (&profile.link, &profile.firmware);
         let command_ns =

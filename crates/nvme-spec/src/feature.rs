@@ -43,6 +43,26 @@ wire! {
         enabled / set_enabled: bool = 0, u32[0..=0], "Whether the feature is enabled.";
     }
 
+    /// Host Memory Buffer (Base 5.27.1.10).
+    pub struct HostMemoryBuffer[4] as u32 {
+        enabled / set_enabled: bool = 0, u32[0..=0], "Enable Host Memory (EHM).";
+        returned / set_returned: bool = 0, u32[1..=1], "Memory Return (MR): memory of before, with its content.";
+    }
+
+    /// Host Memory Buffer Descriptor Entry.
+    pub struct HostMemoryDescriptor[16] {
+        address / set_address: u64 = 0, "Buffer Address (BADD), aligned to a memory page.";
+        pages / set_pages: u32 = 8, "Buffer Size (BSIZE) in memory pages.";
+    }
+
+    /// Host Memory Buffer Attributes, data of Get Features.
+    pub struct HostMemoryAttributes[4096] {
+        pages / set_pages: u32 = 0, "Host Memory Buffer Size (HSIZE) in memory pages.";
+        list_low / set_list_low: u32 = 4, "Host Memory Descriptor List Address Lower (HMDLAL).";
+        list_high / set_list_high: u32 = 8, "Host Memory Descriptor List Address Upper (HMDLAU).";
+        descriptors / set_descriptors: u32 = 12, "Host Memory Descriptor List Entry Count (HMDLEC).";
+    }
+
     /// Power Management (Base 5.27.1.2).
     pub struct PowerManagement[4] as u32 {
         state / set_state: u8 = 0, u32[0..=4], "Power State (PS).";

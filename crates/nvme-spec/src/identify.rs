@@ -85,6 +85,8 @@ wire! {
         apsta / set_apsta: u8 = 265, "Autonomous Power State Transition Attributes (APSTA): bit 0 supported.";
         warning_kelvin / set_warning_kelvin: u16 = 266, "Warning Composite Temperature Threshold (WCTEMP) in kelvin, 0 when not reported.";
         critical_kelvin / set_critical_kelvin: u16 = 268, "Critical Composite Temperature Threshold (CCTEMP) in kelvin, 0 when not reported.";
+        preferred_host_pages / set_preferred_host_pages: u32 = 272, "Host Memory Buffer Preferred Size (HMPRE) in units of 4 KiB, 0 for none.";
+        least_host_pages / set_least_host_pages: u32 = 276, "Host Memory Buffer Minimum Size (HMMIN) in units of 4 KiB.";
         total_capacity_bytes / set_total_capacity_bytes: u128 = 280, "Total NVM Capacity (TNVMCAP) in bytes.";
         self_test_minutes / set_self_test_minutes: u16 = 316, "Extended Device Self-test Time (EDSTT) in minutes.";
         self_test_options / set_self_test_options: u8 = 318, "Device Self-test Options (DSTO): bit 0 one operation at a time for the subsystem.";
@@ -92,6 +94,7 @@ wire! {
         min_thermal_kelvin / set_min_thermal_kelvin: u16 = 324, "Minimum Thermal Management Temperature (MNTMT) in kelvin.";
         max_thermal_kelvin / set_max_thermal_kelvin: u16 = 326, "Maximum Thermal Management Temperature (MXTMT) in kelvin.";
         sanitize_capabilities / set_sanitize_capabilities: u32 = 328, "Sanitize Capabilities (SANICAP), see [`sanicap`].";
+        host_descriptors / set_host_descriptors: u16 = 336, "Host Memory Maximum Descriptors Entries (HMMAXD), 0 for no limit.";
         endurance_groups / set_endurance_groups: u16 = 340, "Endurance Group Identifier Maximum (ENDGIDMAX).";
         sqes / set_sqes: u8 = 512, "Submission Queue Entry Size (SQES): bits 3:0 required, 7:4 maximum, as powers of two.";
         cqes / set_cqes: u8 = 513, "Completion Queue Entry Size (CQES): bits 3:0 required, 7:4 maximum, as powers of two.";

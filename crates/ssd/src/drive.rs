@@ -62,6 +62,8 @@ pub struct Drive {
     medium: Medium,
     slots: Option<CommandSlots>,
     map_cache: Option<Box<MapCache>>,
+    /// Preferred size of a Host Memory Buffer.
+    host_memory_bytes: Option<u64>,
     prefetch: Prefetcher,
     read_cache: Option<ReadCache>,
     /// Reads that the controller works on at a time.
@@ -130,8 +132,21 @@ impl Drive {
                 reason,
             },
         )?;
-        let map_cache =
-            map_access::cache_of(&profile, options.map_cache_bytes, user_units, filled)?;
+        let host_memory_bytes = options.host_memory_bytes.or_else(|| {
+            let cache = (profile.map_cache.as_ref()).filter(|cache| cache.is_in_host_memory())?;
+            Some(
+                options
+                    .map_cache_bytes
+                    .unwrap_or(cache.capacity_bytes.value),
+            )
+        });
+        let map_cache = map_access::cache_of(
+            &profile,
+            options.map_cache_bytes,
+            options.host_memory_bytes,
+            user_units,
+            filled,
+        )?;
         let sata = profile.link.sata.as_ref();
         let reported = |celsius: u16| (celsius > 0).then_some(celsius);
         let power = PowerStates::new(&profile, options.autonomous_power);
@@ -173,6 +188,7 @@ impl Drive {
             has_background_work: medium.has_background_work(),
             medium,
             map_cache: map_cache.map(Box::new),
+            host_memory_bytes,
             read_cache: profile.data_path.read_cache.as_ref().map(ReadCache::new),
             read_slots: (profile.firmware.read_slots.as_ref())
                 .map(|slots| CommandSlots::new(slots.value)),

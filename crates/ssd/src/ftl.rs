@@ -273,23 +273,8 @@ impl Ftl {
     /// Read `sectors` sectors of a run of one sense; returns when they are in the controller. Unprogrammed data comes from
     /// the buffer at once.
     #[inline(always)]
-    pub fn read(
-        &mut self,
-        now_ns: u64,
-        issue_ns: u64,
-        physical: u32,
-        (units, sectors): (u32, u32),
-    ) -> u64 {
-        if self.blocks.is_open(physical >> self.shift) && self.is_in_open_group(physical) {
-            return issue_ns;
-        }
-        let sense = self.nand.locate_read(physical);
-        let read_ns = self.read_sense(now_ns, issue_ns, physical, (units, sectors), sense);
-        let superblock = physical >> self.shift;
-        if self.nand.wear.count_read(superblock) {
-            self.examine_read(superblock, now_ns, issue_ns);
-        }
-        read_ns
+    pub fn read(&mut self, now_ns: u64, issue_ns: u64, physical: u32, extent: (u32, u32)) -> u64 {
+        self.read_located(now_ns, issue_ns, physical, extent, Nand::locate_read)
     }
 
     /// As [`Ftl::read`] for read-ahead, which takes the stripes of a page with one sense, see [`crate::nand`].
@@ -304,11 +289,28 @@ impl Ftl {
         if !self.nand.reads_ahead_whole {
             return self.read(now_ns, issue_ns, physical, extent);
         }
-        if self.blocks.is_open(physical >> self.shift) && self.is_in_open_group(physical) {
+        self.read_located(now_ns, issue_ns, physical, extent, Nand::locate)
+    }
+
+    #[inline(always)]
+    fn read_located(
+        &mut self,
+        now_ns: u64,
+        issue_ns: u64,
+        physical: u32,
+        extent: (u32, u32),
+        locate: impl Fn(&Nand, u32) -> Sense,
+    ) -> u64 {
+        let superblock = physical >> self.shift;
+        if self.blocks.is_open(superblock) && self.is_in_open_group(physical) {
             return issue_ns;
         }
-        let sense = self.nand.locate(physical);
-        self.read_sense(now_ns, issue_ns, physical, extent, sense)
+        let sense = locate(&self.nand, physical);
+        let read_ns = self.read_sense(now_ns, issue_ns, physical, extent, sense);
+        if self.nand.wear.count_read(superblock) {
+            self.examine_read(superblock, now_ns, issue_ns);
+        }
+        read_ns
     }
 
     #[inline(never)]

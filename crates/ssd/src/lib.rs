@@ -12,7 +12,7 @@
 //! |---|---|---|
 //! | [`frontend`] | submission queues, arbitration, controller cores | in order of time |
 //! | [`prefetch`], [`map`], [`map_unit`], [`ftl`], [`map_cache`] | read-ahead, L2P map, superblocks, SLC cache, map on flash | at firmware start |
-//! | [`nand`], [`spread`], [`retry`], [`suspend`] | dies and channels, read times, program/erase suspend | by reservation |
+//! | [`nand`], [`planes`], [`spread`], [`retry`], [`suspend`] | dies and channels, independent planes, read times, program/erase suspend | by reservation |
 //! | [`ageing`], [`wear`] | error rates, wear and failures of blocks | when written, erased, or often read |
 //! | [`in_place`] | 3D XPoint: no map, no erase blocks; replaces map, translation layer and NAND | by reservation |
 //! | [`link`], [`read_cache`], [`sata`], [`buffer`] | data path, PCIe or SATA with NCQ, write buffer | by reservation |
@@ -59,6 +59,7 @@ mod map_unit;
 mod medium;
 mod nand;
 mod options;
+mod planes;
 mod power;
 mod prefetch;
 pub mod profile;

@@ -12,7 +12,7 @@
 //! which is counted as if they lay side by side.
 //!
 //! # Timing
-//! A read occupies its die for the page type's read time (and, without a cache register, until its data has left); the
+//! A read occupies its die (with [`crate::planes`], its planes) for the page type's read time (and, without a cache register, until its data has left); the
 //! transfer takes the first gap of the channel. A program transfers page by page, then occupies the die. An erase
 //! occupies all dies. Reads have priority over waiting programs and erases; within a class, first come first served. Of
 //! waiting programs only the sum is kept; as equally long ones, the one under way has `sum mod length` left. Each read
@@ -22,6 +22,7 @@
 use crate::fastdiv::FastDiv;
 use crate::map_unit::MapUnit;
 use crate::options::Age;
+use crate::planes::PlaneReads;
 use crate::profile::{MAP_UNIT_BYTES, NandProfile, SlcProfile};
 use crate::retry::ReadVariation;
 use crate::sourced::value_or;
@@ -30,56 +31,9 @@ use crate::suspend::Suspender;
 use crate::timeline::{ByteTime, Timeline};
 use crate::wear::Wear;
 
-#[derive(Clone, Copy, Debug, Default)]
-struct Die {
-    free_ns: u64,
-    reads_free_ns: u64,
-    /// Length of the last program, and start of the first waiting one.
-    program_ns: u64,
-    program_start_ns: u64,
-    erase_end_ns: u64,
-    /// Last programmed group and its end: until then its data is in the buffer.
-    last_program: u32,
-    last_program_end_ns: u64,
-}
+mod die;
 
-impl Die {
-    #[inline]
-    fn read_start_ns(&self, issue_ns: u64, erase_ns: u64) -> u64 {
-        let after_reads_ns = issue_ns.max(self.reads_free_ns);
-        // Nothing to wait for behind reads under way, on an idle die, or on one whose program waits for data. A single
-        // comparison, because both halves are unpredictable branches.
-        let begun_ns = self.reads_free_ns.max(self.program_start_ns);
-        // Saturates to 0 when the die is idle before `begun_ns`.
-        if issue_ns.wrapping_sub(begun_ns) >= self.free_ns.saturating_sub(begun_ns) {
-            return after_reads_ns;
-        }
-        if self.erase_end_ns > issue_ns && self.erase_end_ns - issue_ns <= erase_ns {
-            return self.erase_end_ns;
-        }
-        let left_ns = self.free_ns - issue_ns;
-        issue_ns + left_ns.checked_rem(self.program_ns).unwrap_or(left_ns)
-    }
-
-    fn program(&mut self, data_ns: u64, program_ns: u64) -> u64 {
-        if self.free_ns < data_ns {
-            self.program_start_ns = data_ns;
-        }
-        self.free_ns = self.free_ns.max(data_ns) + program_ns;
-        self.program_ns = program_ns;
-        self.free_ns
-    }
-
-    #[inline]
-    fn occupy_for_read(&mut self, start_ns: u64, end_ns: u64) {
-        self.reads_free_ns = end_ns;
-        self.free_ns = if self.free_ns > start_ns {
-            self.free_ns + (end_ns - start_ns)
-        } else {
-            end_ns
-        };
-    }
-}
+use die::Die;
 
 #[derive(Clone, Copy, Debug)]
 pub struct SuperblockGeometry {
@@ -98,6 +52,8 @@ pub struct Sense {
     read_ns: u64,
     group: u32,
     row: u32,
+    /// First sector of a page of all planes that is asked for, where planes read independently; `None` for all planes.
+    first_sector: Option<u32>,
 }
 
 impl Sense {
@@ -108,6 +64,7 @@ impl Sense {
             read_ns,
             group: u32::MAX,
             row: 0,
+            first_sector: None,
         }
     }
 }
@@ -150,6 +107,7 @@ pub struct Nand {
     variation: ReadVariation,
     pub(crate) wear: Wear,
     suspender: Option<Suspender>,
+    planes: Option<PlaneReads>,
 }
 
 impl Nand {
@@ -210,6 +168,10 @@ impl Nand {
                 seed,
             ),
             suspender: suspend.map(|suspend| Suspender::new(suspend, dies as usize)),
+            planes: value_or(&nand.independent_plane_reads, false).then(|| {
+                let page_sectors = (page / MAP_UNIT_BYTES) as u32;
+                PlaneReads::new(dies as usize, nand.planes.value, page_sectors)
+            }),
         }
     }
 
@@ -272,10 +234,28 @@ impl Nand {
     /// The sense that a host's read of a unit takes.
     #[inline(always)]
     pub fn locate_read(&self, physical: u32) -> Sense {
-        match self.stripe_units {
+        let mut sense = match self.stripe_units {
             None => self.locate(physical),
             Some(stripe) => self.locate_striped(physical, stripe),
+        };
+        if self.planes.is_some() {
+            sense.first_sector = Some(self.first_sector(physical));
         }
+        sense
+    }
+
+    /// Place of a unit in the page of all planes that a sense reads, in sectors.
+    fn first_sector(&self, physical: u32) -> u32 {
+        let mut within = physical & ((1 << self.shift) - 1);
+        let geometry = self.geometry(physical);
+        if let Some(stripe) = self.stripe_units {
+            let (_, in_row) = geometry.row_units.div_rem(within);
+            let (stripes, in_stripe) = stripe.div_rem(in_row);
+            let (above, _) = self.die_count.div_rem(stripes);
+            within = above * stripe.divisor + in_stripe;
+        }
+        let (_, unit) = geometry.sense_units.div_rem(within);
+        unit * self.unit.sectors()
     }
 
     #[inline]
@@ -317,6 +297,7 @@ impl Nand {
             read_ns,
             group: superblock << self.shift | group,
             row,
+            first_sector: None,
         }
     }
 
@@ -340,10 +321,18 @@ impl Nand {
         }
         let row = self.wear.row(sense.group >> self.shift);
         read_ns = self.variation.of_flash_ns(read_ns, self.wear.law(), row);
-        let die = &mut self.dies[sense.die as usize];
-        let mut start_ns = die.read_start_ns(issue_ns, self.erasing_ns);
+        let number = sense.die as usize;
+        let die = &mut self.dies[number];
+        let period_ends_ns = die.reads_free_ns;
+        let beside_ns = self.planes.as_ref().and_then(|planes| {
+            let span = planes.span(number, sense.first_sector, sectors);
+            planes.begin(number, span, issue_ns, period_ends_ns)
+        });
+        let mut start_ns =
+            beside_ns.unwrap_or_else(|| die.read_start_ns(issue_ns, self.erasing_ns));
         let mut lost_ns = 0;
         if let Some(suspender) = &mut self.suspender
+            && beside_ns.is_none()
             && start_ns > issue_ns.max(die.reads_free_ns)
             && let Some(ready_ns) = suspender.interrupt(sense.die as usize, issue_ns, start_ns)
         {
@@ -356,7 +345,17 @@ impl Nand {
         let transfer_ns = self.command_ns + self.byte_time.duration_ns(bytes);
         let moved = channel.reserve(now_ns, sensed, transfer_ns);
         let before_ns = die.free_ns;
-        die.occupy_for_read(start_ns, if self.cache_read { sensed } else { moved });
+        let end_ns = if self.cache_read { sensed } else { moved };
+        if let Some(planes) = &mut self.planes {
+            let span = planes.span(number, sense.first_sector, sectors);
+            let first_ns = beside_ns.is_none().then_some(start_ns);
+            planes.occupy(number, span, first_ns, end_ns);
+        }
+        // Beside other reads, a read occupies its die for as long as it outlasts them.
+        if beside_ns.is_none() || end_ns > period_ends_ns {
+            let from_ns = beside_ns.map_or(start_ns, |_| period_ends_ns);
+            die.occupy_for_read(from_ns, end_ns);
+        }
         if let Some(suspender) = &mut self.suspender
             && before_ns > start_ns
         {

@@ -89,7 +89,7 @@ pub struct Fault {
 pub const MAX_LATENCY_SPIKE: Nanos = Nanos(10 * 365 * 86_400 * 1_000_000_000);
 
 const FAULT_FORMS: &str = "corrupt-write@N, drop-write@N, misdirect-write@N, stale-read@N, read-error@N, write-error@N, latency-spike@N=TIME, drop-flush@N, power-loss@N, surprise-removal@N, media-error@OFFSET+LENGTH or wrap:SIZE";
-const KEYS: &str = "seed, member, state, op, ambient, heatsink, ps, apst, coalescing, map_cache, fdp, data, cycles, retention, fault";
+const KEYS: &str = "seed, member, state, op, ambient, heatsink, ps, apst, coalescing, map_cache, hmb, fdp, data, cycles, retention, fault";
 
 /// Why an option was rejected.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -136,6 +136,8 @@ pub struct DriveOptions {
     pub coalescing: Option<CoalescingSetting>,
     /// Map on flash with a cache of this many bytes; overrides the profile. 0: map in DRAM.
     pub map_cache_bytes: Option<u64>,
+    /// A Host Memory Buffer of this many bytes holds the cache of a map on flash.
+    pub host_memory_bytes: Option<u64>,
     /// Flexible Data Placement with so many reclaim unit handles ([`crate::Drive::select_placement`]); `None`: off.
     pub placement_handles: Option<u16>,
     /// Keep written data (memory grows with what is written).
@@ -158,7 +160,7 @@ pub struct DriveOptions {
 
 impl DriveOptions {
     /// Set one option: `seed=7`, `member=3`, `state=fresh|filled`, `op=25%`, `ambient=30`, `heatsink=on|off`, `ps=2`,
-    /// `apst=on|off`, `coalescing=100us/4` (or `off`), `map_cache=1m` (or `off`), `fdp=8`, `data=keep|checksum|drop`,
+    /// `apst=on|off`, `coalescing=100us/4` (or `off`), `map_cache=1m` (or `off`), `hmb=64m`, `fdp=8`, `data=keep|checksum|drop`,
     /// `cycles=1500`, `retention=90d` (at 30 C) or `retention=90d@55C`, `fault=drop-write@100` (repeatable),
     /// `fault=latency-spike@100=50ms`. Errors name known keys or accepted values.
     pub fn set(&mut self, key: &str, value: &str) -> Result<(), OptionError> {
@@ -176,6 +178,7 @@ impl DriveOptions {
             "map_cache" => {
                 "off or the size of a cache for a map on flash, from 4k to 16g, such as 1m"
             }
+            "hmb" => "the size of a Host Memory Buffer, from 4k to 16g, such as 64m",
             "fdp" => "the number of reclaim unit handles, such as 8",
             "data" => "keep, checksum or drop",
             "cycles" => "program/erase cycles as a whole number, such as 1500",
@@ -223,12 +226,12 @@ impl DriveOptions {
             "heatsink" => self.heat_sink = Some(parse_switch(value)?),
             "coalescing" => self.coalescing = Some(parse_coalescing(value)?),
             "map_cache" => {
-                let in_range = |bytes: &u64| (4 << 10..=16 << 30).contains(bytes);
                 self.map_cache_bytes = Some(match value {
                     "off" => 0,
-                    _ => parse_size(value).ok().filter(in_range)?,
+                    _ => parse_cache_size(value)?,
                 });
             }
+            "hmb" => self.host_memory_bytes = Some(parse_cache_size(value)?),
             "fdp" => {
                 let handles = value.parse().ok();
                 self.placement_handles = Some(handles.filter(|&handles: &u16| handles > 0)?);
@@ -258,6 +261,12 @@ impl DriveOptions {
         }
         Some(())
     }
+}
+
+/// 4 KiB to 16 GiB.
+fn parse_cache_size(text: &str) -> Option<u64> {
+    let bytes = parse_size(text).ok();
+    bytes.filter(|bytes| (4 << 10..=16 << 30).contains(bytes))
 }
 
 fn parse_switch(text: &str) -> Option<bool> {

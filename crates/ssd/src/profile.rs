@@ -222,8 +222,10 @@ pub struct NandProfile {
     pub channels: Sourced<u16>,
     /// Dies in the drive.
     pub dies: Sourced<u16>,
-    /// Planes per die, operated together.
+    /// Planes per die, programmed and erased together.
     pub planes: Sourced<u8>,
+    /// Whether planes of a die sense different pages at the same time, see [`crate::planes`]. Absent: no.
+    pub independent_plane_reads: Option<Sourced<bool>>,
     /// Page size of one plane in bytes.
     pub page_bytes: Sourced<u64>,
     /// Consecutive bytes on one die before the next die follows, a divisor of a page of all planes, see [`crate::nand`]. Absent: that.

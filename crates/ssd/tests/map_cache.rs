@@ -424,3 +424,85 @@ fn contradicting_caches_are_refused() {
         assert!(error.to_string().contains(reason), "{error}");
     }
 }
+
+/// The drive with 1 MiB of host memory: its whole map.
+fn lent() -> Alone {
+    Alone::new(made(
+        DRIVE,
+        DriveOptions {
+            host_memory_bytes: Some(1 << 20),
+            ..DriveOptions::default()
+        },
+    ))
+}
+
+#[test]
+fn a_host_memory_buffer_extends_the_reach_of_random_reads() {
+    let mut host = lent();
+    for page in 0..256 {
+        host.run(Op::Read, page * REACH, 4096);
+    }
+    assert_eq!(host.misses(), 256);
+    let mean_ns = host.random_reads(256 * REACH, 2_000);
+    assert_eq!(host.misses(), 256);
+    // A round trip of 550 ns and 64 bytes over the link instead of a sense.
+    let expected_ns = (READ_NS + 550) as f64;
+    assert!(
+        (expected_ns..expected_ns + 30.0).contains(&mean_ns),
+        "{mean_ns} {expected_ns}"
+    );
+    let mut own = Alone::new(paper());
+    let own_ns = own.random_reads(256 * REACH, 2_000);
+    assert!(own_ns > 1.5 * mean_ns, "{own_ns} {mean_ns}");
+}
+
+#[test]
+fn host_memory_taken_back_leaves_the_map_whole_and_the_reach_short() {
+    let mut host = lent();
+    assert_eq!(host.drive.host_memory_bytes(), Some((4096, 1 << 20)));
+    for page in 0..10 {
+        host.run(Op::Write, page * REACH, 4096);
+    }
+    let programmed = |host: &Alone| host.drive.map_cache().unwrap().pages_programmed;
+    assert_eq!(programmed(&host), 0);
+    let end = host.drive.lend_host_memory(host.now, None);
+    assert!(
+        end > host.now,
+        "the changed pages are read from host memory"
+    );
+    host.now = end;
+    // Ten changed pages are two groups of four, and two that wait.
+    assert_eq!(programmed(&host), 8);
+    let before = host.misses();
+    host.random_reads(256 * REACH, 640);
+    assert!(host.misses() - before > 600, "four of 256 pages are held");
+    // Less than preferred.
+    host.drive.lend_host_memory(host.now, Some(128 << 12));
+    host.random_reads(128 * REACH, 4_000);
+    let before = host.misses();
+    host.random_reads(128 * REACH, 1_000);
+    assert_eq!(host.misses(), before);
+}
+
+#[test]
+fn host_memory_needs_a_map_on_flash_and_pcie() {
+    let hmb = DriveOptions {
+        host_memory_bytes: Some(1 << 20),
+        ..DriveOptions::default()
+    };
+    let refused = |name: &str, options: &DriveOptions| {
+        let profile = Profile::builtin(name).expect("a built-in profile");
+        let error = Drive::new(profile, options.clone()).expect_err("refused");
+        assert!(matches!(error, DriveError::NoHostMemory { .. }), "{error}");
+    };
+    refused("samsung-980-pro", &hmb);
+    refused("intel-optane-p4800x", &hmb);
+    let mut both = hmb;
+    both.map_cache_bytes = Some(65_536);
+    let profile = Profile::builtin("samsung-980-pro").expect("a built-in profile");
+    let drive = Drive::new(profile, both.clone()).expect("a drive without DRAM");
+    assert_eq!(drive.host_memory_bytes(), Some((4096, 1 << 20)));
+    both.map_cache_bytes = Some(0);
+    refused("samsung-980-pro", &both);
+    assert!(paper().host_memory_bytes().is_none());
+}

@@ -73,7 +73,7 @@ fn sequential_reads_stay_within_the_link_and_near_the_data_sheet() {
     assert!(pcie_5 > 1.5 * pcie_4, "{pcie_5:.3e} and {pcie_4:.3e}");
 }
 
-/// With many in flight the cores, made to serve the rated reads, or the dies, with one sense each at a time, are the limit.
+/// With many in flight the cores, made to serve the rated reads, or the planes, with one sense each at a time, are the limit.
 #[test]
 fn random_reads_are_limited_by_cores_or_dies_and_by_latency_at_depth_1() {
     for name in DRIVES {
@@ -82,10 +82,16 @@ fn random_reads_are_limited_by_cores_or_dies_and_by_latency_at_depth_1() {
         let core_ns = firmware.read_command_ns.value + firmware.read_page_ns.value;
         let sense_ns = nand.read_ns.value.iter().sum::<u64>() / nand.read_ns.value.len() as u64;
         let cores = f64::from(firmware.cores.value) * 1e9 / core_ns as f64;
-        let dies = f64::from(nand.dies.value) * 1e9 / sense_ns as f64;
+        assert!(
+            nand.independent_plane_reads
+                .as_ref()
+                .is_some_and(|reads| reads.value)
+        );
+        let planes = f64::from(nand.dies.value) * f64::from(nand.planes.value);
+        let planes = planes * 1e9 / sense_ns as f64;
         let many = rate(name, Op::Read, true, 1024, 4096, 400_000) / 4096.0;
-        let limit = cores.min(dies);
-        println!("{name}: {many:.0} reads/s; cores allow {cores:.0}, dies {dies:.0}");
+        let limit = cores.min(planes);
+        println!("{name}: {many:.0} reads/s; cores allow {cores:.0}, planes {planes:.0}");
         assert!(
             (0.8 * limit..1.02 * limit).contains(&many),
             "{name}: {many} of {limit}"

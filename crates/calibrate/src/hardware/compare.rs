@@ -229,6 +229,9 @@ fn flash(found: &mut Found, profile: &Profile, facts: DriveFacts) {
             bus.origin(),
         );
     }
+    let is_independent = (nand.independent_plane_reads.as_ref()).is_some_and(|reads| reads.value);
+    let known = class.independent_plane_reads.as_ref();
+    found.equal("nand.independent_plane_reads", &is_independent, known);
     let allowed = |[low, high]: [f64; 2]| [low * 1e3 / TIME_FACTOR, high * 1e3 * TIME_FACTOR];
     if let Some(sense) = &class.sense_us {
         let jitter = nand.read_jitter_ns.value as f64 / 2.0;

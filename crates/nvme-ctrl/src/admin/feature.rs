@@ -4,8 +4,8 @@ use assay_nvme_spec::StatusCode;
 use assay_nvme_spec::admin::{GetFeatures, SetFeatures, select};
 use assay_nvme_spec::feature::{
     AsyncEventConfig, AutonomousTable, AutonomousTransition, ErrorRecovery, FeatureId,
-    FeatureSwitch, HostThermal, InterruptCoalescing, InterruptVector, NumberOfQueues,
-    PowerManagement, TemperatureThreshold, Timestamp,
+    FeatureSwitch, HostMemoryAttributes, HostMemoryBuffer, HostThermal, InterruptCoalescing,
+    InterruptVector, NumberOfQueues, PowerManagement, TemperatureThreshold, Timestamp,
 };
 use assay_ssd::coalescing::CoalescingSetting;
 use assay_ssd::thermal::HostThrottling;
@@ -54,6 +54,8 @@ pub(crate) struct Features {
     pub(crate) power_state_changes: u64,
     pub(crate) telemetry: Vec<u8>,
     pub(crate) telemetry_generation: u8,
+    /// Host memory lent.
+    pub(crate) host_memory: Option<Box<HostMemoryAttributes>>,
     arbitration: u32,
     error_recovery: u32,
     power: PowerManagement,
@@ -86,6 +88,7 @@ impl Features {
             power_state_changes: 0,
             telemetry: Vec::new(),
             telemetry_generation: 0,
+            host_memory: None,
             arbitration: 0,
             error_recovery: 0,
             power,
@@ -169,12 +172,16 @@ impl Controller {
             return Ok(AdminOutcome::Done(CHANGEABLE));
         }
         let features = self.features(is_current);
-        let timestamp;
+        let (timestamp, host_memory);
         let data: &[u8] = match fid {
             FeatureId::AUTONOMOUS_POWER => features.table.as_bytes(),
             FeatureId::TIMESTAMP => {
                 timestamp = features.timestamp_at(command.now_ns);
                 timestamp.as_bytes()
+            }
+            FeatureId::HOST_MEMORY_BUFFER => {
+                host_memory = features.host_memory.as_deref().copied().unwrap_or_default();
+                host_memory.as_bytes()
             }
             _ => return Ok(AdminOutcome::Done(dw0)),
         };
@@ -234,6 +241,10 @@ impl Controller {
             }
             FeatureId::WRITE_ATOMICITY | FeatureId::TIMESTAMP => 0,
             FeatureId::ASYNC_EVENT => features.async_events.raw(),
+            FeatureId::HOST_MEMORY_BUFFER if self.drive.host_memory_bytes().is_some() => {
+                let mut buffer = HostMemoryBuffer::default();
+                buffer.set_enabled(features.host_memory.is_some()).raw()
+            }
             FeatureId::HOST_THERMAL if features.can_throttle => features.thermal.raw(),
             FeatureId::AUTONOMOUS_POWER if self.has_non_operational_states() => {
                 features.autonomous.raw()
@@ -320,6 +331,7 @@ impl Controller {
                 command.receive(stamp.as_bytes_mut(), self.page_bytes)?;
                 self.features.timestamp = Some((stamp.milliseconds(), now_ns));
             }
+            FeatureId::HOST_MEMORY_BUFFER => return self.set_host_memory(command),
             FeatureId::HOST_THERMAL => {
                 self.set_host_thermal(now_ns, HostThermal::from_raw(value))?
             }
@@ -410,6 +422,9 @@ impl Controller {
         self.features.telemetry_generation = old.telemetry_generation;
         self.features.timestamp = old.timestamp;
         self.features.power_state_changes = old.power_state_changes;
+        if old.host_memory.is_some() {
+            self.drive.lend_host_memory(Nanos(now_ns), None);
+        }
         let power_state = self.features.power.state();
         if old.power.state() != power_state {
             let set = self.drive.set_power_state(Nanos(now_ns), power_state);

@@ -15,6 +15,7 @@ use super::errors::ERROR_ENTRIES;
 use super::events::EVENT_REQUESTS;
 use super::fdp::ENDURANCE_GROUP;
 use super::feature::{MAX_THERMAL_KELVIN, MIN_THERMAL_KELVIN, kelvin};
+use super::host_memory::{MAX_DESCRIPTORS, sizes_in_pages};
 use super::{AdminCommand, AdminOutcome, AdminResult};
 use crate::controller::{Controller, NAMESPACE, PAGE_BYTES};
 
@@ -118,6 +119,11 @@ impl Controller {
             data.set_hctma(1)
                 .set_min_thermal_kelvin(MIN_THERMAL_KELVIN)
                 .set_max_thermal_kelvin(MAX_THERMAL_KELVIN);
+        }
+        if let Some([least, preferred]) = sizes_in_pages(self) {
+            data.set_least_host_pages(least)
+                .set_preferred_host_pages(preferred)
+                .set_host_descriptors(MAX_DESCRIPTORS);
         }
         if self.has_placement() {
             data.set_attributes(ctratt::ENDURANCE_GROUPS | ctratt::FLEXIBLE_DATA_PLACEMENT)

@@ -21,6 +21,14 @@ pub enum DriveError {
         /// The profile's name.
         profile: String,
     },
+    /// A drive without use for host memory.
+    #[error(
+        "simulated drive {profile:?}: option hmb needs an NVMe drive without DRAM, with its map on flash, and this one has its map in DRAM or a SATA link; give map_cache=SIZE (the controller's own cache) too, or leave the option out"
+    )]
+    NoHostMemory {
+        /// The profile's name.
+        profile: String,
+    },
     /// The profile describes no heat sink.
     #[error(
         "simulated drive {profile:?}: option heatsink needs a heat sink, and its profile describes none; leave the option out, or add [thermal.heat_sink] to a copy of the profile"

@@ -1,5 +1,7 @@
 //! Accesses to a map on flash, see [`crate::map_cache`].
 
+use assay_units::Nanos;
+
 use super::{Drive, DriveError};
 use crate::map_cache::{MapCache, MapCacheCounters, MapResources};
 use crate::medium::Medium;
@@ -8,10 +10,17 @@ use crate::profile::{MapCacheProfile, Profile};
 pub(super) fn cache_of(
     profile: &Profile,
     option_bytes: Option<u64>,
+    host_bytes: Option<u64>,
     user_units: u32,
     filled: bool,
 ) -> Result<Option<MapCache>, DriveError> {
     let nand = &profile.nand;
+    let has_map = profile.map_cache.is_some() || option_bytes.is_some();
+    if host_bytes.is_some() && (!has_map || option_bytes == Some(0) || profile.link.sata.is_some())
+    {
+        let profile = profile.name.clone();
+        return Err(DriveError::NoHostMemory { profile });
+    }
     let mut cache = match (option_bytes, &profile.map_cache) {
         (Some(0), _) | (None, None) => return Ok(None),
         (_, Some(cache)) => cache.clone(),
@@ -24,13 +33,41 @@ pub(super) fn cache_of(
     if let Some(bytes) = option_bytes {
         cache.capacity_bytes.value = bytes;
     }
-    Ok(Some(MapCache::new(&cache, nand, user_units, filled)))
+    let mut cache = MapCache::new(&cache, nand, user_units, filled);
+    if host_bytes.is_some() {
+        cache.move_to(host_bytes);
+    }
+    Ok(Some(cache))
 }
 
 impl Drive {
     /// Map cache counters since power-on; `None` with the map in DRAM.
     pub fn map_cache(&self) -> Option<MapCacheCounters> {
         self.map_cache.as_ref().map(|cache| cache.counters)
+    }
+
+    /// Least and preferred size of a Host Memory Buffer in bytes (HMMIN and HMPRE of Identify Controller; NVM Express Base Specification
+    /// 2.0c, section 5.17.2.1); `None` for a drive that takes none. At power-on the preferred size is lent, as Linux lends it.
+    pub fn host_memory_bytes(&self) -> Option<(u64, u64)> {
+        let preferred = self.host_memory_bytes?;
+        let cache = self.map_cache.as_ref()?;
+        Some((cache.least_bytes().min(preferred), preferred))
+    }
+
+    /// Lend this much host memory from `now` on, or take it back (`None`; Set Features, Host Memory Buffer, ibid. section 5.27.1.10);
+    /// returns when the drive has what was in it. Without effect on a drive that takes none.
+    pub fn lend_host_memory(&mut self, now: Nanos, bytes: Option<u64>) -> Nanos {
+        let Some((least, preferred)) = self.host_memory_bytes() else {
+            return now;
+        };
+        let now_ns = self.catch_up(now);
+        let bytes = bytes.map(|bytes| bytes.clamp(least, preferred));
+        let end_ns = match self.map_access(now_ns, now_ns) {
+            Some((cache, mut resources)) => cache.relocate(&mut resources, bytes),
+            None => now_ns,
+        };
+        self.power.busy_until(end_ns);
+        Nanos(end_ns)
     }
 
     /// The map cache and what accesses issued at `issue_ns` use; `None` with the map in DRAM.

@@ -89,6 +89,16 @@ impl Pages {
         evicted
     }
 
+    /// Forget all pages, and hold at most `capacity` (at least one) from now on; returns the dirty ones in order.
+    pub(super) fn resize(&mut self, capacity: u64) -> Vec<u32> {
+        let dirty = self.slots.iter().filter(|held| held.dirty);
+        let mut dirty: Vec<u32> = dirty.map(|held| held.page).collect();
+        dirty.sort_unstable();
+        self.clear();
+        self.capacity = capacity.clamp(1, (self.slot_of.len() as u64).max(1)) as usize;
+        dirty
+    }
+
     pub(super) fn clean(&mut self, page: u32) {
         if let Some(held) = self.slots.get_mut(self.slot_of[page as usize] as usize) {
             held.dirty = false;
