@@ -4,9 +4,8 @@ use std::path::Path;
 use std::time::Duration;
 
 use assay_io::Nanos;
-use assay_stats::Interval;
 use assay_store::model::{CellPlan, CellResult, Warning};
-use assay_suite::execute::Progress;
+use assay_suite::execute::{IntervalWork, Progress};
 use assay_suite::expand::{Cell, RunPlan};
 use assay_units::rate;
 use assay_units::text::format_size;
@@ -44,6 +43,7 @@ pub struct RunProgress {
     pub bar: ProgressBar,
     /// Expected duration of each cell, milliseconds.
     weights_ms: Vec<u64>,
+    /// Of the cells passed.
     done_ms: u64,
     current: usize,
     simulated: Vec<bool>,
@@ -81,30 +81,26 @@ impl RunProgress {
 impl Progress for RunProgress {
     fn cell_started(&mut self, index: usize, _total: usize, cell: &Cell) {
         self.current = index;
-        self.done_ms = self.weights_ms[..index].iter().sum();
-        self.bar.set_position(self.done_ms);
         self.bar.set_message(cell.plan.id.clone());
     }
 
-    fn interval(&mut self, _drive: usize, at: Nanos, bytes: u64, interval: &Interval) {
+    fn interval(&mut self, _drive: usize, work: IntervalWork) {
         let weight = self.weights_ms[self.current];
-        let by_time = at.0 / 1_000_000;
-        let by_bytes = rate::transfer_time(bytes, ASSUMED_BYTES_PER_S).0 / 1_000_000;
+        let by_time = work.end.0 / 1_000_000;
+        let by_bytes = rate::transfer_time(work.cell_bytes, ASSUMED_BYTES_PER_S).0 / 1_000_000;
         // By time if the cell has a runtime, else by bytes.
         let within = match by_time > weight {
             true => by_bytes,
             false => by_time.max(by_bytes),
         };
         self.bar.set_position(self.done_ms + within.min(weight));
-        let moved: u64 = interval.ops.iter().map(|(_, counts)| counts.bytes).sum();
-        let ios: u64 = interval.ops.iter().map(|(_, counts)| counts.ios).sum();
-        let span = interval.end - interval.start;
-        if span > Nanos::ZERO {
+        if work.span > Nanos::ZERO {
             let what = match self.simulated[self.current] {
                 true => "simulated, ",
                 false => "",
             };
-            let (iops, bytes) = (rate::per_second(ios, span), rate::per_second(moved, span));
+            let per_second = |count: u64| rate::per_second(count, work.span);
+            let (iops, bytes) = (per_second(work.ios), per_second(work.bytes));
             let (message, size) = (self.bar.message(), format_size(bytes as u64));
             let name = message.split("  ").next().unwrap_or_default();
             let message = format!("{name}  {what}{iops:.0} IOPS, {size}/s");
@@ -113,7 +109,11 @@ impl Progress for RunProgress {
     }
 
     fn cell_finished(&mut self, _plan: &CellPlan, _results: &[CellResult]) {
-        self.done_ms = self.weights_ms[..=self.current].iter().sum();
+        // Shown at the end.
+    }
+
+    fn cell_passed(&mut self, index: usize) {
+        self.done_ms += self.weights_ms[index];
         self.bar.set_position(self.done_ms);
     }
 

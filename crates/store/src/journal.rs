@@ -115,35 +115,19 @@ impl JournalWriter {
     pub fn append_all(&mut self, entries: &[Entry]) -> Result<(), StoreError> {
         self.buffer.clear();
         for entry in entries {
-            self.encode(entry)?;
+            encode(entry, &self.path, &mut self.buffer)?;
         }
         self.write_buffer()
     }
 
-    /// Add one line to the buffer.
-    fn encode(&mut self, entry: &Entry) -> Result<(), StoreError> {
-        let start = self.buffer.len();
-        let unwritable = |reason: String| StoreError::Unwritable {
-            path: self.path.clone(),
-            reason,
-        };
-        self.buffer.extend_from_slice(b"00000000 ");
-        serde_json::to_writer(&mut self.buffer, entry).map_err(|e| unwritable(e.to_string()))?;
-        let json = &self.buffer[start + HEAD_BYTES..];
-        // JSON writes NaN as null, which is not a number when read. Intervals are the bulk and hold integers only; every other entry
-        // is read back before it is written.
-        if !matches!(entry, Entry::Interval(_)) {
-            serde_json::from_slice::<Entry>(json)
-                .map_err(|e| unwritable(format!("{e} in {}", String::from_utf8_lossy(json))))?;
-        }
-        if json.len() as u64 + HEAD_BYTES as u64 > MAX_LINE_BYTES {
-            let bytes = json.len();
-            return Err(unwritable(format!("its line would be {bytes} bytes long")));
-        }
-        let head = head_of(json);
-        self.buffer[start..start + HEAD_BYTES].copy_from_slice(head.as_bytes());
-        self.buffer.push(b'\n');
-        Ok(())
+    /// Append lines encoded elsewhere with one write.
+    ///
+    /// # Errors
+    /// [`StoreError::Io`], as [`JournalWriter::append_all`].
+    pub(crate) fn append_encoded(&mut self, lines: &[u8]) -> Result<(), StoreError> {
+        self.buffer.clear();
+        self.buffer.extend_from_slice(lines);
+        self.write_buffer()
     }
 
     fn write_buffer(&mut self) -> Result<(), StoreError> {
@@ -168,6 +152,32 @@ impl JournalWriter {
         let synced = self.file.sync_data();
         synced.map_err(StoreError::io("flush", &self.path))
     }
+}
+
+/// Add an event's line to a buffer; `path` is the journal's, for the error.
+pub(crate) fn encode(entry: &Entry, path: &Path, buffer: &mut Vec<u8>) -> Result<(), StoreError> {
+    let start = buffer.len();
+    let unwritable = |reason: String| StoreError::Unwritable {
+        path: path.to_owned(),
+        reason,
+    };
+    buffer.extend_from_slice(b"00000000 ");
+    serde_json::to_writer(&mut *buffer, entry).map_err(|e| unwritable(e.to_string()))?;
+    let json = &buffer[start + HEAD_BYTES..];
+    // JSON writes NaN as null, which is not a number when read. Intervals are the bulk and hold integers only; every other entry
+    // is read back before it is written.
+    if !matches!(entry, Entry::Interval(_)) {
+        serde_json::from_slice::<Entry>(json)
+            .map_err(|e| unwritable(format!("{e} in {}", String::from_utf8_lossy(json))))?;
+    }
+    if json.len() as u64 + HEAD_BYTES as u64 > MAX_LINE_BYTES {
+        let bytes = json.len();
+        return Err(unwritable(format!("its line would be {bytes} bytes long")));
+    }
+    let head = head_of(json);
+    buffer[start..start + HEAD_BYTES].copy_from_slice(head.as_bytes());
+    buffer.push(b'\n');
+    Ok(())
 }
 
 /// The offset after the last line end in a file of this length.

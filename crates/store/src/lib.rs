@@ -35,4 +35,4 @@ mod thin;
 pub use error::StoreError;
 pub use export::{ExportFormat, export};
 pub use read::Run;
-pub use run::{Destination, RunWriter};
+pub use run::{Destination, EncodedEntry, RunWriter};

@@ -8,7 +8,7 @@ use sha2::{Digest, Sha256};
 
 use crate::error::StoreError;
 use crate::export::{output_error, replace_file};
-use crate::journal::{JOURNAL_FILE, JournalReader, JournalWriter, LineContent};
+use crate::journal::{self, JOURNAL_FILE, JournalReader, JournalWriter, LineContent};
 use crate::model::{Entry, Manifest, RunEnd, SCHEMA};
 use crate::read::Run;
 
@@ -134,15 +134,16 @@ impl RunWriter {
         if !entries.iter().any(has_unmeasured_values) {
             return self.journal.append_all(entries);
         }
-        let mut entries = entries.to_vec();
-        for entry in &mut entries {
-            if let Entry::CellFinish { results, .. } = entry {
-                for result in results {
-                    result.values.retain(|_, value| value.is_finite());
-                }
-            }
-        }
+        let entries: Vec<Entry> = entries.iter().map(without_unmeasured_values).collect();
         self.journal.append_all(&entries)
+    }
+
+    /// [`RunWriter::append`] of an event that was encoded elsewhere.
+    ///
+    /// # Errors
+    /// [`StoreError::Io`], as [`JournalWriter::append_all`].
+    pub fn append_encoded(&mut self, entry: &EncodedEntry) -> Result<(), StoreError> {
+        self.journal.append_encoded(&entry.line)
     }
 
     /// [`JournalWriter::sync`]. Call at cell boundaries: a power cut then costs at most the cell under way.
@@ -163,6 +164,45 @@ impl RunWriter {
         }
         Ok(self.path)
     }
+}
+
+/// An event as its line of the journal: encoded in the thread that measured it, appended by the one that holds the run folder.
+#[derive(Clone, Debug)]
+pub struct EncodedEntry {
+    line: Vec<u8>,
+}
+
+impl EncodedEntry {
+    /// Encode an event of the run in `folder`, as [`RunWriter::append`] does.
+    ///
+    /// # Errors
+    /// [`StoreError::Unwritable`], as [`JournalWriter::append_all`].
+    pub fn new(entry: &Entry, folder: &Path) -> Result<EncodedEntry, StoreError> {
+        let mut line = Vec::new();
+        let path = folder.join(JOURNAL_FILE);
+        if has_unmeasured_values(entry) {
+            journal::encode(&without_unmeasured_values(entry), &path, &mut line)?;
+        } else {
+            journal::encode(entry, &path, &mut line)?;
+        }
+        Ok(EncodedEntry { line })
+    }
+
+    /// Its length in the journal.
+    pub fn bytes(&self) -> usize {
+        self.line.len()
+    }
+}
+
+/// The entry without the values that are not finite.
+fn without_unmeasured_values(entry: &Entry) -> Entry {
+    let mut entry = entry.clone();
+    if let Entry::CellFinish { results, .. } = &mut entry {
+        for result in results {
+            result.values.retain(|_, value| value.is_finite());
+        }
+    }
+    entry
 }
 
 /// Does a result hold a value that is not finite?

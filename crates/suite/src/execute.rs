@@ -1,11 +1,12 @@
 //! Plan execution, cell by cell, into a run folder.
 
 use std::collections::BTreeSet;
+use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use assay_device::host::wall_clock;
 use assay_device::session::DriveSession;
-use assay_stats::{HostAudit, Interval};
+use assay_stats::HostAudit;
 use assay_store::RunWriter;
 use assay_store::model::{CellPlan, CellResult, Entry, RunEnd, Warning};
 use assay_store::read::Run;
@@ -19,6 +20,8 @@ use crate::warn;
 
 mod cell;
 mod drive_state;
+mod drive_threads;
+mod drives;
 mod early_stop;
 mod journal;
 mod lost_drives;
@@ -26,25 +29,45 @@ mod preconditions;
 mod results;
 mod resume;
 mod rounds;
+mod run_log;
 mod warnings;
 
 use cell::Finished;
+use drives::Drives;
 use journal::CriticalWarnings;
 use lost_drives::LostDrives;
 use preconditions::Preconditions;
 pub use resume::Resume;
 use rounds::RoundTracker;
+use run_log::{FolderLog, RunLog};
 
-/// Receives the events of a run.
+/// What a drive completed in an interval of a cell.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct IntervalWork {
+    /// The interval's end, since the cell's start.
+    pub end: Nanos,
+    /// Its length.
+    pub span: Nanos,
+    /// I/Os completed in it.
+    pub ios: u64,
+    /// Bytes moved in it.
+    pub bytes: u64,
+    /// Bytes moved since the cell's start.
+    pub cell_bytes: u64,
+}
+
+/// Receives the events of a run, in the order of its journal.
 pub trait Progress {
     /// A cell starts: number `index` of `total`.
     fn cell_started(&mut self, index: usize, total: usize, cell: &Cell);
-    /// An interval of the cell: its end, and the bytes moved since the cell's start.
-    fn interval(&mut self, drive: usize, at: Nanos, bytes: u64, interval: &Interval);
+    /// An interval of the cell.
+    fn interval(&mut self, drive: usize, work: IntervalWork);
     /// A cell finished.
     fn cell_finished(&mut self, plan: &CellPlan, results: &[CellResult]);
     /// A cell failed.
     fn cell_failed(&mut self, plan: &CellPlan, message: &str);
+    /// The run is past a cell, executed or not.
+    fn cell_passed(&mut self, index: usize);
     /// A warning was recorded.
     fn warned(&mut self, warning: &Warning);
     /// An error outside any cell.
@@ -96,6 +119,7 @@ pub struct Runner<'a> {
 }
 
 /// State of a run in progress.
+#[derive(Clone)]
 struct RunState {
     summary: RunSummary,
     results: Finished,
@@ -104,11 +128,50 @@ struct RunState {
     critical_warnings: CriticalWarnings,
 }
 
+impl RunState {
+    /// For the cells of one drive in a thread of its own.
+    fn for_drive(&self) -> RunState {
+        let mut state = self.clone();
+        state.summary.failed_cells = 0;
+        state.summary.io_errors = 0;
+        state.summary.bad_blocks = 0;
+        state
+    }
+
+    /// Add what the cells of one drive changed in [`RunState::for_drive`].
+    fn merge(&mut self, drive: usize, of_drive: RunState) {
+        let summary = of_drive.summary;
+        if summary.outcome != RunEnd::Complete {
+            self.summary.outcome = summary.outcome;
+        }
+        self.summary.failed_cells += summary.failed_cells;
+        self.summary.io_errors += summary.io_errors;
+        self.summary.bad_blocks += summary.bad_blocks;
+        self.summary.lost_drives.extend(summary.lost_drives);
+        self.results.extend(of_drive.results);
+        self.preconditions.merge(drive, of_drive.preconditions);
+        self.rounds.merge(of_drive.rounds);
+        let warnings = of_drive.critical_warnings;
+        self.critical_warnings.merge(drive, warnings);
+    }
+}
+
+/// Executes cells: those of a run, or those of one of its simulated drives.
+struct Executor<'a> {
+    plan: &'a RunPlan,
+    drives: Drives<'a>,
+    log: &'a mut dyn RunLog,
+    progress: &'a mut dyn Progress,
+    audit: HostAudit,
+    stop: &'a AtomicBool,
+    drive_states: &'a DriveStateCache,
+}
+
 impl Runner<'_> {
     /// Run every unfinished cell, evaluate the verdict rules, close the folder.
     ///
     /// A cell that fails is recorded as failed and the run continues. A cell whose drive disappears is left unfinished, and the
-    /// run continues with the other drives.
+    /// run continues with the other drives. Simulated drives run in a thread each.
     ///
     /// # Errors
     /// When the run folder cannot be written.
@@ -117,8 +180,20 @@ impl Runner<'_> {
         let at = wall_clock();
         self.writer.append(&Entry::Start { at, resumed })?;
         self.writer.append(&Entry::Audit(self.audit))?;
+        let mut log = FolderLog {
+            writer: &mut self.writer,
+        };
+        let mut executor = Executor {
+            plan: self.plan,
+            drives: Drives::all(self.drives),
+            log: &mut log,
+            progress: self.progress,
+            audit: self.audit,
+            stop: self.stop,
+            drive_states: &self.drive_states,
+        };
         if resumed == 0 {
-            self.warn_about_run()?;
+            executor.warn_about_run()?;
         }
         let mut state = RunState {
             summary: RunSummary {
@@ -129,15 +204,15 @@ impl Runner<'_> {
                 lost_drives: BTreeSet::new(),
             },
             results: resume.finished.clone(),
-            preconditions: Preconditions::new(self.drives.len()),
+            preconditions: Preconditions::new(executor.drives.len()),
             rounds: RoundTracker::default(),
-            critical_warnings: self.initial_critical_warnings(),
+            critical_warnings: executor.initial_critical_warnings(),
         };
-        let result = self.run_cells(resume, &mut state);
+        let result = executor.run_cells(resume, &mut state);
         // Also after an error: no drive stays in a power state that a cell selected.
-        for drive in self.drives.iter_mut() {
+        for drive in executor.drives.iter_mut() {
             if let Err(error) = drive.set_power_state(None) {
-                self.progress.problem(&error.to_string());
+                executor.progress.problem(&error.to_string());
             }
         }
         result?;
@@ -145,7 +220,7 @@ impl Runner<'_> {
             state.summary.outcome = RunEnd::Interrupted;
         }
         if state.summary.outcome == RunEnd::Complete {
-            self.warn_nothing_measured(&state.results, state.summary.failed_cells)?;
+            executor.warn_nothing_measured(&state.results, state.summary.failed_cells)?;
             if let Some(rules) = &self.plan.suite.verdict {
                 self.writer.sync()?;
                 let run = Run::open(&self.writer.path)?;
@@ -158,52 +233,108 @@ impl Runner<'_> {
         self.writer.finish(state.summary.outcome, &wall_clock())?;
         Ok(state.summary)
     }
+}
 
+impl Executor<'_> {
     fn run_cells(&mut self, resume: &Resume, state: &mut RunState) -> Result<(), SuiteError> {
-        let plan = self.plan;
         self.claim_interrupted_writes(resume);
         self.restore_preconditions(&mut state.preconditions);
-        for (index, cell) in plan.cells.iter().enumerate() {
-            let lost = &state.summary.lost_drives;
-            if cell.plan.skipped.is_some() || cell.plan.drives.iter().any(|d| lost.contains(d)) {
-                continue;
-            }
-            let finished = resume.finished.contains_key(&cell.plan.id);
-            if (finished || resume.was_not_needed(cell))
-                && (resume.is_superseded(&plan.cells, index) || self.still_preconditioned(cell)?)
-            {
-                if finished {
-                    self.replay(cell, state)?;
-                }
-                state.preconditions.cell_started(cell);
-                state.preconditions.cell_ended(cell, true);
+        let cells = &self.plan.cells;
+        let mut next = 0;
+        // A cell of several drives is a barrier.
+        while next < cells.len() && state.summary.outcome == RunEnd::Complete {
+            let is_shared = |cell: &Cell| cell.plan.drives.len() != 1;
+            let apart = cells[next..].iter().position(is_shared);
+            let end = next + apart.unwrap_or(cells.len() - next).max(1);
+            let drives = self.drives_of(next..end);
+            let simulated = drives.iter().all(|&d| self.drives[d].info().simulated);
+            if drives.len() > 1 && simulated && apart != Some(0) {
+                self.run_in_threads(next..end, &drives, resume, state)?;
             } else {
-                let reason = state.rounds.skip_reason(cell);
-                if let Some(reason) = reason.or_else(|| state.preconditions.skip_reason(cell)) {
-                    self.writer.append(&Entry::CellSkipped {
-                        cell: cell.plan.id.clone(),
-                        at: wall_clock(),
-                        reason,
-                    })?;
-                    continue;
-                }
-                let exit = match self.stop.load(Ordering::Relaxed) {
-                    true => CellExit::Interrupted,
-                    false => self.execute_cell(index, cell, state)?,
-                };
-                match exit {
-                    CellExit::Ended => {}
-                    CellExit::DriveLost => continue,
-                    CellExit::Interrupted => {
-                        state.summary.outcome = RunEnd::Interrupted;
-                        return Ok(());
-                    }
-                }
+                self.run_in_turn(next..end, None, resume, state)?;
             }
-            self.evaluate_rounds(index, state)?;
-            self.writer.sync()?;
+            next = end;
         }
         Ok(())
+    }
+
+    /// Drives that have something to do in these cells.
+    fn drives_of(&self, cells: Range<usize>) -> BTreeSet<usize> {
+        let cells = self.plan.cells[cells].iter();
+        let executed = cells.filter(|cell| cell.plan.skipped.is_none());
+        executed
+            .flat_map(|cell| &cell.plan.drives)
+            .copied()
+            .collect()
+    }
+
+    /// Run cells one after the other: all, or those of one drive.
+    fn run_in_turn(
+        &mut self,
+        cells: Range<usize>,
+        of_drive: Option<usize>,
+        resume: &Resume,
+        state: &mut RunState,
+    ) -> Result<(), SuiteError> {
+        let plan = self.plan;
+        for index in cells {
+            let cell = &plan.cells[index];
+            if of_drive.is_some_and(|drive| cell.plan.drives != [drive]) {
+                continue;
+            }
+            self.log.wait_for_room();
+            if self.run_planned(index, cell, resume, state)? == CellExit::Interrupted {
+                state.summary.outcome = RunEnd::Interrupted;
+                return Ok(());
+            }
+            self.progress.cell_passed(index);
+        }
+        Ok(())
+    }
+
+    /// Run a cell of the plan, unless it is finished or not meant to run.
+    fn run_planned(
+        &mut self,
+        index: usize,
+        cell: &Cell,
+        resume: &Resume,
+        state: &mut RunState,
+    ) -> Result<CellExit, SuiteError> {
+        let plan = self.plan;
+        let lost = &state.summary.lost_drives;
+        if cell.plan.skipped.is_some() || cell.plan.drives.iter().any(|d| lost.contains(d)) {
+            return Ok(CellExit::Ended);
+        }
+        let finished = resume.finished.contains_key(&cell.plan.id);
+        if (finished || resume.was_not_needed(cell))
+            && (resume.is_superseded(&plan.cells, index) || self.still_preconditioned(cell)?)
+        {
+            if finished {
+                self.replay(cell, state)?;
+            }
+            state.preconditions.cell_started(cell);
+            state.preconditions.cell_ended(cell, true);
+        } else {
+            let reason = state.rounds.skip_reason(cell);
+            if let Some(reason) = reason.or_else(|| state.preconditions.skip_reason(cell)) {
+                self.log.append(&Entry::CellSkipped {
+                    cell: cell.plan.id.clone(),
+                    at: wall_clock(),
+                    reason,
+                })?;
+                return Ok(CellExit::Ended);
+            }
+            let exit = match self.stop.load(Ordering::Relaxed) {
+                true => CellExit::Interrupted,
+                false => self.execute_cell(index, cell, state)?,
+            };
+            if exit != CellExit::Ended {
+                return Ok(exit);
+            }
+        }
+        self.evaluate_rounds(index, state)?;
+        self.log.sync()?;
+        Ok(CellExit::Ended)
     }
 
     /// Run one cell and record its result.
@@ -216,7 +347,7 @@ impl Runner<'_> {
         let id = || cell.plan.id.clone();
         self.progress
             .cell_started(index, self.plan.cells.len(), cell);
-        self.writer.append(&Entry::CellStart {
+        self.log.append(&Entry::CellStart {
             cell: id(),
             at: wall_clock(),
         })?;
@@ -239,7 +370,7 @@ impl Runner<'_> {
                 // Before CellFinish: a finished preparation missing from the drive state cache would be repeated.
                 let preconditioned = state.preconditions.cell_ended(cell, errors == 0);
                 self.record_drive_state(cell, &done, preconditioned);
-                self.writer.append(&Entry::CellFinish {
+                self.log.append(&Entry::CellFinish {
                     cell: id(),
                     at: wall_clock(),
                     results: done.results.clone(),
@@ -256,7 +387,7 @@ impl Runner<'_> {
                 }
                 let message = error.to_string();
                 self.progress.cell_failed(&cell.plan, &message);
-                self.writer.append(&Entry::CellFailed {
+                self.log.append(&Entry::CellFailed {
                     cell: id(),
                     at: wall_clock(),
                     message,
@@ -279,7 +410,7 @@ impl Runner<'_> {
                 let warning = warn::rounds_not_steady(rounds, &steady.group, why);
                 self.warn(warning, Some(steady.drive))?;
             }
-            self.writer.append(&Entry::Steady(steady))?;
+            self.log.append(&Entry::Steady(steady))?;
         }
         Ok(())
     }

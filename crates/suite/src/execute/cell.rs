@@ -5,17 +5,18 @@ use std::num::NonZeroU64;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use assay_device::open::open_drive;
-use assay_device::session::{DriveSession, OpenTarget, SessionError};
+use assay_device::session::{OpenTarget, SessionError};
 use assay_io::Nanos;
 use assay_stats::HostLoad;
 use assay_store::model::{CellKind, CellResult, OFFERED_IOPS};
 use assay_workload::plan::{Pacing, Workload};
 use assay_workload::run::{DriveJob, RunObserver, RunOutcome, run_jobs};
 
+use super::drives::Drives;
 use super::early_stop::{EarlyStop, StopReason};
 use super::journal::{CriticalWarnings, Ignore, Journal};
 use super::results::{LIMIT_REACHED, SETTLED_S, compare, result_of, with_data_seeds};
-use super::{RunState, Runner};
+use super::{Executor, RunState};
 use crate::SuiteError;
 use crate::expand::Cell;
 use crate::inspect::{self, COMPRESSIBLE_RATIO};
@@ -51,7 +52,7 @@ impl CellOutcome {
     }
 }
 
-impl Runner<'_> {
+impl Executor<'_> {
     /// A simulated drive's state ends with the process: a resumed run repeats the writes of finished cells, unrecorded.
     pub(super) fn replay(&mut self, cell: &Cell, state: &RunState) -> Result<(), SuiteError> {
         let drives = &cell.plan.drives;
@@ -65,11 +66,11 @@ impl Runner<'_> {
             }
             CellKind::Idle => {
                 let span = cell.planned_span().unwrap_or_default();
-                idle(self.drives, cell, span, self.stop, &mut Ignore);
+                idle(&mut self.drives, cell, span, self.stop, &mut Ignore);
             }
             _ if cell.writes() => {
                 let workloads = self.workloads(cell, &state.results)?;
-                execute(self.drives, cell, &workloads, self.stop, &mut Ignore)?;
+                execute(&mut self.drives, cell, &workloads, self.stop, &mut Ignore)?;
             }
             _ => {}
         }
@@ -86,7 +87,7 @@ impl Runner<'_> {
         }
         let span = Nanos(cell.plan.rest_ns);
         if span > Nanos::ZERO {
-            idle(self.drives, cell, span, self.stop, &mut Ignore);
+            idle(&mut self.drives, cell, span, self.stop, &mut Ignore);
         }
         Ok(())
     }
@@ -144,15 +145,15 @@ impl Runner<'_> {
         }
         let workloads = self.workloads(cell, earlier)?;
         self.prepare_drives(cell)?;
-        let (writer, progress) = (&mut self.writer, &mut *self.progress);
-        let mut journal = Journal::new(cell, writer, progress, self.stop, critical_warnings);
+        let (log, progress) = (&mut *self.log, &mut *self.progress);
+        let mut journal = Journal::new(cell, log, progress, self.stop, critical_warnings);
         let is_idle = cell.plan.kind == CellKind::Idle;
         let outcome = if is_idle {
             let span = cell.planned_span().unwrap_or_default();
-            idle(self.drives, cell, span, self.stop, &mut journal);
+            idle(&mut self.drives, cell, span, self.stop, &mut journal);
             Ok((RunOutcome::default(), None))
         } else {
-            execute(self.drives, cell, &workloads, self.stop, &mut journal)
+            execute(&mut self.drives, cell, &workloads, self.stop, &mut journal)
         };
         let (telemetry, host) = journal.end()?;
         let (outcome, stop_reason) = outcome?;
@@ -248,7 +249,7 @@ fn empty_result(drive: usize) -> CellResult {
 
 /// Leave the drives of a cell idle for `span`.
 fn idle(
-    drives: &mut [DriveSession],
+    drives: &mut Drives<'_>,
     cell: &Cell,
     span: Nanos,
     stop: &AtomicBool,
@@ -263,7 +264,7 @@ fn idle(
 
 /// Acquire the drives of a cell, run its workloads, release the drives.
 fn execute(
-    drives: &mut [DriveSession],
+    drives: &mut Drives<'_>,
     cell: &Cell,
     workloads: &[Workload],
     stop: &AtomicBool,

@@ -7,7 +7,7 @@ use assay_workload::access::Region;
 use super::cell::CellOutcome;
 use super::lost_drives::LostDrives;
 use super::preconditions::Preconditions;
-use super::{Resume, Runner};
+use super::{Executor, Resume};
 use crate::SuiteError;
 use crate::drive_state_cache::{
     DriveStateCache, PreconditioningRecord, StateCacheError, StateValidity,
@@ -31,7 +31,7 @@ fn area_of(cell: &Cell) -> Region {
     }
 }
 
-impl Runner<'_> {
+impl Executor<'_> {
     /// Restore the states in which earlier runs left the drives.
     pub(super) fn restore_preconditions(&self, preconditions: &mut Preconditions) {
         for cell in &self.plan.cells {
@@ -53,7 +53,7 @@ impl Runner<'_> {
     ) -> Option<String> {
         let info = self.drives[drive].info();
         let area = area_of(cell);
-        let (states, key) = (&self.drive_states, state_key(leaves));
+        let (states, key) = (self.drive_states, state_key(leaves));
         let (validity, allowed_pct) = match cell.plan.kind {
             CellKind::Purge => (states.lookup_purge(info), 0.0),
             _ => (states.lookup(info, &key, area), MAX_WRITTEN_SINCE_PCT),
@@ -80,7 +80,7 @@ impl Runner<'_> {
         if info.simulated || cell.plan.kind == CellKind::Purge {
             return Ok(true);
         }
-        let (states, key) = (&self.drive_states, state_key(leaves));
+        let (states, key) = (self.drive_states, state_key(leaves));
         let (valid, warning) = match states.lookup(info, &key, area_of(cell)) {
             StateValidity::Valid { .. } => return Ok(true),
             StateValidity::Stale(why) => (false, warn::preconditioned_again(&why)),
@@ -92,7 +92,7 @@ impl Runner<'_> {
 
     /// Attribute the writes of the interrupted cell to the run that is resumed.
     pub(super) fn claim_interrupted_writes(&mut self, resume: &Resume) {
-        let run = self.writer.run_id.clone();
+        let run = self.log.run_id().to_owned();
         for drive in 0..self.drives.len() {
             let writes_of = |cell: &str| resume.writes_of(cell, drive);
             self.record_state(drive, |states, info| {
@@ -108,7 +108,7 @@ impl Runner<'_> {
 
     /// Record the start of a writing cell, so that its writes can be attributed if it is interrupted.
     pub(super) fn record_cell_start(&mut self, cell: &Cell) {
-        let run = self.writer.run_id.clone();
+        let run = self.log.run_id().to_owned();
         for &drive in cell.plan.drives.iter().filter(|_| cell.writes()) {
             self.record_state(drive, |states, info| {
                 states.record_cell_start(info, &run, &cell.plan.id)
@@ -165,7 +165,7 @@ impl Runner<'_> {
         drive: usize,
         record: impl FnOnce(&DriveStateCache, &DriveInfo) -> Result<(), StateCacheError>,
     ) {
-        if let Err(error) = record(&self.drive_states, self.drives[drive].info()) {
+        if let Err(error) = record(self.drive_states, self.drives[drive].info()) {
             self.progress.problem(&error.to_string());
         }
     }

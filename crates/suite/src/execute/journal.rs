@@ -6,12 +6,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use assay_analysis::power::MeanPower;
 use assay_io::{Nanos, Telemetry};
 use assay_stats::{HostLoad, Interval};
+use assay_store::StoreError;
 use assay_store::model::{CellResult, Entry, IntervalRecord, TelemetryRecord};
-use assay_store::{RunWriter, StoreError};
 use assay_units::Op;
 use assay_workload::run::RunObserver;
 
-use super::Progress;
+use super::{IntervalWork, Progress, RunLog};
 use crate::expand::Cell;
 use crate::warn;
 
@@ -119,13 +119,20 @@ impl CriticalWarnings {
         let new = set.iter().filter(|&name| reported.insert(name.clone()));
         new.cloned().collect()
     }
+
+    /// Take a drive's warnings over from a copy.
+    pub(super) fn merge(&mut self, drive: usize, mut of_drive: CriticalWarnings) {
+        if let Some(reported) = of_drive.reported.remove(&drive) {
+            self.reported.insert(drive, reported);
+        }
+    }
 }
 
 /// Appends a cell's events to the run's journal.
 pub(super) struct Journal<'a> {
     cell: &'a str,
     ramp: Nanos,
-    writer: &'a mut RunWriter,
+    log: &'a mut dyn RunLog,
     progress: &'a mut dyn Progress,
     stop: &'a AtomicBool,
     critical_warnings: &'a mut CriticalWarnings,
@@ -140,7 +147,7 @@ pub(super) struct Journal<'a> {
 impl<'a> Journal<'a> {
     pub(super) fn new(
         cell: &'a Cell,
-        writer: &'a mut RunWriter,
+        log: &'a mut dyn RunLog,
         progress: &'a mut dyn Progress,
         stop: &'a AtomicBool,
         critical_warnings: &'a mut CriticalWarnings,
@@ -148,7 +155,7 @@ impl<'a> Journal<'a> {
         Journal {
             cell: &cell.plan.id,
             ramp: Nanos(cell.plan.workload.ramp_ns),
-            writer,
+            log,
             progress,
             stop,
             critical_warnings,
@@ -178,7 +185,7 @@ impl<'a> Journal<'a> {
         if self.failure.is_some() {
             return;
         }
-        if let Err(error) = self.writer.append(entry) {
+        if let Err(error) = self.log.append(entry) {
             // Measurements that cannot be recorded are stopped.
             self.failure = Some(error);
             self.stop.store(true, Ordering::Relaxed);
@@ -190,16 +197,23 @@ impl RunObserver for Journal<'_> {
     fn interval(&mut self, drive: usize, interval: &Interval) {
         let bytes = self.bytes.entry(drive).or_default();
         let written = self.telemetry.written_bytes.entry(drive).or_default();
+        let mut work = IntervalWork {
+            end: interval.end,
+            span: interval.end - interval.start,
+            ..IntervalWork::default()
+        };
         for (op, counts) in &interval.ops {
-            *bytes += counts.bytes;
+            work.ios += counts.ios;
+            work.bytes += counts.bytes;
             *written += if *op == Op::Write { counts.bytes } else { 0 };
         }
         if !interval.ramp {
             let first = self.measured_from.unwrap_or(interval.index);
             self.measured_from = Some(first.min(interval.index));
         }
-        let end = interval.end;
-        self.progress.interval(drive, end, *bytes, interval);
+        *bytes += work.bytes;
+        work.cell_bytes = *bytes;
+        self.progress.interval(drive, work);
         let record = IntervalRecord::new(self.cell, drive, interval.clone());
         self.append(&Entry::Interval(record));
     }

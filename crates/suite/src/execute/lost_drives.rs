@@ -6,7 +6,7 @@ use assay_store::model::CellResult;
 
 use super::cell::CellOutcome;
 use super::results::bad_blocks;
-use super::{RunState, Runner};
+use super::{Executor, RunState};
 use crate::SuiteError;
 use crate::expand::Cell;
 use crate::warn;
@@ -14,7 +14,7 @@ use crate::warn;
 /// Lost drives, each with the evidence.
 pub(super) type LostDrives = Vec<(usize, String)>;
 
-impl Runner<'_> {
+impl Executor<'_> {
     /// The drives lost during a cell that has results.
     pub(super) fn drives_lost_during(&mut self, done: &CellOutcome) -> LostDrives {
         let mut lost = LostDrives::new();
@@ -83,7 +83,7 @@ impl Runner<'_> {
             self.warn_cell(cell, drive, warn::drive_lost(&why))?;
             state.summary.lost_drives.insert(drive);
         }
-        self.writer.sync()
+        self.log.sync()
     }
 
     /// Add a cell's failures to the run's; returns its failed I/Os.

@@ -31,6 +31,11 @@ impl Preconditions {
         }
     }
 
+    /// Take a drive's state over from a copy.
+    pub(super) fn merge(&mut self, drive: usize, mut of_drive: Preconditions) {
+        self.drives[drive] = std::mem::take(&mut of_drive.drives[drive]);
+    }
+
     /// An earlier run left this drive preconditioned, and it is unchanged since.
     pub(super) fn restore(&mut self, drive: usize, name: &str, since: &str) {
         self.drives[drive].state = Some((name.to_owned(), Some(since.to_owned())));

@@ -13,7 +13,7 @@ use crate::schema::TrackingVariable;
 type RoundsKey = (String, usize);
 
 /// Rounds of a run so far.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct RoundTracker {
     /// Round in which steady state was reached.
     steady_in: BTreeMap<RoundsKey, u32>,
@@ -34,6 +34,11 @@ fn figure(tracked: TrackingVariable, result: &CellResult) -> f64 {
 }
 
 impl RoundTracker {
+    /// Add the rounds of a copy.
+    pub(super) fn merge(&mut self, other: RoundTracker) {
+        self.steady_in.extend(other.steady_in);
+    }
+
     /// Why this cell is not needed: its step is in steady state.
     pub(super) fn skip_reason(&self, cell: &Cell) -> Option<String> {
         let (group, number) = group(cell)?;

@@ -9,17 +9,16 @@ use assay_stats::knee::chance_share;
 use assay_store::StoreError;
 use assay_store::model::warning::limit;
 use assay_store::model::{CellKind, CellResult, Entry, OFFERED_IOPS, Warning};
-use assay_store::read::Run;
 use assay_workload::run::DriveOutcome;
 
-use super::Runner;
+use super::Executor;
 use super::cell::Finished;
 use super::journal::CriticalWarnings;
 use super::results::bad_blocks;
 use crate::expand::{Cell, UnsupportedBlockSize};
 use crate::warn;
 
-impl Runner<'_> {
+impl Executor<'_> {
     pub(super) fn warn(
         &mut self,
         warning: Warning,
@@ -39,7 +38,7 @@ impl Runner<'_> {
 
     fn record_warning(&mut self, warning: Warning) -> Result<(), StoreError> {
         self.progress.warned(&warning);
-        self.writer.append(&Entry::Warning(warning))
+        self.log.append(&Entry::Warning(warning))
     }
 
     pub(super) fn warn_about_run(&mut self) -> Result<(), StoreError> {
@@ -107,15 +106,9 @@ impl Runner<'_> {
         if !steady_state::claims_steady_state(&cell.plan) {
             return Ok(());
         }
-        self.writer.sync()?;
-        let run = Run::open(&self.writer.path)?;
-        let Some(record) = run.cells.iter().find(|c| c.plan.id == cell.plan.id) else {
-            return Ok(());
-        };
-        for &drive in &cell.plan.drives {
-            if let Some(why) = steady_state::not_steady_reason(&run, record, drive) {
-                self.warn_cell(cell, drive, warn::not_steady(&why))?;
-            }
+        let reasons = self.log.not_steady_reasons(&cell.plan.id)?;
+        for warning in not_steady(&cell.plan.id, reasons) {
+            self.record_warning(warning)?;
         }
         Ok(())
     }
@@ -182,6 +175,17 @@ impl Runner<'_> {
         }
         Ok(())
     }
+}
+
+/// Warnings about a cell that was not steady on these drives.
+pub(super) fn not_steady(
+    cell: &str,
+    reasons: Vec<(usize, String)>,
+) -> impl Iterator<Item = Warning> {
+    let about = |(drive, why): (usize, String)| {
+        warn::about(warn::not_steady(&why), Some(cell), Some(drive))
+    };
+    reasons.into_iter().map(about)
 }
 
 /// Steps with an unsupported block mix, each once: (step, drive, size).

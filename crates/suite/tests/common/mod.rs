@@ -6,18 +6,17 @@
     reason = "each test file uses its part"
 )]
 
+use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
 use assay_device::session::{DriveSession, SessionOptions};
 use assay_device::spec::DriveSpec;
-use assay_io::Nanos;
 use assay_stats::HostAudit;
-use assay_stats::Interval;
 use assay_store::model::{BuildRecord, CellPlan, CellResult, Warning};
 use assay_store::read::{CellRecord, Run};
 use assay_store::{Destination, RunWriter};
 use assay_suite::drive_state_cache::DriveStateCache;
-use assay_suite::execute::{Progress, Resume, RunSummary, Runner};
+use assay_suite::execute::{IntervalWork, Progress, Resume, RunSummary, Runner};
 use assay_suite::expand::{Cell, RunPlan, RunSettings, expand};
 use assay_suite::manifest::manifest;
 use assay_suite::schema::Suite;
@@ -61,11 +60,12 @@ pub struct Quiet;
 
 impl Progress for Quiet {
     fn cell_started(&mut self, _index: usize, _total: usize, _cell: &Cell) {}
-    fn interval(&mut self, _drive: usize, _at: Nanos, _bytes: u64, _interval: &Interval) {}
+    fn interval(&mut self, _drive: usize, _work: IntervalWork) {}
     fn cell_finished(&mut self, _plan: &CellPlan, _results: &[CellResult]) {}
     fn cell_failed(&mut self, plan: &CellPlan, message: &str) {
         panic!("{}: {message}", plan.id);
     }
+    fn cell_passed(&mut self, _index: usize) {}
     fn warned(&mut self, _warning: &Warning) {}
     fn problem(&mut self, message: &str) {
         panic!("{message}");
@@ -83,30 +83,57 @@ pub fn run_on_host(
     specs: &[&str],
     audit: HostAudit,
 ) -> (RunSummary, Run, tempfile::TempDir) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("run");
+    let (summary, run) = run_in(
+        &path,
+        text,
+        specs,
+        audit,
+        &AtomicBool::new(false),
+        &mut Quiet,
+    );
+    (summary, run, folder)
+}
+
+/// Run a suite's text on drives into this folder; resumes the run that is there.
+pub fn run_in(
+    path: &Path,
+    text: &str,
+    specs: &[&str],
+    audit: HostAudit,
+    stop: &AtomicBool,
+    progress: &mut dyn Progress,
+) -> (RunSummary, Run) {
     let suite = Suite::parse("test", text).unwrap();
     let mut drives = drives(specs);
     let plan = expand(&suite, &settings(&[], 1.0), &drives).unwrap();
-    let folder = tempfile::tempdir().unwrap();
     let tool = BuildRecord {
         name: "assay".into(),
         version: "0".into(),
         commit: "test".into(),
     };
-    let manifest = manifest(&plan, &drives, tool, vec![]);
-    let writer = RunWriter::create(&Destination::At(folder.path().join("run")), &manifest).unwrap();
-    let path = writer.path.clone();
+    let (writer, resume) = if path.exists() {
+        let (writer, before) = RunWriter::resume(path).unwrap();
+        (writer, Resume::from_run(&before, &plan).unwrap())
+    } else {
+        let manifest = manifest(&plan, &drives, tool, vec![]);
+        let destination = Destination::At(path.to_owned());
+        let writer = RunWriter::create(&destination, &manifest).unwrap();
+        (writer, Resume::default())
+    };
     let ending = Runner {
         plan: &plan,
         drives: &mut drives,
         writer,
         audit,
-        stop: &AtomicBool::new(false),
-        progress: &mut Quiet,
+        stop,
+        progress,
         drive_states: DriveStateCache::disabled(),
     }
-    .run(&Resume::default())
+    .run(&resume)
     .unwrap();
-    (ending, Run::open(&path).unwrap(), folder)
+    (ending, Run::open(path).unwrap())
 }
 
 pub const HEAD: &str = r#"
