@@ -19,11 +19,14 @@ pub mod timeline;
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::format::joined;
+use crate::format::{joined, slug};
 use crate::grid::{Point, Section};
 
 /// Colours of the palette; further drives reuse them and differ by dash and marker.
 pub const PALETTE: usize = 8;
+
+/// Height of a chart on the first screen, pixels.
+const FIRST_HEIGHT: u32 = 310;
 
 /// One chart: one or several views that the reader switches between.
 #[derive(Clone, Debug, Default, Serialize)]
@@ -40,8 +43,13 @@ pub struct Chart {
     /// The x axis can be switched between linear and logarithmic.
     #[serde(skip)]
     pub log_x_switch: bool,
+    /// It shows figures of simulated drives.
+    pub simulated: bool,
     pub first: usize,
     pub height: u32,
+    /// The chart whose views it draws once more, where it has none of its own.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub of: Option<String>,
     pub views: Vec<ChartView>,
     /// Lines below.
     #[serde(skip)]
@@ -64,6 +72,19 @@ impl Chart {
             log_switch: true,
             ..Chart::default()
         })
+    }
+
+    /// The same chart in another place.
+    pub fn again(&self, id: String) -> Chart {
+        Chart {
+            id,
+            title: self.title.clone(),
+            simulated: self.simulated,
+            first: self.first,
+            height: FIRST_HEIGHT,
+            of: Some(self.id.clone()),
+            ..Chart::default()
+        }
     }
     pub fn with_notes(self, notes: Vec<String>) -> Chart {
         Chart { notes, ..self }
@@ -104,38 +125,84 @@ pub fn colour(n: usize) -> String {
     format!("@{}", n % PALETTE)
 }
 
-/// Line style that distinguishes columns.
+/// Line style that distinguishes columns, or drives beside their colours.
 pub fn dash(n: usize) -> &'static str {
     ["solid", "dash", "dot", "dashdot", "longdash"][n % 5]
 }
 
-/// Marker that distinguishes columns.
+/// Marker that distinguishes columns, or drives beside their colours.
 pub fn symbol(n: usize) -> &'static str {
-    ["circle", "square", "diamond", "triangle-up", "cross", "x"][n % 6]
+    const SYMBOLS: [&str; PALETTE] = [
+        "circle",
+        "square",
+        "diamond",
+        "triangle-up",
+        "cross",
+        "x",
+        "triangle-down",
+        "star",
+    ];
+    SYMBOLS[n % PALETTE]
 }
 
-/// Colour and line style of a point's series: drives differ by colour and columns by style; with a single drive, columns
-/// differ by both.
+/// Columns of so many drives and values are drawn in a chart each.
+const MAX_APART: usize = 4;
+
+/// True when each column has its own chart or view, in which only drives differ.
+pub fn is_apart(section: &Section<'_>) -> bool {
+    section.drives.len() > 1 && (2..=MAX_APART).contains(&section.columns.len())
+}
+
+/// Colour and line style of a point's series: drives differ by both where only drives are compared, else by colour, and
+/// columns by style; with a single drive, columns differ by both.
 pub fn style(section: &Section<'_>, point: &Point<'_>) -> (String, usize) {
-    let several = section.drives.len() > 1;
-    let offset = if several { 0 } else { point.column };
-    (colour(point.drive + offset), point.column)
+    match section.drives.len() {
+        0 | 1 => (colour(point.drive + point.column), point.column),
+        _ if section.columns.len() == 1 || is_apart(section) => (colour(point.drive), point.drive),
+        _ => (colour(point.drive), point.column),
+    }
 }
 
-/// Name of a point's series: drive, and column where there are several.
+/// Name of a point's series: drive, and column where there are several in a chart.
 pub fn series_name(section: &Section<'_>, point: &Point<'_>) -> String {
-    joined([point.name(), section.column_label(point.column)], ", ")
+    if is_apart(section) {
+        return point.chart_name();
+    }
+    joined(
+        [point.chart_name(), section.column_label(point.column)],
+        ", ",
+    )
 }
 
-/// All charts of a section, with ids that start with `prefix`.
+/// All charts of a section, with ids that start with `prefix`; marked where the section has simulated drives.
 pub fn of_section(section: &Section<'_>, prefix: &str) -> Vec<Chart> {
-    numbered((section.descriptor().charts)(section), prefix)
+    let mut charts = numbered((section.descriptor().charts)(section), prefix);
+    let simulated = section
+        .drives
+        .iter()
+        .any(|d| section.set.drives[*d].info.simulated);
+    charts
+        .iter_mut()
+        .for_each(|chart| chart.simulated = simulated);
+    charts
 }
 
-/// Charts with ids that start with `prefix`.
+/// Charts with ids of `prefix` and the end of their titles, so that links stay valid; a number follows where two are equal.
 pub fn numbered(mut charts: Vec<Chart>, prefix: &str) -> Vec<Chart> {
-    for (i, chart) in charts.iter_mut().enumerate() {
-        chart.id = format!("{prefix}-chart-{}", i + 1);
+    let mut taken: Vec<String> = Vec::new();
+    for chart in &mut charts {
+        let what = chart
+            .title
+            .rsplit_once(": ")
+            .map_or(chart.title.as_str(), |(_, what)| what);
+        let id = format!("{prefix}--{}", slug(what));
+        let equal = taken.iter().filter(|other| **other == id).count();
+        chart.id = if equal == 0 {
+            id.clone()
+        } else {
+            format!("{id}-{}", equal + 1)
+        };
+        taken.push(id);
     }
     charts
 }

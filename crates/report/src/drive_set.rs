@@ -76,6 +76,14 @@ impl<'a> DriveSet<'a> {
     pub fn full_name(&self, position: usize) -> String {
         self.drives[position].heading.to_string()
     }
+
+    /// Its name in charts: as [`DriveSet::full_name`], unless every drive is simulated and the chart is marked instead.
+    pub fn chart_name(&self, position: usize) -> String {
+        match self.all_simulated() {
+            true => self.drives[position].heading.text.clone(),
+            false => self.full_name(position),
+        }
+    }
     pub fn any_simulated(&self) -> bool {
         self.drives.iter().any(|d| d.info.simulated)
     }

@@ -154,6 +154,26 @@ pub fn text_or<'t>(text: &'t str, substitute: &'t str) -> &'t str {
     if text.is_empty() { substitute } else { text }
 }
 
+/// A title up to its first colon or comma, where that leaves at least two words: details follow in the section.
+pub fn short_title(title: &str) -> &str {
+    let cut = title.match_indices([':', ',']).map(|(at, _)| &title[..at]);
+    let mut words = cut.filter(|short| short.trim().contains(' '));
+    words.next().unwrap_or(title)
+}
+
+/// Lower-case letters, digits and hyphens: part of an id in a link.
+pub fn slug(text: &str) -> String {
+    let mut out = String::new();
+    for c in text.chars() {
+        if c.is_ascii_alphanumeric() {
+            out.push(c.to_ascii_lowercase());
+        } else if !out.ends_with('-') && !out.is_empty() {
+            out.push('-');
+        }
+    }
+    out.trim_end_matches('-').to_owned()
+}
+
 /// `1 thread`, `16 threads`.
 pub fn plural(count: usize, noun: &str) -> String {
     let ending = if count == 1 { "" } else { "s" };

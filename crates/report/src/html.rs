@@ -2,25 +2,27 @@
 //!
 //! # Architecture
 //! [`render`] arranges the cells of all runs in sections (`grid`), writes them with `maud` as their descriptors (`views`)
-//! define, and embeds CSS, scripts and the charts' JSON. plotly's JavaScript (`library`) is embedded once, without the
-//! MathJax of its crate: no chart contains a formula. The page's Content-Security-Policy forbids every request, so that
-//! it cannot load anything whatever a drive's name contains.
+//! define, and embeds CSS, scripts and the charts' JSON. The first screen is the head (`header`), the scoreboard of each suite
+//! (`board`) and the two charts that the suite names. Ids of sections and charts follow from suite, step and content, so that
+//! links to them stay valid. plotly's JavaScript (`library`) is embedded once, compressed. The page's Content-Security-Policy forbids
+//! every request, so that it cannot load anything whatever a drive's name contains.
 
 mod appendix;
+pub(crate) mod board;
 mod cards;
 pub(crate) mod elements;
+pub(crate) mod header;
 mod library;
 
-use assay_store::model::RunEnd;
-use assay_store::model::warning::code;
-use assay_store::read::{CellRecord, CellState, Run};
+use assay_store::read::{CellState, Run};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 use crate::ReportError;
 use crate::charts::{self, Chart};
 use crate::drive_set::DriveSet;
-use crate::format::{distinct, figure, plural, stamp, text_or};
+use crate::format::{short_title, slug, text_or};
 use crate::grid::{self, Section};
+use crate::scoreboard::{self, Scoreboard};
 
 /// One self-contained HTML page for one or several runs. It needs no network and no other file.
 ///
@@ -31,67 +33,176 @@ pub fn render(runs: &[Run]) -> Result<String, ReportError> {
         return Err(ReportError::NoRuns);
     }
     let set = DriveSet::new(runs);
-    let sections = grid::sections(&set);
-    let entry = |id: &str, title: &str| (id.to_owned(), title.to_owned());
-    let mut contents = vec![entry("drives", "Drives")];
+    // Sections of which every cell was skipped are only listed.
+    let (left_out, sections): (Vec<_>, Vec<_>) =
+        grid::sections(&set).into_iter().partition(is_skipped);
+    let ids = section_ids(&sections);
+    let titles = section_titles(&sections);
+    let mut contents = Vec::new();
     let mut all_charts: Vec<Chart> = Vec::new();
-    let mut body = vec![cards::cards(&set, &sections)];
+    let mut body = Vec::new();
     let suites = suites(&set);
-    // Steps of several suites are grouped by suite, and the contents list the suites.
+    // Steps of several suites are grouped by suite.
     let grouped = suites.len() > 1;
-    let mut order: Vec<usize> = (0..sections.len()).collect();
-    order.sort_by_key(|i| suites.iter().position(|s| s.0 == sections[*i].suite));
-    let mut current = "";
     let mut explained = false;
-    for i in order {
-        let section = &sections[i];
-        let id = format!("s{}", i + 1);
-        if grouped && current != section.suite {
-            current = section.suite;
-            let known = suites.iter().find(|s| s.0 == current);
-            let title = known.map_or(current, |s| s.1);
-            let suite_id = format!("suite-{}", i + 1);
-            body.push(html! {
-                div.suite id=(suite_id) {
-                    p.kicker { "Suite" } p.name { (title) }
-                    ul {
-                        @for (n, s) in sections.iter().enumerate().filter(|(_, s)| s.suite == current) {
-                            li { a href={ "#s" (n + 1) } { (s.title) } }
-                        }
-                    }
-                }
+    for (name, title) in &suites {
+        let own: Vec<usize> = (0..sections.len())
+            .filter(|i| sections[*i].suite == *name)
+            .collect();
+        let suite_id = slug(name);
+        if grouped {
+            let id = format!("{suite_id}-suite");
+            body.push(html! { div.suite id=(id) { p.kicker { "Suite" } p.name { (title) } } });
+            contents.push(Entry::new(&id, short_title(title)));
+        }
+        let scores = Scoreboard::of(&set, &sections, name);
+        let id = format!("{suite_id}-scoreboard");
+        if !scores.columns.is_empty() {
+            let title = if scores.rows.len() > 1 {
+                "Scoreboard"
+            } else {
+                "Key figures"
+            };
+            body.push(board::board(&set, &scores, &id, title, &ids));
+            contents.push(Entry {
+                sub: grouped,
+                ..Entry::new(&id, title)
             });
-            // A title up to its first colon or comma.
-            let short = title.split([':', ',']).next().unwrap_or(title);
-            contents.push(entry(&suite_id, short));
         }
-        let charts = charts::of_section(section, &id);
-        body.push(self::section(section, &charts, &id, &mut explained));
-        if !grouped {
-            contents.push(entry(&id, section.title));
+        let mut parts = Vec::new();
+        let mut charts: Vec<Chart> = Vec::new();
+        for i in own {
+            let (section, id) = (&sections[i], &ids[i]);
+            let mut drawn = charts::of_section(section, id);
+            parts.push(self::section(
+                section,
+                &drawn,
+                id,
+                titles[i],
+                &mut explained,
+            ));
+            contents.push(Entry {
+                sub: grouped,
+                ..Entry::new(id, titles[i])
+            });
+            charts.append(&mut drawn);
         }
-        all_charts.extend(charts);
+        let first = first_charts(
+            &charts,
+            &scoreboard::declared(&set, name).first_charts,
+            &suite_id,
+        );
+        body.push(elements::first_charts(&first));
+        body.append(&mut parts);
+        all_charts.extend(first);
+        all_charts.append(&mut charts);
     }
+    body.push(cards::cards(&set, &sections));
+    contents.push(Entry::new("drives", "Drives"));
     let health = crate::tables::health::table(&set);
-    body.push(appendix::appendix(&set, health.as_ref()));
+    body.push(appendix::appendix(&set, health.as_ref(), &left_out));
     if health.is_some() {
-        contents.push(entry("health", "Health"));
+        contents.push(Entry::new("health", "Health"));
     }
     let last = [
         ("warnings", "Warnings"),
         ("environment", "Environment"),
         ("provenance", "Provenance"),
     ];
-    contents.extend(last.map(|(id, title)| entry(id, title)));
+    contents.extend(last.map(|(id, title)| Entry::new(id, title)));
     let title = title(&set);
     PageTemplate {
         title: &title,
-        header: &header(&set, &title),
+        header: &header::header(&set, &title),
         contents: &contents,
         body: &html! { @for part in &body { (part) } },
         charts: &all_charts,
     }
     .page()
+}
+
+/// True when a suite skipped every cell of the section, or its runs have none.
+fn is_skipped(section: &Section<'_>) -> bool {
+    let mut states = section.points.iter().map(|p| &p.cell.state);
+    states.all(|state| matches!(state, CellState::Skipped(_)))
+}
+
+/// An id for each section, from suite and step; a number follows where several would be equal.
+fn section_ids(sections: &[Section<'_>]) -> Vec<String> {
+    let mut ids: Vec<String> = Vec::new();
+    for section in sections {
+        let id = format!("{}-{}", slug(section.suite), slug(section.step));
+        let taken = ids.iter().filter(|other| **other == id).count();
+        ids.push(if taken == 0 {
+            id
+        } else {
+            format!("{id}-{}", taken + 1)
+        });
+    }
+    ids
+}
+
+/// The short titles of sections, in full where two of a suite would be equal.
+fn section_titles<'a>(sections: &[Section<'a>]) -> Vec<&'a str> {
+    let of = |section: &Section<'a>| {
+        let short = short_title(section.title);
+        let same = |s: &&Section<'_>| s.suite == section.suite && short_title(s.title) == short;
+        if sections.iter().filter(same).count() > 1 {
+            section.title
+        } else {
+            short
+        }
+    };
+    sections.iter().map(of).collect()
+}
+
+/// Charts on the first screen.
+const FIRST_CHARTS: usize = 2;
+
+/// The charts that a suite names, drawn a second time on the first screen; without any, its first ones.
+fn first_charts(charts: &[Chart], declared: &[String], suite: &str) -> Vec<Chart> {
+    let find = |name: &String| {
+        let (step, chart) = name.split_once('/')?;
+        let start = format!("{suite}-{}--{chart}", slug(step));
+        charts.iter().find(|c| c.id.starts_with(&start))
+    };
+    let mut chosen: Vec<&Chart> = declared.iter().filter_map(find).collect();
+    for chart in charts {
+        if chosen.len() >= FIRST_CHARTS {
+            break;
+        }
+        if !chosen.iter().any(|c| c.id == chart.id) {
+            chosen.push(chart);
+        }
+    }
+    let copy = |(n, chart): (usize, &&Chart)| chart.again(format!("{suite}-first-{}", n + 1));
+    chosen
+        .iter()
+        .take(FIRST_CHARTS)
+        .enumerate()
+        .map(copy)
+        .collect()
+}
+
+/// An entry of the page's contents.
+pub(crate) struct Entry {
+    /// Id of the section.
+    pub id: String,
+    /// Plain text.
+    pub title: String,
+    /// Below the entry of a suite.
+    pub sub: bool,
+}
+
+impl Entry {
+    /// An entry of the first level.
+    pub fn new(id: &str, title: &str) -> Entry {
+        Entry {
+            id: id.to_owned(),
+            title: title.to_owned(),
+            sub: false,
+        }
+    }
 }
 
 /// The parts of a page of any subject.
@@ -100,8 +211,8 @@ pub(crate) struct PageTemplate<'a> {
     pub title: &'a str,
     /// Above the first section.
     pub header: &'a Markup,
-    /// Ids and their titles, plain text.
-    pub contents: &'a [(String, String)],
+    /// The sections.
+    pub contents: &'a [Entry],
     /// The sections.
     pub body: &'a Markup,
     /// The charts of the body.
@@ -116,13 +227,16 @@ impl PageTemplate<'_> {
     pub fn page(&self) -> Result<String, ReportError> {
         // In JSON a `<` is always inside a string, where \u003c is equivalent: no name can end the script element.
         let charts = serde_json::to_string(self.charts)?.replace('<', "\\u003c");
-        let library = library::library()?;
         let head = [include_str!("page/page.css"), include_str!("page/theme.js")].map(PreEscaped);
         let scripts = [
+            include_str!("page/library.js"),
+            include_str!("page/labels.js"),
             include_str!("page/legend.js"),
             include_str!("page/dots.js"),
             include_str!("page/titles.js"),
             include_str!("page/page.js"),
+            include_str!("page/copy.js"),
+            include_str!("page/board.js"),
         ]
         .map(PreEscaped);
         let policy = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:";
@@ -142,20 +256,29 @@ impl PageTemplate<'_> {
                 }
                 body {
                     a.skip href="#main" { "Skip to the results" }
-                    nav.bar aria-label="Contents" {
-                        ul { @for (id, title) in self.contents { li { a href={ "#" (id) } { (sanitised(html! { (title) })) } } } }
+                    div.side {
+                        button type="button" id="menu" aria-controls="contents" aria-expanded="false" hidden { "\u{2630} Contents" }
+                        nav.bar id="contents" aria-label="Contents" {
+                            ul {
+                                @for entry in self.contents {
+                                    li class=[entry.sub.then_some("sub")] { a href={ "#" (entry.id) } { (sanitised(html! { (entry.title) })) } }
+                                }
+                            }
+                        }
                         button type="button" id="theme" hidden { "theme: automatic" }
                     }
-                    header {
-                        (sanitised(self.header.clone()))
-                        noscript {
-                            p class="banner caution" { "Scripts are disabled: charts cannot be drawn. The tables contain every figure; open \u{201c}All figures\u{201d} in each section." }
+                    div.page {
+                        header {
+                            (sanitised(self.header.clone()))
+                            noscript {
+                                p class="banner caution" { "Scripts are disabled: charts cannot be drawn. The tables contain every figure; open \u{201c}All figures\u{201d} in each section." }
+                            }
                         }
+                        main id="main" { (sanitised(self.body.clone())) }
+                        footer { p { "Generated by assay. The page is self-contained and needs no network. Charts: " (library::LICENCE) "." } }
                     }
-                    main id="main" { (sanitised(self.body.clone())) }
-                    footer { p { "Generated by assay. The page is self-contained and needs no network." } }
                     script type="application/json" id="charts" { (PreEscaped(&charts)) }
-                    script { (PreEscaped(&library)) }
+                    script type="application/gzip" id="library" { (PreEscaped(library::library())) }
                     script { @for script in &scripts { (script) "\n" } }
                 }
             }
@@ -170,24 +293,44 @@ fn sanitised(markup: Markup) -> Markup {
     PreEscaped(markup.into_string().replace(forbidden, "\u{fffd}"))
 }
 
+/// Shorter first sentences of an explanation are shown with the next one, bytes.
+const MIN_SENTENCE: usize = 30;
+
 /// A section; `explained`: percentile curves were explained in an earlier section.
-fn section(section: &Section<'_>, charts: &[Chart], id: &str, explained: &mut bool) -> Markup {
+fn section(
+    section: &Section<'_>,
+    charts: &[Chart],
+    id: &str,
+    title: &str,
+    explained: &mut bool,
+) -> Markup {
     let view = section.descriptor();
-    let mut titles = charts.iter().map(|c| &c.title);
-    let curves = titles.any(|title| title.ends_with("latency percentiles"));
+    let curves = charts
+        .iter()
+        .any(|c| c.title.ends_with("latency percentiles"));
     let explain = curves && !*explained;
     *explained |= curves;
+    // One sentence is enough to read on; the others are for who wants to know.
+    let how = (view.how_to_read)(section);
+    let ends = how.match_indices(". ").map(|(at, _)| at);
+    let end = ends.into_iter().find(|at| *at >= MIN_SENTENCE);
+    let (first, rest) = match end {
+        Some(at) => (&how[..at], &how[at + 2..]),
+        None => (how.trim_end_matches('.'), ""),
+    };
     let how = html! {
-        ((view.how_to_read)(section))
+        (rest)
         @if explain { " Percentile curves: at 99 %, the curve shows the latency that 99 of 100 operations do not exceed; every further nine has the same width. Lower and flatter is better; queueing begins where a curve turns up." }
     };
-    let title = html! { (section.title) };
+    let details = section.title.strip_prefix(title).unwrap_or("");
+    let details = details.trim_start_matches([':', ',', ' ']);
+    let workload = crate::format::joined([details, &section.common()], " \u{b7} ");
     let content = (view.html)(section, charts, id);
-    elements::step(id, &title, &section.common(), &how, &content)
+    elements::step(id, &html! { (title) }, &workload, first, &how, &content)
 }
 
 /// The suites of the runs: names and titles, in the order of their first occurrence.
-fn suites<'a>(set: &DriveSet<'a>) -> Vec<(&'a str, &'a str)> {
+pub(crate) fn suites<'a>(set: &DriveSet<'a>) -> Vec<(&'a str, &'a str)> {
     let mut suites: Vec<(&str, &str)> = Vec::new();
     for suite in set.runs.iter().map(|run| &run.manifest.suite) {
         if !suites.iter().any(|s| s.0 == suite.name) {
@@ -208,125 +351,6 @@ fn title(set: &DriveSet<'_>) -> String {
         (n, [one]) => format!("{}: {n} suites", one.heading.text),
         (n, drives) => format!("{} drives, {n} suites", drives.len()),
     }
-}
-
-fn header(set: &DriveSet<'_>, title: &str) -> Markup {
-    let summaries = set.runs.iter().map(|r| r.manifest.suite.summary.as_str());
-    let summaries = distinct(summaries.filter(|summary| !summary.is_empty()));
-    html! {
-        h1 { (title) }
-        p.lede {
-            @for (i, drive) in set.drives.iter().enumerate() {
-                @if i > 0 { span.vs aria-hidden="true" { " \u{b7} " } }
-                (elements::drive_name(&drive.heading))
-            }
-        }
-        dl.facts {
-            @for (i, run) in set.runs.iter().enumerate() {
-                @let m = &run.manifest;
-                div {
-                    dt { @if set.runs.len() > 1 { "Run " (i + 1) } @else { "Measured" } }
-                    dd {
-                        (stamp(&m.created)) " on " (m.host.cpu_model) ", " (m.tool.name) " " (m.tool.version)
-                        " (commit " (m.tool.commit.chars().take(12).collect::<String>()) ")"
-                    }
-                }
-            }
-        }
-        @for summary in summaries { p.summary { (summary) } }
-        @for (class, text) in banners(set) { p class={ "banner " (class) } role="note" { (text) } }
-    }
-}
-
-/// Limitations that apply to the figures, with their CSS class.
-fn banners(set: &DriveSet<'_>) -> Vec<(&'static str, Markup)> {
-    let mut banners = Vec::new();
-    if set.any_simulated() {
-        let which = if set.all_simulated() {
-            "Every drive figure on this page is simulated."
-        } else {
-            "Some figures on this page are simulated."
-        };
-        banners.push(("simulated", html! {
-            strong { (which) }
-            " They are results of a drive model in virtual time, and are marked as simulated throughout."
-        }));
-    }
-    for (i, run) in set.runs.iter().enumerate() {
-        let several = set.runs.len() > 1;
-        let which = several.then(|| format!("Run {}: ", i + 1));
-        banners.extend(run_banners(run, &which.unwrap_or_default()));
-    }
-    let warnings: usize = set.runs.iter().map(|r| r.warnings.len()).sum();
-    if warnings > 0 {
-        banners.push((
-            "caution",
-            html! {
-                strong { (plural(warnings, "warning")) } " about these results, with advice: "
-                a href="#warnings" { "see Warnings" } "."
-            },
-        ));
-    }
-    banners
-}
-
-fn run_banners(run: &Run, which: &str) -> Vec<(&'static str, Markup)> {
-    let mut banners = Vec::new();
-    let scale = run.manifest.scale;
-    if (scale - 1.0).abs() > f64::EPSILON {
-        let durations = match which {
-            "" => "Durations",
-            _ => "durations",
-        };
-        banners.push(("caution", html! {
-            strong { (which) (durations) " multiplied by " (figure(scale)) }
-            " (" code { "--scale " (scale) } "): this is not the procedure as published. "
-            @if scale < 1.0 { "Thermal effects, full caches and steady state may not have been reached." }
-            @else { "It ran for longer than published." }
-        }));
-    }
-    let finished = |c: &&CellRecord| matches!(c.state, CellState::Finished | CellState::Skipped(_));
-    let reason = match run.outcome {
-        Some(RunEnd::Complete) => None,
-        Some(RunEnd::Interrupted) if run.warnings.iter().any(|w| w.code == code::DRIVE_LOST) => {
-            Some(html! { strong { (which) "Interrupted: a drive was lost." } })
-        }
-        Some(RunEnd::Interrupted) => Some(html! { strong { (which) "Interrupted by its user." } }),
-        None => Some(
-            html! { strong { (which) "Unfinished:" } " the run was killed or is still in progress." },
-        ),
-    };
-    if let Some(reason) = reason {
-        banners.push(("caution", html! {
-            (reason) " " (run.cells.iter().filter(finished).count()) " of " (run.cells.len())
-            " cells are complete or were skipped with a reason; available results are shown, and "
-            code { "assay run --resume" } " continues."
-        }));
-    }
-    let cells = run.cells.iter();
-    let failed = cells
-        .filter(|c| matches!(c.state, CellState::Failed(_)))
-        .count();
-    if failed > 0 {
-        banners.push((
-            "alarm",
-            html! {
-                strong { (which) (plural(failed, "cell")) " failed." }
-                " The sections below state the reasons."
-            },
-        ));
-    }
-    let damaged = run.damaged_lines.len();
-    if damaged > 0 {
-        banners.push((
-            "alarm",
-            html! {
-                strong { (which) (plural(damaged, "damaged line")) " of the journal left out" }
-                "; listed in " a href="#provenance" { "Provenance" } "."
-            },
-        ));
-    }
-    banners
 }
 
 #[cfg(test)]

@@ -14,6 +14,7 @@
 //! - `table`, `tables`: tables independent of the output medium;
 //! - `charts`, `thin`: traces and layouts as plotly takes them; long series are thinned, extremes kept;
 //! - [`html`]: one self-contained page; its CSS and JavaScript are in `page/`;
+//! - `scoreboard`: drives by the headline metrics that each suite names; [`summary`]: the scoreboards as SVG and Markdown;
 //! - [`terminal`]: tables of a given width;
 //! - [`fidelity`]: a page of published figures beside those of simulated drives.
 //!
@@ -33,6 +34,8 @@ mod format;
 mod grid;
 pub mod html;
 mod metric;
+mod scoreboard;
+pub mod summary;
 mod table;
 mod tables;
 pub mod terminal;
@@ -48,9 +51,4 @@ pub enum ReportError {
     /// The charts cannot be serialised.
     #[error("the charts of the report could not be written as JSON: {0}")]
     Chart(#[from] serde_json::Error),
-    /// The plotly crate does not contain the expected JavaScript.
-    #[error(
-        "the plotly crate does not hold its JavaScript where this build expects it; build with plotly 0.14"
-    )]
-    PlotLibrary,
 }

@@ -226,6 +226,17 @@ impl Table {
         }
     }
 
+    /// Without the details of its figures, which another table has.
+    pub fn without_details(mut self) -> Table {
+        let cells = self.rows.iter_mut().flat_map(|row| &mut row.cells);
+        for cell in cells {
+            if let TableCell::Number(number) = cell {
+                number.details.clear();
+            }
+        }
+        self
+    }
+
     /// True without rows or columns.
     pub fn is_empty(&self) -> bool {
         self.rows.is_empty() || self.columns.is_empty()

@@ -100,7 +100,7 @@ fn default_html(section: &Section<'_>, charts: &[Chart], id: &str) -> Markup {
         @for table in (view.tables)(section) { (elements::table_or_notes(&table)) }
         @match view.switch_legend {
             Some(legend) => (elements::switched_charts(charts, id, legend)),
-            None => (elements::charts(charts)),
+            None => div.pair { (elements::charts(charts)) },
         }
         @for (summary, table) in (view.folded_tables)(section) { (elements::folded(summary, &table)) }
         @if view.lists_figures { (all_figures(section, None)) }
@@ -150,7 +150,7 @@ fn all_figures(section: &Section<'_>, note: Option<&str>) -> Markup {
     if section.results().next().is_none() {
         return html! {};
     }
-    let mut table = figures::table(section, true);
+    let mut table = figures::table(section, true).without_details();
     table.notes.splice(0..0, note.map(str::to_owned));
     let plans = section.points.iter().map(Point::plan);
     let options = plans.map(|p| (p.id.as_str(), p.workload.options.as_str()));

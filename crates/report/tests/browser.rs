@@ -284,6 +284,79 @@ fn a_phone_needs_no_sideways_scrolling() {
     assert!(drawn.parse::<usize>().unwrap() >= 12);
 }
 
+/// Measures the first screen and the whole page, sorts the scoreboard, and copies a table and a chart.
+const GOALS_PROBE: &str = r#"<script>
+const root = document.documentElement;
+const say = (key, value) => { root.dataset[key] = String(value); };
+const probe = async () => {
+  const first = [...document.querySelectorAll('.front .chart')].map(c => c.getBoundingClientRect());
+  say('first', first.length + ' ' + (Math.max(...first.map(box => box.bottom)) + scrollY <= 1000));
+  say('library', Plotly.version);
+  say('board', document.querySelector('.board table').getBoundingClientRect().bottom < first[0].top);
+  say('height', root.scrollHeight);
+  say('words', document.querySelector('.page').innerText.split(/\s+/).length);
+  say('cut', [...document.querySelectorAll('table')].filter(t => t.scrollWidth > t.clientWidth + 1 && getComputedStyle(t.closest('.scroll')).overflowX !== 'auto').length);
+  const table = document.querySelector('.board table');
+  const values = () => [...table.tBodies[0].rows].map(row => Number(row.cells[2].dataset.v));
+  const button = table.tHead.rows[0].cells[2].querySelector('.sort');
+  const sorted = (list, sign) => list.every((v, i) => !i || sign * (v - list[i - 1]) >= 0);
+  button.focus();
+  button.click();
+  const down = sorted(values(), -1);
+  button.click();
+  say('sorted', down + ' ' + sorted(values(), 1) + ' ' + button.closest('th').getAttribute('aria-sort') + ' ' + (document.activeElement === button));
+  const links = [...document.querySelectorAll('.board thead a')];
+  say('links', links.length >= 6 && links.every(a => document.getElementById(a.hash.slice(1)).tagName === 'SECTION'));
+  // Every chart has its legend, and its lines have names.
+  const unnamed = [...document.querySelectorAll('.chart')].filter(c => c.querySelectorAll('.legend button').length < 2 && c.querySelectorAll('.drawing .barlayer path').length < 2);
+  say('unnamed', unnamed.map(c => c.querySelector('.drawing').id).join());
+  say('labels', document.querySelectorAll('.front .line-label').length);
+  const copied = [];
+  const copies = [[document.querySelector('.board .copy button'), 'board'], ...[...document.querySelector('.front .copy').querySelectorAll('button')].map(b => [b, b.textContent])];
+  for (const [press, name] of copies) {
+    delete root.dataset.copied;
+    press.click();
+    for (let i = 0; i < 200 && !root.dataset.copied; i += 1) await new Promise(done => setTimeout(done, 20));
+    copied.push(name + ':' + (Number((root.dataset.copied || '0').split(' ').pop()) > 200));
+  }
+  say('copies', copied.join());
+};
+const wait = () => root.dataset.drawn ? probe() : setTimeout(wait, 50);
+wait();
+</script></body>"#;
+
+#[test]
+fn the_first_screen_answers_and_the_page_is_short() {
+    let page = page(&[common::seven()]);
+    assert!(page.len() <= 2_000_000, "{} bytes", page.len());
+    let page = page.replace("</body>", GOALS_PROBE);
+    let screen = ["--window-size=1400,1000", "--virtual-time-budget=30000"];
+    let Some((root, console)) = opened(&page, "?draw=now&theme=light", &screen) else {
+        return;
+    };
+    assert_eq!(console, "", "the console is not empty");
+    assert!(!root.contains("data-errors"), "{root}");
+    assert_eq!(
+        value(&root, "first"),
+        "2 true",
+        "charts on the first screen"
+    );
+    assert_eq!(value(&root, "board"), "true");
+    assert_eq!(value(&root, "library"), "3.7.0");
+    let number = |key: &str| value(&root, key).parse::<usize>().unwrap();
+    assert!(number("height") <= 9_000, "{root}");
+    assert!(number("words") <= 2_500, "{root}");
+    assert_eq!(value(&root, "cut"), "0");
+    assert_eq!(value(&root, "sorted"), "true true ascending true");
+    assert_eq!(value(&root, "links"), "true");
+    assert_eq!(value(&root, "unnamed"), "");
+    assert_eq!(value(&root, "labels"), "14");
+    assert_eq!(
+        value(&root, "copies"),
+        "board:true,CSV:true,SVG:true,PNG:true"
+    );
+}
+
 #[test]
 fn a_hostile_name_runs_nothing() {
     let mut run = common::bandwidth();

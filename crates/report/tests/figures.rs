@@ -162,7 +162,10 @@ fn the_rarest_percentile_needs_samples() {
     let caption = format!("{}: all figures", title.plan.title);
     let headings = |run: &assay_store::read::Run| {
         let page = html::render(std::slice::from_ref(run)).unwrap();
-        let table = page.split(&format!("<caption>{caption}")).nth(1).unwrap();
+        let table = page
+            .split(&format!("<caption><span class=\"cap\">{caption}"))
+            .nth(1)
+            .unwrap();
         table.split("</thead>").next().unwrap().to_owned()
     };
     let set = |run: &mut assay_store::read::Run, samples: u64| {

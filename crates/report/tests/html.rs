@@ -13,7 +13,7 @@ use assay_report::html;
 use assay_store::model::{ProbeProperty, RunEnd, TelemetryRecord};
 use assay_store::read::{CellState, Run};
 use assay_units::Nanos;
-use common::page::{MATHJAX, assert_well_formed, charts, tables, tags, without_library};
+use common::page::{MATHJAX, SIMULATED, assert_well_formed, charts, tables, tags, without_library};
 
 #[test]
 fn pages_are_well_formed_and_small() {
@@ -24,7 +24,7 @@ fn pages_are_well_formed_and_small() {
     ];
     for runs in runs {
         let page = html::render(runs).unwrap();
-        assert!(page.len() < 8_000_000, "{} bytes", page.len());
+        assert!(page.len() < 3_000_000, "{} bytes", page.len());
         let (rest, libraries) = without_library(&page);
         assert_eq!(libraries, 1);
         assert!(!page.contains(MATHJAX), "MathJax is in the page");
@@ -299,22 +299,54 @@ fn limitations_are_stated_first() {
 #[test]
 fn simulated_names_are_always_marked() {
     let page = html::render(&[common::bandwidth()]).unwrap();
-    for (caption, rows) in tables(&page) {
-        for (heading, _) in rows {
-            if heading.starts_with("samsung-951") || heading.starts_with("intel-600p") {
-                assert!(heading.ends_with("simulated"), "{caption}: {heading}");
+    let (rest, _) = without_library(&page);
+    // Where every drive is simulated, each table and each chart is marked as a whole.
+    let mut marked = 0;
+    for table in rest.split("<table>").skip(1) {
+        let table = table.split("</table>").next().unwrap();
+        let (caption, body) = table.split_once("</caption>").unwrap();
+        let rows = body.split("<th scope=\"row\"").skip(1);
+        for row in rows {
+            let heading = row.split("</th>").next().unwrap();
+            if heading.contains("samsung-951") || heading.contains("intel-600p") {
+                assert!(
+                    caption.contains(SIMULATED) || heading.contains(SIMULATED.trim()),
+                    "{heading}"
+                );
+                marked += 1;
             }
         }
     }
+    assert!(marked > 20, "{marked}");
+    for figure in rest.split("<figure").skip(1) {
+        let caption = figure.split("</figcaption>").next().unwrap();
+        assert!(caption.contains(SIMULATED), "{caption}");
+    }
+    for chart in charts(&page).as_array().unwrap() {
+        assert_eq!(chart["simulated"], true, "{}", chart["id"]);
+    }
+    // Beside a real drive each name is.
+    let mut mixed = common::bandwidth();
+    mixed.manifest.drives[1].simulated = false;
+    let page = html::render(&[mixed]).unwrap();
+    let mut names = 0;
     for chart in charts(&page).as_array().unwrap() {
         for view in chart["views"].as_array().unwrap() {
             for trace in view["data"].as_array().unwrap() {
                 let name = trace["name"].as_str().unwrap();
-                let of_drive = name.contains("samsung") || name.contains("intel");
-                assert!(!of_drive || name.contains("(simulated)"), "{name}");
+                assert!(
+                    !name.contains("samsung") || name.contains("(simulated)"),
+                    "{name}"
+                );
+                assert!(
+                    !name.contains("intel") || !name.contains("(simulated)"),
+                    "{name}"
+                );
+                names += usize::from(name.contains("(simulated)"));
             }
         }
     }
+    assert!(names > 10, "{names}");
 }
 
 #[test]
@@ -445,7 +477,7 @@ fn a_run_folder_read_from_disk_becomes_a_page() {
     let folder = tempfile::tempdir().unwrap();
     let run = Run::open(&run_fixture::fixture(folder.path())).unwrap();
     let page = html::render(std::slice::from_ref(&run)).unwrap();
-    assert!(page.len() < 8_000_000, "{} bytes", page.len());
+    assert!(page.len() < 3_000_000, "{} bytes", page.len());
     assert_well_formed(&without_library(&page).0);
     for drive in &run.manifest.drives {
         assert!(page.contains(&drive.label));

@@ -9,12 +9,14 @@ use assay_stats::{
 use assay_units::{Nanos, Op};
 use serde::{Deserialize, Serialize};
 
+mod headline;
 mod predictive;
 mod procedure;
 mod telemetry;
 mod verdict;
 pub mod warning;
 
+pub use headline::{HeadlineFigure, HeadlineMetric, Headlines};
 pub use predictive::{LATENCY_PERCENTILE, PREDICTIVE_LEVEL, PredictiveFactors};
 pub use procedure::{CellView, OFFERED_IOPS, OfferedLoad, Round, SteadyRecord};
 pub use telemetry::{ProbeProperty, TelemetryRecord};

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use assay_store::model::{CellKind, CellView};
+use assay_store::model::{CellKind, CellView, HeadlineMetric};
 use assay_workload::options::JobOption;
 use serde::Deserialize;
 
@@ -37,6 +37,12 @@ pub struct Suite {
     pub steps: Vec<SuiteStep>,
     /// Verdict rules; no verdict without them.
     pub verdict: Option<VerdictRules>,
+    /// Columns of the scoreboard in reports, six to ten.
+    #[serde(default, rename = "headline")]
+    pub headlines: Vec<HeadlineMetric>,
+    /// The two charts of a report's first screen, as `STEP/CHART`.
+    #[serde(default)]
+    pub first_charts: Vec<String>,
     /// The TOML text.
     #[serde(skip)]
     pub text: String,
@@ -312,6 +318,29 @@ impl Suite {
                 ));
             }
             rule.check()?;
+        }
+        self.check_headlines()
+    }
+
+    /// Headline metrics have unique keys; they and the first charts name existing steps.
+    fn check_headlines(&self) -> Result<(), String> {
+        let exists = |step: &str| self.steps.iter().any(|s| s.id == step);
+        for (i, metric) in self.headlines.iter().enumerate() {
+            let fail = |why: &str| Err(format!("headline {:?}: {why}", metric.key));
+            if self.headlines[..i].iter().any(|m| m.key == metric.key) {
+                return fail("two have this key");
+            }
+            if !exists(&metric.step) {
+                return fail(&format!("step {:?} does not exist", metric.step));
+            }
+            metric.check().or_else(|why| fail(&why))?;
+        }
+        for chart in &self.first_charts {
+            if !chart.split_once('/').is_some_and(|(step, _)| exists(step)) {
+                return Err(format!(
+                    "first_charts: {chart:?} is not STEP/CHART with an existing step"
+                ));
+            }
         }
         Ok(())
     }

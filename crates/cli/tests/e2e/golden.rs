@@ -164,7 +164,7 @@ fn the_p4800x_the_mx300_and_the_960_evo_keep_their_order() {
     // Depths 1 and 16 (four threads of four) were published.
     fixture.ok("report run -o run.html");
     let page = fixture.text("run.html");
-    assert!(page.contains("intel-optane-p4800x (simulated): published and simulated latency"));
+    assert!(page.contains("published and simulated latency, \u{b5}s"));
     assert!(page.contains("AnandTech (AT11209p4)"));
     near("depth 1", optane[0], 108_300.0, 10.0);
     near("depth 16", optane[2], 584_800.0, 10.0);

@@ -41,7 +41,7 @@ pub fn charts(section: &Section<'_>) -> Vec<Chart> {
             if seconds.len() < 3 {
                 continue;
             }
-            let drive = point.name();
+            let drive = point.chart_name();
             let name = if chosen.len() == 1 {
                 drive
             } else {

@@ -32,6 +32,8 @@ pub struct Trace<'t> {
     pub texts: Vec<String>,
     /// Traces of the same group are stacked.
     pub stack: Option<&'t str>,
+    /// Name of the drive, whose lines are one entry of the legend; empty where each line is one.
+    pub group: String,
 }
 
 impl Default for Trace<'_> {
@@ -49,6 +51,7 @@ impl Default for Trace<'_> {
             listed: true,
             texts: Vec::new(),
             stack: None,
+            group: String::new(),
         }
     }
 }
@@ -57,8 +60,7 @@ impl Trace<'_> {
     /// The trace as JSON.
     pub fn json(self) -> Value {
         let points = self.points.iter();
-        let (x, y): (Vec<f64>, Vec<f64>) =
-            points.map(|p| (for_drawing(p.0), for_drawing(p.1))).unzip();
+        let (x, y): (Vec<Value>, Vec<Value>) = points.map(|p| (number(p.0), number(p.1))).unzip();
         let dots = self.mode == "markers";
         let marker_size = if dots { self.size } else { 7.0 };
         let mut trace = json!({
@@ -75,10 +77,23 @@ impl Trace<'_> {
         if !self.texts.is_empty() {
             trace["text"] = self.texts.iter().map(|t| plain(t)).collect();
         }
+        if !self.group.is_empty() {
+            trace["legendgroup"] = plain(&self.group).into();
+        }
         if let Some(group) = self.stack {
             trace["stackgroup"] = group.into();
         }
         trace
+    }
+}
+
+/// A number as short as drawing permits.
+fn number(value: f64) -> Value {
+    let value = for_drawing(value);
+    if value.fract() == 0.0 && value.abs() < 1e15 {
+        (value as i64).into()
+    } else {
+        value.into()
     }
 }
 
@@ -103,8 +118,13 @@ pub fn ring(name: &str, at: (f64, f64), colour: &str, axis: &str, hover: &str) -
 
 /// At most [`thin::MAX_POINTS`] points that preserve every extreme, and whether points were left out.
 pub fn thinned(points: &[(f64, f64)]) -> (Vec<(f64, f64)>, bool) {
+    thinned_to(points, thin::MAX_POINTS)
+}
+
+/// The same with another number of points.
+pub fn thinned_to(points: &[(f64, f64)], most: usize) -> (Vec<(f64, f64)>, bool) {
     let values: Vec<f64> = points.iter().map(|p| p.1).collect();
-    let kept = thin::min_max(&values, thin::MAX_POINTS);
+    let kept = thin::min_max(&values, most);
     let left_out = kept.len() < points.len();
     (kept.into_iter().map(|i| points[i]).collect(), left_out)
 }

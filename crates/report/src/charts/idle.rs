@@ -29,7 +29,7 @@ pub fn charts(section: &Section<'_>) -> Vec<Chart> {
             }
             let location = section.location(point.row, point.column);
             let trace = Trace {
-                name: joined([point.name(), location], ", "),
+                name: joined([point.chart_name(), location], ", "),
                 points: thinned(&values).0,
                 colour: colour(point.drive),
                 dash: dash(point.row + point.column),

@@ -1,17 +1,18 @@
 //! Latency by percentile, on an axis with the same width for every further nine.
 
+use std::ops::Range;
+
 use assay_units::Nanos;
 use serde_json::json;
 
 use super::draw::{Trace, logarithmic, panels};
-use super::{Chart, ChartView, dash, series_name, style};
-use crate::axis::Axis;
+use super::{Chart, ChartView, dash, is_apart, series_name, style};
 use crate::format::joined;
 use crate::grid::{Point, Section};
 use crate::thin;
 
 /// Largest number of points of a drawn curve.
-const MAX_POINTS: usize = 240;
+const MAX_POINTS: usize = 80;
 
 /// Ticks of the horizontal axis: number of nines, and percentile.
 const TICKS: [(f64, &str); 10] = [
@@ -27,9 +28,9 @@ const TICKS: [(f64, &str); 10] = [
     (8.0, "99.999999"),
 ];
 
-/// A distribution as a curve: for every step `(x, latency in us, percentile as text)`, where x is `log10(1 / (1 - p))`,
-/// the number of nines: 1 at 90 %, 2 at 99 %, 3 at 99.9 %.
-pub fn curve(cumulative: &[(Nanos, u64)]) -> Vec<(f64, f64, String)> {
+/// A distribution as a curve: for every step `(x, latency in us)`, where x is `log10(1 / (1 - p))`, the number of nines: 1 at
+/// 90 %, 2 at 99 %, 3 at 99.9 %. The page's script states the percentile at the pointer.
+pub fn curve(cumulative: &[(Nanos, u64)]) -> Vec<(f64, f64)> {
     let Some(&(_, total)) = cumulative.last() else {
         return Vec::new();
     };
@@ -49,25 +50,24 @@ pub fn curve(cumulative: &[(Nanos, u64)]) -> Vec<(f64, f64, String)> {
     }
     let x: Vec<f64> = points.iter().map(|p| p.0).collect();
     let kept = thin::rising(&x, MAX_POINTS).into_iter();
-    kept.map(|i| (points[i].0, points[i].1, percentile_text(points[i].0)))
-        .collect()
+    kept.map(|i| points[i]).collect()
 }
 
-/// `99.9 %` for 3 nines, with as many decimals as there are nines to distinguish.
-fn percentile_text(nines: f64) -> String {
-    let percent = 100.0 * (1.0 - 10f64.powf(-nines));
-    let decimals = (nines.floor() as usize).max(1);
-    format!("{percent:.decimals$} %")
-}
-
-/// The chart, with one view per row; `None` when nothing completed.
+/// The chart, with one view per row, and per column where columns are drawn apart; `None` when nothing completed.
 pub fn chart(section: &Section<'_>) -> Option<Chart> {
-    let views = (0..section.rows.len()).filter_map(|row| view(section, row));
-    let switch = section.row_axis.map_or("cell", Axis::title);
+    let columns = section.columns.len();
+    let shown = if is_apart(section) { 1 } else { columns };
+    let firsts = (0..section.rows.len())
+        .flat_map(|row| (0..columns).step_by(shown.max(1)).map(move |c| (row, c)));
+    let views = firsts.filter_map(|(row, first)| view(section, row, first..first + shown));
+    let switch = match section.row_axis {
+        Some(axis) if !is_apart(section) => axis.title(),
+        _ => "cell",
+    };
     let chart = Chart::of(
         section.caption("latency percentiles"),
         switch,
-        400,
+        280,
         views.collect(),
     )?;
     Some(Chart {
@@ -82,16 +82,19 @@ pub fn preferred(views: &[ChartView]) -> usize {
     exact.or(views.len().checked_sub(1)).unwrap_or(0)
 }
 
-fn view(section: &Section<'_>, row: usize) -> Option<ChartView> {
+fn view(section: &Section<'_>, row: usize, columns: Range<usize>) -> Option<ChartView> {
+    let label = match columns.len() {
+        1 => section.location(row, columns.start),
+        _ => section.rows[row].label.clone(),
+    };
     let mut data = Vec::new();
     let mut most_nines = 1.0f64;
     let drives = section.drives.iter();
-    let points =
-        drives.flat_map(|d| (0..section.columns.len()).filter_map(move |c| section.at(row, c, *d)));
+    let points = drives.flat_map(|d| columns.clone().filter_map(move |c| section.at(row, c, *d)));
     for (point, drive) in points.filter_map(|p: &Point<'_>| Some((p, p.data?))) {
         for (i, (op, cumulative)) in drive.distributions.iter().enumerate() {
             let curve = curve(cumulative);
-            let Some((nines, _, _)) = curve.last() else {
+            let Some((nines, _)) = curve.last() else {
                 continue;
             };
             most_nines = most_nines.max(*nines);
@@ -101,15 +104,18 @@ fn view(section: &Section<'_>, row: usize) -> Option<ChartView> {
             let operation = if several { op.name() } else { "" };
             let trace = Trace {
                 name: joined([name.as_str(), operation], ", "),
-                points: curve.iter().map(|p| (p.0, p.1)).collect(),
+                points: curve
+                    .into_iter()
+                    .map(|(x, y)| ((x * 1e3).round() / 1e3, y))
+                    .collect(),
                 colour,
                 dash: dash(column * drive.distributions.len() + i),
                 hover: "%{text} within %{y:,.4~g} \u{b5}s".to_owned(),
-                texts: curve.into_iter().map(|p| p.2).collect(),
                 ..Trace::default()
             };
             let mut trace = trace.json();
             trace["line"]["shape"] = "hv".into();
+            trace["nines"] = true.into();
             data.push(trace);
         }
     }
@@ -119,7 +125,7 @@ fn view(section: &Section<'_>, row: usize) -> Option<ChartView> {
         "title": layout["xaxis"]["title"], "tickvals": TICKS.map(|t| t.0), "ticktext": TICKS.map(|t| t.1),
         "range": [0.0, most_nines + 0.05], "zeroline": false,
     });
-    ChartView::of(&section.rows[row].label, data, layout)
+    ChartView::of(label, data, layout)
 }
 
 #[cfg(test)]

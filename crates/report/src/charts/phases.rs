@@ -10,18 +10,18 @@ use super::{colour, plain};
 use crate::format::{for_drawing, joined};
 use crate::grid::Point;
 
-/// Position of a cause in the legend, its name there, and its colour as the page's script defines it.
+/// Position of a cause in the legend, its name there, and its colour as the page's script defines it: none is a drive's.
 fn style(cause: &Cause) -> (usize, &'static str, &'static str) {
     match cause {
-        Cause::Fresh => (0, "fresh", "@2"),
-        Cause::SlcCacheExhausted { .. } => (1, "SLC cache full", "@4"),
-        Cause::GcOnset => (2, "garbage collection begins", "@6"),
-        Cause::GcSteady { .. } => (3, "garbage collection, steady", "@0"),
-        Cause::ThermalThrottling { .. } => (4, "thermal throttling", "@1"),
-        Cause::PowerLimited { .. } => (5, "power-state limit", "@5"),
-        Cause::HostLimited => (6, "host-limited", "@3"),
+        Cause::Fresh => (0, "fresh", "@p0"),
+        Cause::SlcCacheExhausted { .. } => (1, "SLC cache full", "@p1"),
+        Cause::GcOnset => (2, "garbage collection begins", "@p2"),
+        Cause::GcSteady { .. } => (3, "garbage collection, steady", "@p3"),
+        Cause::ThermalThrottling { .. } => (4, "thermal throttling", "@p4"),
+        Cause::PowerLimited { .. } => (5, "power-state limit", "@p5"),
+        Cause::HostLimited => (6, "host-limited", "@p6"),
         Cause::Steady => (7, "steady", "@line"),
-        Cause::Unexplained => (8, "unexplained", "@7"),
+        Cause::Unexplained => (8, "unexplained", "@p7"),
     }
 }
 
@@ -79,8 +79,10 @@ fn strip(rows: &[PhaseRow<'_>], axis: &str) -> Vec<Value> {
         .collect()
 }
 
-/// Height of a row of the strip, pixels: one line of text.
+/// Height of a row of the strip, pixels: one line of text; of more than [`MAX_NAMED`] rows, which have no text.
 const ROW_PX: f64 = 22.0;
+const LOW_ROW_PX: f64 = 12.0;
+const MAX_NAMED: usize = 3;
 
 /// Height of a chart's title bar, axis labels and margins, pixels.
 const MARGINS_PX: f64 = 82.0;
@@ -94,7 +96,12 @@ pub fn put(layout: &mut Value, data: &mut Vec<Value>, rows: &[PhaseRow<'_>], hei
     if strip.is_empty() {
         return;
     }
-    let row = ROW_PX / (f64::from(height_px) - MARGINS_PX).max(4.0 * ROW_PX);
+    let row_px = if rows.len() > MAX_NAMED {
+        LOW_ROW_PX
+    } else {
+        ROW_PX
+    };
+    let row = row_px / (f64::from(height_px) - MARGINS_PX).max(4.0 * ROW_PX);
     let height = (row * rows.len() as f64).min(0.4);
     let remaining = 1.0 - height - 0.02;
     if let Some(axes) = layout.as_object_mut() {

@@ -84,7 +84,7 @@ fn by_size(
         }
         let mut layout = panels(section.row_title(), &[linear(figure.title)]);
         set_ticks(&mut layout, &sizes, &labels);
-        let mut label = format!("{}, {}", figure.label, section.set.full_name(drive.drive));
+        let mut label = format!("{}, {}", figure.label, section.set.chart_name(drive.drive));
         if drive.achieved() == Some(false) {
             label.push_str(&format!(" ({NOT_ACHIEVED})"));
         }
@@ -135,7 +135,7 @@ fn convergence(
     if drives.len() > 1 {
         let mut data = Vec::new();
         for drive in drives {
-            let name = section.set.full_name(drive.drive);
+            let name = section.set.chart_name(drive.drive);
             for (i, steady) in drive.steady.iter().enumerate() {
                 let series = if drive.evaluates(steady, figure) {
                     RoundSeries::evaluated(steady)
@@ -159,7 +159,7 @@ fn convergence(
         views.extend(ChartView::of(label, data, layout));
     }
     for drive in drives {
-        let name = section.set.full_name(drive.drive);
+        let name = section.set.chart_name(drive.drive);
         let tracked = drive.steady.iter();
         let tracked = tracked.filter_map(|s| Some(drive.group_location(s)?.1));
         let tracked: Vec<usize> = tracked.collect();
@@ -276,7 +276,7 @@ fn window(
     } else {
         NOT_ACHIEVED.to_owned()
     };
-    let name = section.set.full_name(drive.drive);
+    let name = section.set.chart_name(drive.drive);
     let label = [&series.title, &name, &drive.location_of(steady, section)];
     ChartView {
         label: format!("{}: {state}", joined(label, ", ")),

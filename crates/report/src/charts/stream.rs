@@ -60,7 +60,7 @@ fn view(
             let (op, noun) = DIRECTIONS[direction];
             // With one drive, directions differ by colour; with several, drives do.
             let paint = colour(streams.drive + if several { 0 } else { direction });
-            let drive = section.set.full_name(streams.drive);
+            let drive = section.set.chart_name(streams.drive);
             let name = match (several, directions.len()) {
                 (false, _) => noun.to_owned(),
                 (true, 1) => drive,

@@ -4,37 +4,58 @@ use assay_store::model::CellResult;
 use serde_json::json;
 
 use super::draw::{Trace, linear, panels, set_ticks};
-use super::{Chart, ChartView, colour, dash, plain, series_name, style, symbol};
-use crate::format::{figure, for_drawing, text_or};
+use super::{Chart, ChartView, colour, dash, is_apart, plain, series_name, style, symbol};
+use crate::format::{figure, for_drawing, joined, text_or};
 use crate::grid::{Point, Section};
 use crate::metric::ResultMetric;
 
-/// The chart, with one view per metric; `None` when fewer than two cells were measured.
-pub fn chart(section: &Section<'_>) -> Option<Chart> {
+/// Height of a chart of lines, pixels.
+const LINES_PX: u32 = 270;
+
+/// The charts, each with one view per metric: one for each column where several drives are compared; none when fewer than two
+/// cells were measured.
+pub fn charts(section: &Section<'_>) -> Vec<Chart> {
     let measured = section.results().count();
     if measured < 2 {
-        return None;
+        return Vec::new();
     }
     let numeric = section.rows.len() > 1 && section.rows.iter().all(|r| r.number.is_some());
-    let view = if numeric { lines } else { bars };
-    let title = match section.row_axis.filter(|_| numeric) {
-        Some(axis) => format!("{} by {}", section.title, axis.title()),
-        None => section.caption("drives compared"),
+    let views = |view: &dyn Fn(ResultMetric) -> ChartView| {
+        section
+            .metrics()
+            .into_iter()
+            .map(view)
+            .collect::<Vec<ChartView>>()
     };
-    let of_bars = 130 + 40 * measured.min(20) as u32;
-    let height = if numeric { 400 } else { of_bars };
-    let metrics = section.metrics().into_iter();
-    let views = metrics.map(|metric| view(section, metric)).collect();
-    Some(Chart {
-        log_x_switch: numeric,
-        ..Chart::of(title, "figure", height, views)?
-    })
+    let Some(axis) = section.row_axis.filter(|_| numeric) else {
+        let height = 100 + 28 * measured.min(20) as u32;
+        let views = views(&|metric| bars(section, metric));
+        let title = section.caption("drives compared");
+        return Chart::of(title, "figure", height, views)
+            .into_iter()
+            .collect();
+    };
+    let columns: Vec<Option<usize>> = match is_apart(section) {
+        true => (0..section.columns.len()).map(Some).collect(),
+        false => vec![None],
+    };
+    let chart = |column: Option<usize>| {
+        let label = column.map_or(String::new(), |c| section.column_label(c));
+        let what = joined([format!("by {}", axis.title()), label], ", ");
+        let views = views(&|metric| lines(section, metric, column));
+        let chart = Chart::of(section.caption(&what), "figure", LINES_PX, views)?;
+        Some(Chart {
+            log_x_switch: true,
+            ..chart
+        })
+    };
+    columns.into_iter().filter_map(chart).collect()
 }
 
 /// A metric of a result, or of its reads or writes alone.
 type Selection = fn(ResultMetric, &CellResult) -> Option<f64>;
 
-fn lines(section: &Section<'_>, metric: ResultMetric) -> ChartView {
+fn lines(section: &Section<'_>, metric: ResultMetric, column: Option<usize>) -> ChartView {
     let mut data = Vec::new();
     // Reads and writes of mixed workloads have different latencies: a line each.
     let mixed = |r: &CellResult| r.read.ios > 0 && r.write.ios > 0;
@@ -46,19 +67,20 @@ fn lines(section: &Section<'_>, metric: ResultMetric) -> ChartView {
     } else {
         &[("", |m, r| m.of(r))]
     };
-    for points in section.series() {
+    let shown = |points: &Vec<&Point<'_>>| column.is_none_or(|c| points[0].column == c);
+    for points in section.series().into_iter().filter(shown) {
         for (n, (suffix, of)) in selections.iter().enumerate() {
             let values = points.iter().filter_map(|point| {
                 let value = point.result().and_then(|r| of(metric, r))?;
                 let row = &section.rows[point.row];
-                Some(((row.number?, value), row.label.clone()))
+                Some((row.number?, value))
             });
-            let (points_drawn, texts): (Vec<(f64, f64)>, Vec<String>) = values.unzip();
+            let points_drawn: Vec<(f64, f64)> = values.collect();
             if points_drawn.is_empty() {
                 continue;
             }
-            let (colour, column) = style(section, points[0]);
-            let style = column * selections.len() + n;
+            let (colour, style) = style(section, points[0]);
+            let style = style * selections.len() + n;
             let trace = Trace {
                 name: format!("{}{suffix}", series_name(section, points[0])),
                 points: points_drawn,
@@ -67,10 +89,12 @@ fn lines(section: &Section<'_>, metric: ResultMetric) -> ChartView {
                 dash: dash(style),
                 symbol: symbol(style),
                 hover: format!("%{{y:,.4~g}} {} at %{{text}}", metric.unit),
-                texts,
                 ..Trace::default()
             };
-            data.push(trace.json());
+            let mut trace = trace.json();
+            // The page's script takes the texts from the ticks.
+            trace["ticked"] = true.into();
+            data.push(trace);
         }
     }
     let numbers: Vec<f64> = section.rows.iter().filter_map(|r| r.number).collect();
@@ -87,8 +111,20 @@ fn lines(section: &Section<'_>, metric: ResultMetric) -> ChartView {
 fn bars(section: &Section<'_>, metric: ResultMetric) -> ChartView {
     let single = section.rows.len() * section.columns.len() == 1;
     let mut data = Vec::new();
-    for &drive in &section.drives {
-        let name = section.set.full_name(drive);
+    let mut drives = section.drives.clone();
+    if single {
+        // The best first.
+        let value = |drive: &usize| {
+            let result = section.at(0, 0, *drive).and_then(Point::result);
+            result.and_then(|r| metric.of(r)).unwrap_or(0.0)
+        };
+        drives.sort_by(|a, b| value(b).total_cmp(&value(a)));
+        if metric.is_latency() {
+            drives.reverse();
+        }
+    }
+    for &drive in &drives {
+        let name = section.set.chart_name(drive);
         let (mut lengths, mut labels, mut texts) = (Vec::new(), Vec::new(), Vec::new());
         for (row, column) in section.locations() {
             let result = section.at(row, column, drive).and_then(Point::result);

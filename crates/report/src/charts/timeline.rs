@@ -8,20 +8,24 @@ use assay_store::series::IntervalSample;
 use assay_units::{Nanos, Op};
 
 use super::draw::{
-    Panel, Trace, axis_name, band, linear, logarithmic, panels, thinned, thinned_note,
+    Panel, Trace, axis_name, band, linear, logarithmic, panels, thinned_note, thinned_to,
 };
 use super::percentiles::preferred;
-use super::{Chart, ChartView, colour, phases};
+use super::{Chart, ChartView, colour, dash, phases};
 use crate::format::joined;
 use crate::grid::{Point, Section};
 use crate::tables::concurrent::{ConcurrentCell, caption};
 use crate::tables::figures;
+use crate::thin::MAX_POINTS;
 
 /// Fewest intervals that are drawn over time.
 const MIN_INTERVALS: usize = 3;
 
+/// Drives whose lines are drawn with all of their points.
+const MAX_FULL: usize = 2;
+
 /// Chart heights by number of panels, pixels.
-const HEIGHTS: [u32; 5] = [380, 380, 540, 660, 780];
+const HEIGHTS: [u32; 5] = [290, 290, 370, 430, 520];
 
 /// The middle of an interval, seconds.
 fn middle(start: Nanos, end: Nanos) -> f64 {
@@ -73,6 +77,8 @@ const HOST: usize = 3;
 /// The views of a chart, and what its notes depend on.
 #[derive(Default)]
 struct Drawing {
+    /// Of a line; the lines of many drives share the points of [`MAX_FULL`].
+    most_points: usize,
     stacked: bool,
     views: Vec<ChartView>,
     thinned: bool,
@@ -101,6 +107,7 @@ impl Drawing {
 
     /// Adds a view unless every series is too short.
     fn add_view(&mut self, points: &[&Point<'_>], label: String) {
+        self.most_points = MAX_POINTS * MAX_FULL / points.len().max(MAX_FULL);
         let mut traces = PanelTraces::default();
         let mut hosts: Vec<HostSeries> = Vec::new();
         let mut causes = Vec::new();
@@ -111,17 +118,25 @@ impl Drawing {
             if intervals.len() < MIN_INTERVALS {
                 continue;
             }
-            let name = point.name();
+            let name = point.chart_name();
             causes.push(phases::PhaseRow::of(point, name.clone()));
             let ramp = intervals.iter().filter(|t| t.ramp).map(|t| t.end).max();
             ramp_end_s = ramp_end_s.max(ramp.map_or(0.0, Nanos::as_secs_f64));
             let samples = intervals.iter();
             let rates = samples.map(|t| (middle(t.start, t.end), t.mib_per_s()));
+            let of_several = |trace: Trace<'static>| match points.len() {
+                0 | 1 => trace,
+                _ => Trace {
+                    dash: dash(point.drive),
+                    group: name.clone(),
+                    ..trace
+                },
+            };
             let trace = self.line(format!("{name}, rate"), rates.collect(), point.drive);
             traces[RATE].push(Trace {
                 hover: "%{y:,.4~g} MiB/s".to_owned(),
                 stack: self.stacked.then_some("rate"),
-                ..trace
+                ..of_several(trace)
             });
             let readings = data.telemetry.iter();
             let degrees: Vec<(f64, f64)> = readings
@@ -130,9 +145,13 @@ impl Drawing {
             if !degrees.is_empty() {
                 let mut trace = self.line(format!("{name}, temperature"), degrees, point.drive);
                 trace.hover = "%{y:.0f} \u{b0}C".to_owned();
-                traces[TEMPERATURE].push(trace);
+                traces[TEMPERATURE].push(of_several(trace));
             }
+            let before = traces[LATENCY].len();
             self.latency(&mut traces[LATENCY], &name, point.drive, data, points.len());
+            for trace in &mut traces[LATENCY][before..] {
+                *trace = of_several(std::mem::take(trace));
+            }
             if !point.cell.host.is_empty() && (hosts.is_empty() || !self.stacked) {
                 let loads = point.cell.host.iter();
                 let loads = loads.filter_map(|(i, load)| Some((middle_of(&intervals, *i)?, *load)));
@@ -148,7 +167,10 @@ impl Drawing {
             .filter(|i| !traces[*i].is_empty())
             .collect();
         self.most_panels = self.most_panels.max(shown.len());
-        let shown_panels: Vec<Panel<'_>> = shown.iter().map(|i| PANELS[*i]).collect();
+        let mut shown_panels: Vec<Panel<'_>> = shown.iter().map(|i| PANELS[*i]).collect();
+        if let Some(at) = shown.iter().position(|i| *i == LATENCY && points.len() > 1) {
+            shown_panels[at].title = "p99, \u{b5}s";
+        }
         let mut layout = panels("time since the start, s", &shown_panels);
         let mut data = Vec::new();
         for (place, panel) in shown.iter().enumerate() {
@@ -170,7 +192,7 @@ impl Drawing {
     }
 
     fn line(&mut self, name: String, points: Vec<(f64, f64)>, paint: usize) -> Trace<'static> {
-        let (points, left_out) = thinned(&points);
+        let (points, left_out) = thinned_to(&points, self.most_points);
         self.thinned |= left_out;
         Trace {
             name,
@@ -200,11 +222,11 @@ impl Drawing {
             ("p99", |l| l.p99, ["dash", "longdash"], 1.5),
             ("max", |l| l.max, ["dot", "longdashdot"], 1.0),
         ];
-        // The more drives, the fewer lines of each remain distinguishable.
-        let shown = match (self.stacked, drives) {
-            (true, _) | (_, 3..) => &LINES[1..2],
-            (_, 2) => &LINES[..2],
-            _ => &LINES[..],
+        // Of several drives only one line each remains distinguishable.
+        let shown = if self.stacked || drives > 1 {
+            &LINES[1..2]
+        } else {
+            &LINES[..]
         };
         let ops: BTreeSet<Op> = data.series.iter().map(|p| p.op).collect();
         for (i, op) in ops.iter().enumerate() {

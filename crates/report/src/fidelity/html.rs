@@ -10,7 +10,7 @@ use crate::ReportError;
 use crate::charts::draw::{Trace, logarithmic, panels};
 use crate::charts::{Chart, ChartView, colour, numbered, plain, symbol};
 use crate::format::{distinct, for_drawing};
-use crate::html::{PageTemplate, elements};
+use crate::html::{Entry, PageTemplate, elements};
 use crate::table::{Column, Heading, Row, Table, TableCell};
 
 /// One self-contained HTML page.
@@ -19,19 +19,21 @@ use crate::table::{Column, Heading, Row, Table, TableCell};
 /// When the charts cannot be embedded.
 pub fn html(page: &FidelityPage) -> Result<String, ReportError> {
     let title = "Fidelity of the simulated drives";
-    let entry = |id: &str, title: &str| (id.to_owned(), title.to_owned());
-    let mut contents = vec![entry("summary", "Summary"), entry("misses", "Misses")];
+    let mut contents = vec![
+        Entry::new("summary", "Summary"),
+        Entry::new("misses", "Misses"),
+    ];
     let mut charts = Vec::new();
     let mut drives = Vec::new();
     for (n, drive) in page.drives.iter().enumerate() {
         let id = format!("fidelity-{}", n + 1);
         let own = drive_charts(drive, &id);
         drives.push(section(drive, &id, &own));
-        contents.push(entry(&id, &drive.name));
+        contents.push(Entry::new(&id, &drive.name));
         charts.extend(own);
     }
     if !page.limits.is_empty() {
-        contents.push(entry("limits", "Limits"));
+        contents.push(Entry::new("limits", "Limits"));
     }
     let misses = misses(page);
     let body = html! {
@@ -204,18 +206,20 @@ fn section(drive: &FidelityDrive, id: &str, charts: &[Chart]) -> Markup {
         rows: rows.collect(),
         notes: Vec::from_iter(source.map(|first| format!("Published by: {}.", first.source))),
     };
-    let how = html! {
-        (format!(
-            "{} figures within their goals; median error {:.1} %, worst {:.1} %.",
-            within(&all), all.median, all.worst
-        ))
-        @if predicted.count > 0 {
-            (format!(
-                " Predicted, not fitted: {} within their goals, median {:.1} %, worst {:.1} %.",
-                within(&predicted), predicted.median, predicted.worst
-            ))
-        }
-    };
+    let mut sentence = format!(
+        "{} figures within their goals; median error {:.1} %, worst {:.1} %",
+        within(&all),
+        all.median,
+        all.worst
+    );
+    if predicted.count > 0 {
+        sentence.push_str(&format!(
+            ". Predicted, not fitted: {} within their goals, median {:.1} %, worst {:.1} %",
+            within(&predicted),
+            predicted.median,
+            predicted.worst
+        ));
+    }
     let heading = Heading {
         text: drive.name.clone(),
         simulated: true,
@@ -224,7 +228,7 @@ fn section(drive: &FidelityDrive, id: &str, charts: &[Chart]) -> Markup {
         div.beside { div.tall { (elements::table(&table)) } (elements::charts(charts)) }
     };
     let name = elements::drive_name(&heading);
-    elements::step(id, &name, &drive.title, &how, &content)
+    elements::step(id, &name, &drive.title, &sentence, &html! {}, &content)
 }
 
 /// Published and simulated curves of a drive: one chart for reads by block size, one for streams by length.

@@ -98,6 +98,11 @@ impl<'a> Point<'a> {
         self.set.full_name(self.drive)
     }
 
+    /// The name of its drive in charts, which are marked as a whole where every drive is simulated.
+    pub fn chart_name(&self) -> String {
+        self.set.chart_name(self.drive)
+    }
+
     /// A row under the heading of its drive.
     pub fn table_row(&self, cells: Vec<TableCell>) -> Row {
         Row::new(self.set.drives[self.drive].heading.clone(), cells)

@@ -5,15 +5,15 @@ use assay_store::read::Run;
 use assay_units::text::format_size;
 use maud::{Markup, html};
 
-use super::elements::{facts, table, titled};
+use super::elements::{facts, folded, titled};
 use crate::drive_set::DriveSet;
-use crate::format::{figure, joined, stamp};
-use crate::grid::preparations;
+use crate::format::{distinct, figure, joined, stamp};
+use crate::grid::{Section, preparations};
 use crate::table::Table;
 use crate::tables::inspect;
 
 /// Everything below the results.
-pub fn appendix(set: &DriveSet<'_>, health: Option<&Table>) -> Markup {
+pub fn appendix(set: &DriveSet<'_>, health: Option<&Table>, left_out: &[Section<'_>]) -> Markup {
     let prepared = preparations(set);
     let per_run = |content: fn(&Run) -> Markup| {
         html! {
@@ -27,28 +27,41 @@ pub fn appendix(set: &DriveSet<'_>, health: Option<&Table>) -> Markup {
         @if !prepared.is_empty() {
             (titled("preparation", "Preparation", &html! {
                 p.how { "Data written before the measurements. Timed, but not a result." }
-                (table(&inspect::preparations(&prepared)))
+                (folded("Preparation of the measured areas", &inspect::preparations(&prepared)))
+            }))
+        }
+        @if !left_out.is_empty() {
+            (titled("left-out", "Not measured", &html! {
+                ul { @for section in left_out { li { (section.title) ": " (reasons(section)) } } }
             }))
         }
         @if let Some(health) = health {
             (titled("health", "Health", &html! {
                 p.how { "Health log of the drives during the measurements. A drive whose error counts increase is not reliable, however fast it is." }
-                (table(health))
+                (folded("Health log", health))
             }))
         }
         (titled("warnings", "Warnings", &html! {
             @for (i, run) in set.runs.iter().enumerate() { @for w in &run.warnings { (warning(set, i, w)) } }
             @if set.runs.iter().all(|r| r.warnings.is_empty()) { p { "None: no condition was detected that limits the results." } }
         }))
-        (titled("environment", "Environment", &per_run(environment)))
+        (titled("environment", "Environment", &html! {
+            details { summary { "Host, self-audit and parameters" } (per_run(environment)) }
+        }))
         (titled("provenance", "Provenance", &html! {
             p.how {
                 "Every figure above is computed from the raw histograms and intervals in the run folder; run "
                 code { "sha256sum -c SHA256SUMS" } " there to verify that no file was changed."
             }
-            (per_run(provenance))
+            details { summary { "Runs, commands and suites" } (per_run(provenance)) }
         }))
     }
+}
+
+/// Why the cells of a section were skipped, each reason once.
+fn reasons(section: &Section<'_>) -> String {
+    let reasons = section.points.iter().filter_map(|p| p.remark());
+    distinct(reasons.map(|(short, full)| format!("{short}: {full}"))).join("; ")
 }
 
 fn warning(set: &DriveSet<'_>, run: usize, warning: &Warning) -> Markup {

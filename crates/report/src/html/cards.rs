@@ -1,8 +1,9 @@
 //! Drive cards: identity, verdict with its reasons, key figures.
 
-use assay_store::model::{ReasonWeight, Verdict, VerdictResult};
+use assay_store::model::Verdict;
 use maud::{Markup, html};
 
+use super::board::{verdict_style, weight_style};
 use super::elements::{drive_name, facts, titled};
 use crate::drive_set::{DriveSet, ReportDrive};
 use crate::format::{capacity, humanise, joined};
@@ -20,6 +21,8 @@ pub fn cards(set: &DriveSet<'_>, sections: &[Section<'_>]) -> Markup {
 
 fn card(set: &DriveSet<'_>, sections: &[Section<'_>], position: usize) -> Markup {
     let drive = &set.drives[position];
+    // Several cards are lists to look things up in; a single one is read.
+    let open = set.drives.len() == 1;
     let verdicts = drive.origins.iter().filter_map(|(run, index)| {
         let run = &set.runs[*run];
         let verdict = run.verdicts.get(*index)?.as_ref()?;
@@ -28,10 +31,11 @@ fn card(set: &DriveSet<'_>, sections: &[Section<'_>], position: usize) -> Markup
     let verdicts: Vec<(&str, &Verdict)> = verdicts.collect();
     let keys = key_figures(sections, position);
     let details = &drive.info.details;
+    let [short, full] = identity(drive);
     html! {
-        article.card style={ "--c:var(--c" (position % crate::charts::PALETTE) ")" } {
+        article.card id={ "drive-" (position + 1) } style={ "--c:var(--c" (position % crate::charts::PALETTE) ")" } {
             h3 { (drive_name(&drive.heading)) }
-            p.identity { (identity(drive)) }
+            p.identity { (short) }
             @if verdicts.is_empty() {
                 p class="verdict undecided" {
                     span aria-hidden="true" { "?" } " No verdict: the run ended before it, or its suite defines none."
@@ -39,21 +43,22 @@ fn card(set: &DriveSet<'_>, sections: &[Section<'_>], position: usize) -> Markup
             }
             @for (suite, verdict) in &verdicts {
                 @if drive.origins.len() > 1 { h4 { (suite) } }
-                (self::verdict(verdict))
+                (self::verdict(verdict, open))
             }
             @if !keys.is_empty() {
-                h4 { "Key figures" }
-                dl.keys {
-                    @for key in keys {
-                        div { dt { (key.label) } dd { b { (key.value) } " " (key.unit) " " small { (key.details) } } }
+                details open[open] {
+                    summary { "Key figures" }
+                    dl.keys {
+                        @for key in keys {
+                            div { dt { (key.label) } dd { b { (key.value) } " " (key.unit) " " small { (key.details) } } }
+                        }
                     }
                 }
             }
-            @if !details.is_empty() {
-                details {
-                    summary { "All properties" }
-                    dl.facts { @for (name, value) in details { div { dt { (humanise(name)) } dd { (value) } } } }
-                }
+            details {
+                summary { "All properties" }
+                p.identity { (full) }
+                dl.facts { @for (name, value) in details { div { dt { (humanise(name)) } dd { (value) } } } }
             }
             @if !drive.info.probe.is_empty() {
                 details {
@@ -68,7 +73,8 @@ fn card(set: &DriveSet<'_>, sections: &[Section<'_>], position: usize) -> Markup
     }
 }
 
-fn identity(drive: &ReportDrive<'_>) -> String {
+/// Model and capacity; and everything that identifies the drive.
+fn identity(drive: &ReportDrive<'_>) -> [String; 2] {
     let d = drive.info;
     let kind = match (&d.profile, d.simulated, d.kind.as_str()) {
         (Some(profile), ..) => format!("simulated drive, profile {profile}"),
@@ -90,29 +96,27 @@ fn identity(drive: &ReportDrive<'_>) -> String {
         kind,
         d.spec.clone(),
     ];
-    joined(parts, " \u{b7} ")
+    [
+        joined(&parts[..2], " \u{b7} "),
+        joined(&parts[2..], " \u{b7} "),
+    ]
 }
 
-fn verdict(verdict: &Verdict) -> Markup {
-    let (class, sign, text) = match verdict.result {
-        VerdictResult::Recommended => ("recommended", "\u{2713}", "Recommended"),
-        VerdictResult::Conditionally => ("conditionally", "!", "Conditionally recommended"),
-        VerdictResult::NotRecommended => ("not", "\u{2717}", "Not recommended"),
-        VerdictResult::Undecided => ("undecided", "?", "Undecided: insufficient measurements"),
-    };
-    let weight = |weight| match weight {
-        ReasonWeight::For => ("for", "for"),
-        ReasonWeight::Caution => ("caution", "caution"),
-        ReasonWeight::Against => ("against", "against"),
-        ReasonWeight::Missing => ("missing", "not measured"),
-    };
+/// A verdict with its reasons, folded unless `open`.
+fn verdict(verdict: &Verdict, open: bool) -> Markup {
+    let (class, sign, text) = verdict_style(verdict.result);
+    let title = html! { span aria-hidden="true" { (sign) } " " (text) };
     html! {
-        p class={ "verdict " (class) } { span aria-hidden="true" { (sign) } " " (text) }
-        @if !verdict.reasons.is_empty() {
-            ul.reasons {
-                @for reason in &verdict.reasons {
-                    @let (class, label) = weight(reason.weight);
-                    li class=(class) { b { (label) } " " (reason.text) }
+        @if verdict.reasons.is_empty() {
+            p class={ "verdict " (class) } { (title) }
+        } @else {
+            details.reasoned open[open] {
+                summary class={ "verdict " (class) } { (title) }
+                ul.reasons {
+                    @for reason in &verdict.reasons {
+                        @let (class, label) = weight_style(reason.weight);
+                        li class=(class) { b { (label) } " " (reason.text) }
+                    }
                 }
             }
         }

@@ -3,6 +3,7 @@
 use maud::{Markup, html};
 
 use crate::charts::Chart;
+use crate::format::short_title;
 use crate::table::{Column, Heading, Row, Table, TableCell};
 
 /// A drive's name, with its badge when simulated.
@@ -10,13 +11,33 @@ pub fn drive_name(name: &Heading) -> Markup {
     html! { (name.text) @if name.simulated { " " span.sim { "simulated" } } }
 }
 
-/// A section with its heading, workload and explanation.
-pub fn step(id: &str, title: &Markup, workload: &str, how: &Markup, content: &Markup) -> Markup {
+/// A link to an element, shown on hover.
+fn anchor(id: &str) -> Markup {
+    html! { a.anchor href={ "#" (id) } aria-label="Link to this place" { "#" } }
+}
+
+/// The mark of simulated figures on a table or chart.
+pub fn simulated_mark() -> Markup {
+    html! { " " span.sim { "simulated" } }
+}
+
+/// A section with its heading, workload, one sentence, and the rest of the explanation behind a switch.
+pub fn step(
+    id: &str,
+    title: &Markup,
+    workload: &str,
+    sentence: &str,
+    how: &Markup,
+    content: &Markup,
+) -> Markup {
     html! {
         section.step id=(id) aria-labelledby={ (id) "-title" } {
-            h2 id={ (id) "-title" } { (title) }
+            h2 id={ (id) "-title" } { (title) (anchor(id)) }
             p.workload { (workload) }
-            p.how { (how) }
+            div.lead {
+                @if !sentence.is_empty() { p.how { (sentence) "." } }
+                @if !how.0.trim().is_empty() { details.more { summary { "How to read this" } p.how { (how) } } }
+            }
             (content)
         }
     }
@@ -25,7 +46,7 @@ pub fn step(id: &str, title: &Markup, workload: &str, how: &Markup, content: &Ma
 /// A section with its heading alone.
 pub fn titled(id: &str, title: &str, content: &Markup) -> Markup {
     html! {
-        section id=(id) aria-labelledby={ (id) "-title" } { h2 id={ (id) "-title" } { (title) } (content) }
+        section id=(id) aria-labelledby={ (id) "-title" } { h2 id={ (id) "-title" } { (title) (anchor(id)) } (content) }
     }
 }
 
@@ -37,22 +58,48 @@ pub fn alarm(text: &Markup) -> Markup {
 /// Row headings of at most this many characters (sizes, counts) are never wrapped.
 const SHORT_HEADING: usize = 10;
 
-/// A table in a region that scrolls sideways where necessary, with its notes below.
+/// True when these headings are all of simulated drives, which then need no mark each.
+fn all_simulated<'h>(mut headings: impl Iterator<Item = &'h Heading> + Clone) -> bool {
+    headings.clone().next().is_some() && headings.all(|h| h.simulated)
+}
+
+/// A table in a region that scrolls sideways where necessary, with its notes below. A table of simulated drives only is marked
+/// in its caption, else each simulated name is.
 pub fn table(table: &Table) -> Markup {
     if table.is_empty() {
         return html! {};
     }
     let columns = table.all_columns();
     let firsts: Vec<usize> = table.groups(&columns).map(|group| group[0]).collect();
+    let groups = table.columns.iter().filter_map(|c| c.group.as_ref());
+    let rows = all_simulated(table.rows.iter().map(|r| &r.name));
+    let marked = rows || all_simulated(groups);
     html! {
         div.scroll role="region" tabindex="0" aria-label=(table.caption) {
             table {
-                caption { (table.caption) }
-                thead { (head(table)) }
-                tbody { @for r in &table.rows { (row(table, r, &firsts)) } }
+                caption { span.cap { (shortened(&table.caption)) @if marked { (simulated_mark()) } } }
+                thead { (head(table, marked)) }
+                tbody { @for r in &table.rows { (row(table, r, &firsts, marked)) } }
             }
         }
         (notes(&table.notes))
+    }
+}
+
+/// A caption with the short title of its section.
+fn shortened(caption: &str) -> String {
+    match caption.rsplit_once(": ") {
+        Some((title, what)) => format!("{}: {what}", short_title(title)),
+        None => caption.to_owned(),
+    }
+}
+
+/// The name of a drive in a table that is marked as a whole, or not.
+fn name_in(name: &Heading, marked: bool) -> Markup {
+    if marked {
+        html! { (name.text) }
+    } else {
+        drive_name(name)
     }
 }
 
@@ -70,12 +117,22 @@ pub fn folded(summary: &str, table: &Table) -> Markup {
     html! { @if !table.is_empty() { details { summary { (summary) } (self::table(table)) } } }
 }
 
+/// More notes than these are folded.
+const FEW_NOTES: usize = 2;
+
 /// Lines below a table or chart.
 pub fn notes(notes: &[String]) -> Markup {
-    html! { @if !notes.is_empty() { ul.notes { @for note in notes { li { (note) } } } } }
+    let list = html! { ul.notes { @for note in notes { li { (note) } } } };
+    html! {
+        @match notes.len() {
+            0 => {},
+            1..=FEW_NOTES => (list),
+            n => details.more { summary { (n) " notes" } (list) },
+        }
+    }
 }
 
-fn head(table: &Table) -> Markup {
+fn head(table: &Table, marked: bool) -> Markup {
     // Groups of one column without a label need no second row.
     let mut columns = table.columns.iter();
     let two_rows = columns.any(|c| c.group.is_some() && !c.label.is_empty());
@@ -88,8 +145,8 @@ fn head(table: &Table) -> Markup {
             @for group in &groups {
                 @let column = &table.columns[group[0]];
                 @match &column.group {
-                    Some(name) if two_rows => th scope="colgroup" colspan=(group.len()) class="group" { (drive_name(name)) },
-                    Some(name) => th scope="col" class="num" { (drive_name(name)) },
+                    Some(name) if two_rows => th scope="colgroup" colspan=(group.len()) class="group" { (name_in(name, marked)) },
+                    Some(name) => th scope="col" class="num" { (name_in(name, marked)) },
                     None => th scope="col" rowspan=[span] class=[(!is_text(table, group[0])).then_some("num")] { (label(column)) },
                 }
             }
@@ -116,16 +173,22 @@ fn is_text(table: &Table, column: usize) -> bool {
     cells.any(|c| matches!(c, TableCell::Text(_)))
 }
 
-fn row(table: &Table, row: &Row, firsts: &[usize]) -> Markup {
+fn row(table: &Table, row: &Row, firsts: &[usize], marked: bool) -> Markup {
     let short = row.name.text.chars().count() <= SHORT_HEADING;
     let is_first =
         |i: usize| table.columns.get(i).is_some_and(|c| c.group.is_some()) && firsts.contains(&i);
     html! {
         tr {
-            th scope="row" class=[short.then_some("short")] { (drive_name(&row.name)) }
+            th scope="row" class=[short.then_some("short")] { (name_in(&row.name, marked)) }
             @for (i, c) in row.cells.iter().enumerate() { (cell(c, if is_first(i) { " first" } else { "" })) }
         }
     }
+}
+
+/// Classes of a figure's cell; most have none.
+fn class(first: &str, alarm: bool) -> Option<String> {
+    let class = format!("{first}{}", if alarm { " alarm" } else { "" });
+    (!class.is_empty()).then(|| class.trim_start().to_owned())
 }
 
 fn cell(cell: &TableCell, first: &str) -> Markup {
@@ -136,13 +199,13 @@ fn cell(cell: &TableCell, first: &str) -> Markup {
             html! { td class={ "missing" (first) } title=(full) { (short) } }
         }
         TableCell::Number(n) => html! {
-            td class={ "n" (first) @if n.alarm { " alarm" } }
+            td class=[class(first, n.alarm)]
                 style=[n.share.map(|share| format!("--f:{:.3}", share.clamp(0.0, 1.0)))]
                 title=[(!n.details.is_empty()).then_some(&n.details)]
             {
                 @if n.best { strong { (n.text) } } @else { (n.text) }
                 @if let Some(spread) = &n.spread { small.pm { "\u{b1} " (spread) } }
-                @if let Some(range) = &n.range { small.range { (range) } }
+                @if let Some(range) = &n.range { i { (range) } }
                 @if let Some(mark) = &n.mark { small { (mark) } }
             }
         },
@@ -180,29 +243,59 @@ pub fn switched_charts(charts: &[Chart], section: &str, legend: &str) -> Markup 
     }
 }
 
+/// The charts of the first screen, side by side.
+pub fn first_charts(charts: &[Chart]) -> Markup {
+    html! {
+        @if !charts.is_empty() {
+            div class="pair front" {
+                @for c in charts { (framed(c, &shortened(&c.title), &html! { a href={ "#" (c.of.as_deref().unwrap_or_default()) } { "details" } })) }
+            }
+        }
+    }
+}
+
 /// The frame of a chart, with its switches. `follows`: its views are switched with the section's tables.
 pub fn chart(chart: &Chart, follows: bool) -> Markup {
     let id = &chart.id;
-    html! {
-        figure.chart data-follows[follows] {
-            figcaption {
-                span.what { (chart.title) }
-                span.tools {
-                    @if chart.views.len() > 1 && !follows {
-                        label {
-                            (chart.switch) " "
-                            select data-view=(id) {
-                                @for (i, view) in chart.views.iter().enumerate() {
-                                    option value=(i) selected[i == chart.first] { (view.label) }
-                                }
-                            }
-                        }
+    let tools = html! {
+        @if chart.views.len() > 1 && !follows {
+            label {
+                (chart.switch) " "
+                select data-view=(id) {
+                    @for (i, view) in chart.views.iter().enumerate() {
+                        option value=(i) selected[i == chart.first] { (view.label) }
                     }
-                    @if chart.log_switch { button type="button" data-log=(id) aria-pressed="false" { "log scale" } }
-                    @if chart.log_x_switch { button type="button" data-log-x=(id) aria-pressed="false" { "log x" } }
                 }
             }
-            div.drawing id=(id) style={ "height:" (chart.height) "px" } role="img"
+        }
+        @if chart.log_switch { button type="button" data-log=(id) aria-pressed="false" { "log scale" } }
+        @if chart.log_x_switch { button type="button" data-log-x=(id) aria-pressed="false" { "log x" } }
+    };
+    let title = match chart.title.rsplit_once(": ") {
+        Some((_, what)) => capitalised(what),
+        None => chart.title.clone(),
+    };
+    let inner = framed(chart, &title, &tools);
+    html! { @if follows { div data-follows { (inner) } } @else { (inner) } }
+}
+
+/// With a capital first letter.
+fn capitalised(text: &str) -> String {
+    let mut chars = text.chars();
+    chars
+        .next()
+        .map_or_else(String::new, |c| c.to_uppercase().chain(chars).collect())
+}
+
+fn framed(chart: &Chart, title: &str, tools: &Markup) -> Markup {
+    let id = &chart.id;
+    html! {
+        figure.chart {
+            figcaption {
+                span.what { (title) @if chart.simulated { (simulated_mark()) } (anchor(id)) }
+                span.tools { (tools) }
+            }
+            div.drawing id=(id) data-title=(shortened(&chart.title)) style={ "height:" (chart.height) "px" } role="img"
                 aria-label={ "Chart: " (chart.title) ". The tables of this section contain the figures." } {}
             (notes(&chart.notes))
         }

@@ -12,6 +12,8 @@ const assayLegend = (() => {
     diamond: '<path d="M14 1.2 18.8 6 14 10.8 9.2 6z"/>',
     'triangle-up': '<path d="M14 1.6 18.4 9.4H9.6z"/>',
     cross: '<path d="M12.6 2h2.8v2.6H18v2.8h-2.6V10h-2.8V7.4H10V4.6h2.6z"/>',
+    'triangle-down': '<path d="M14 10.4 9.6 2.6h8.8z"/>',
+    star: '<path d="M14 .8l1.5 3.3 3.6.4-2.7 2.4.8 3.6L14 8.7l-3.2 1.8.8-3.6-2.7-2.4 3.6-.4z"/>',
     x: '<path d="M10.6 4 12 2.6l2 2 2-2L17.4 4l-2 2 2 2L16 9.4l-2-2-2 2L10.6 8l2-2z"/>',
     'x-thin': '<path d="M10.8 2.8l6.4 6.4m0-6.4-6.4 6.4"/>',
   };
@@ -40,19 +42,22 @@ const assayLegend = (() => {
     return `<svg width="28" height="12" viewBox="0 0 28 12" aria-hidden="true">${inside}</svg>`;
   };
 
+  // The lines of a drive are one entry.
+  const nameOf = assayLabels.nameOf;
+
   // The entries of a view; names are already escaped for plotly.
   const entriesOf = (view, paint) => {
     const named = new Map();
     if (view.layout.showlegend === false) return named;
     for (const trace of view.data) {
-      if (trace.showlegend !== false && !named.has(trace.name)) named.set(trace.name, sample(trace, paint));
+      if (trace.showlegend !== false && !named.has(nameOf(trace))) named.set(nameOf(trace), sample(trace, paint));
     }
     return named;
   };
 
   // Hidden traces are not drawn and do not affect the axes.
   const shown = (chart, data) => chart.hidden && chart.hidden.size
-    ? data.map(trace => chart.hidden.has(trace.name) ? { ...trace, visible: false } : trace) : data;
+    ? data.map(trace => chart.hidden.has(nameOf(trace)) ? { ...trace, visible: false } : trace) : data;
 
   // Creates or updates the legend below the chart. `redraw` draws the chart again.
   const show = (chart, view, element, paint, redraw) => {

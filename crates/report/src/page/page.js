@@ -12,6 +12,14 @@
   const query = new URLSearchParams(location.search);
   const charts = JSON.parse(document.getElementById('charts').textContent);
   const byId = new Map(charts.map(chart => [chart.id, chart]));
+  // A chart of the first screen draws the views of another one.
+  // There is room for its first panel.
+  const firstPanel = view => {
+    const layout = { ...view.layout, yaxis: { ...view.layout.yaxis, domain: [0, 1] }, xaxis: { ...view.layout.xaxis, anchor: 'y' } };
+    for (const key of Object.keys(layout)) if (/^yaxis\d+$/.test(key)) delete layout[key];
+    return { data: view.data.filter(trace => (trace.yaxis || 'y') === 'y'), layout };
+  };
+  for (const chart of charts) if (chart.of) chart.views = byId.get(chart.of).views.map(firstPanel);
   const waiting = new Set(charts.map(chart => chart.id));
   let drawMs = 0;
   let printing = false;
@@ -38,13 +46,17 @@
     '--ink': '#000000', '--soft': '#444444', '--line': '#bbbbbb', '--hair': '#dddddd', '--panel': '#ffffff',
     '--c0': '#0072b2', '--c1': '#c84e00', '--c2': '#00805b', '--c3': '#a4467f', '--c4': '#8a6100', '--c5': '#5b4fc0',
     '--c6': '#007d8a', '--c7': '#5a5f66',
+    '--p0': '#b8dfc0', '--p1': '#f2d08a', '--p2': '#d8cff0', '--p3': '#b3a6dc', '--p4': '#f0a39a', '--p5': '#b5d3ea',
+    '--p6': '#ecc3dc', '--p7': '#d3d7db',
   };
   const colourOf = name => (printing && LIGHT_FOR_PRINT[name]) || style(name);
   const paint = value => {
     if (typeof value !== 'string' || value[0] !== '@') return value;
     if (value === '@band') return colourOf('--soft') + '22';
     if (value === '@ink' || value === '@soft' || value === '@line') return colourOf('--' + value.slice(1));
-    // The colour of a drive or cause, or a shade of it for backgrounds.
+    // The colour of a cause, or a shade of it for backgrounds.
+    if (value[1] === 'p') return value.endsWith('~') ? colourOf('--' + value.slice(1, -1)) + '59' : colourOf('--' + value.slice(1));
+    // The colour of a drive, or a shade of it.
     return value.endsWith('~') ? colourOf('--c' + value.slice(1, -1)) + '26' : colourOf('--c' + value.slice(1));
   };
   const COLOURED = new Set(['color', 'fillcolor', 'bgcolor']);
@@ -56,6 +68,15 @@
     for (const [key, value] of Object.entries(node)) out[key] = COLOURED.has(key) ? paint(value) : painted(value);
     return out;
   };
+
+  // Percentiles of the points of a curve over the number of nines, with as many decimals as there are nines to distinguish.
+  const percentile = nines => (100 * (1 - 10 ** -nines)).toFixed(Math.max(1, Math.floor(nines))) + ' %';
+  const traces = view => painted(view.data).map(trace => {
+    if (trace.nines) return { ...trace, text: trace.x.map(percentile) };
+    if (!trace.ticked) return trace;
+    const { tickvals, ticktext } = view.layout.xaxis;
+    return { ...trace, text: trace.x.map(x => ticktext[tickvals.indexOf(x)]) };
+  });
 
   // ---- Drawing ----------------------------------------------------------------------------------------------------
   const LIVE = {
@@ -109,7 +130,8 @@
     const widest = view.data.reduce((most, trace) => trace.type === 'bar' ? most
       : trace.y.reduce((a, b) => Math.max(a, b), most), 0);
     const digits = Math.round(widest).toLocaleString('en').length;
-    const margin = { l: narrow ? 26 + 6 * digits : 30 + 7 * digits, r: narrow ? 12 : 24, t: 30, b: 52 };
+    const labels = printing ? 0 : assayLabels.room(view, width, 12.5);
+    const margin = { l: narrow ? 26 + 6 * digits : 30 + 7 * digits, r: narrow ? 12 : 24 + labels, t: 14, b: 48 };
     const room = width - margin.l - margin.r;
     // Smaller on paper.
     const height = chart.height * (printing ? 0.75 : 1);
@@ -133,6 +155,7 @@
       axis.ticklabeloverflow = 'allow';
       if (axis.title) axis.title.standoff = 8;
       if (key[0] === 'y' && axis.type !== 'category') axis.tickformat = axis.tickformat || ',~g';
+      if (key === 'xaxis' && axis.tickvals && view.data[0] && view.data[0].nines) levelTicks(axis, room);
       if (key === 'xaxis' && axis.tickvals && view.data[0] && view.data[0].mode === 'lines+markers') {
         if (chart.logX !== undefined) axis.type = chart.logX ? 'log' : 'linear';
         levelTicks(axis, room);
@@ -171,6 +194,8 @@
   };
 
   const draw = id => {
+    // Not before the library is there; the chart waits.
+    if (!window.Plotly) return;
     const chart = byId.get(id);
     const element = document.getElementById(id);
     const began = performance.now();
@@ -182,13 +207,16 @@
       const layout = layoutOf(chart, view, element);
       element.style.height = layout.height + 'px';
       const plot = fresh ? Plotly.newPlot : Plotly.react;
-      const data = assayLegend.shown(chart, painted(view.data));
+      const data = assayLegend.shown(chart, traces(view));
       const still = !chart.live;
       const titles = still ? assayTitles.taken(layout) : [];
       plot(element, still ? assayDots.joined(data) : data, layout, still ? STILL : LIVE)
         .then(() => {
           if (still) assayDots.apart(data, element);
           assayTitles.put(titles, element, layout);
+          if (!printing) assayLabels.put(chart, view, element, paint);
+          else assayLabels.hide(element);
+          if (!still) element.once('plotly_relayout', () => assayLabels.hide(element));
         })
         .catch(error => complain(id + ': ' + error))
         .then(() => fresh && finished());
@@ -215,6 +243,7 @@
   };
   const near = new Set();
   const drawWaiting = () => {
+    if (!window.Plotly) return;
     [...near].filter(id => waiting.has(id)).forEach(draw);
     if (!pumping) {
       pumping = true;
@@ -230,10 +259,9 @@
 
   if (charts.length === 0) {
     Object.assign(root.dataset, { drawn: '0', drawMs: '0', drawnAtMs: performance.now().toFixed(0) });
-  } else if (query.get('draw') === 'now') {
-    drawAll();
   } else {
-    drawWaiting();
+    const start = query.get('draw') === 'now' ? drawAll : drawWaiting;
+    assayLibrary.then(start).catch(error => complain('the library of the charts: ' + error));
   }
   const watch = new IntersectionObserver(entries => {
     for (const entry of entries) {
@@ -315,6 +343,17 @@
   });
   matchMedia('(prefers-color-scheme: dark)').addEventListener('change', redrawAll);
 
+  // What `copy.js` needs of a chart: its traces and layout, as drawn.
+  window.assayCharts = {
+    of: id => {
+      const chart = byId.get(id);
+      const element = document.getElementById(id);
+      const view = chart.views[chart.first];
+      return { data: assayLegend.shown(chart, traces(view)), layout: layoutOf(chart, view, element), simulated: chart.simulated, paint };
+    },
+    ids: () => charts.map(chart => chart.id),
+  };
+
   // ---- Size and print ---------------------------------------------------------------------------------------------
   let width = innerWidth;
   let timer = 0;
@@ -348,4 +387,28 @@
     const target = document.getElementById(id);
     if (target) spy.observe(target);
   }
+  // On a phone the contents are a menu.
+  const menu = document.getElementById('menu');
+  const open = on => {
+    menu.setAttribute('aria-expanded', String(on));
+    document.getElementById('contents').classList.toggle('open', on);
+  };
+  menu.hidden = false;
+  root.classList.add('scripted');
+  menu.addEventListener('click', () => open(menu.getAttribute('aria-expanded') !== 'true'));
+  document.getElementById('contents').addEventListener('click', event => event.target.closest('a') && open(false));
+  // A link to a chart or table inside something folded opens it.
+  const unfold = () => {
+    const target = location.hash.length > 1 && document.getElementById(decodeURIComponent(location.hash.slice(1)));
+    for (let up = target; up; up = up.parentElement) if (up.tagName === 'DETAILS') up.open = true;
+    if (target) target.scrollIntoView();
+  };
+  addEventListener('hashchange', unfold);
+  if (location.hash) unfold();
+  // One badge at a time is open.
+  const badges = [...document.querySelectorAll('.badge')];
+  for (const badge of badges) {
+    badge.addEventListener('toggle', () => badge.open && badges.forEach(other => { if (other !== badge) other.open = false; }));
+  }
+  document.addEventListener('click', event => event.target.closest('.badge') || badges.forEach(badge => { badge.open = false; }));
 })();

@@ -4,7 +4,7 @@ use assay_store::model::{CellKind, CellResult, Published, WorkloadRecord};
 use assay_units::{MIB, median};
 
 use crate::drive_set::DriveSet;
-use crate::format::{distinct, figure};
+use crate::format::{distinct, figure, plural};
 use crate::grid::{Point, Section};
 use crate::metric::{LATENCIES, Latency};
 use crate::table::{Column, Heading, Row, Table, TableCell};
@@ -16,10 +16,73 @@ const ALARM_PCT: f64 = 10.0;
 /// Columns of a comparison.
 const COLUMNS: [&str; 3] = ["published", "simulated", "error, %"];
 
-/// One table per drive with published figures for measured workloads.
-pub fn tables(section: &Section<'_>) -> Vec<Table> {
-    let drives = section.drives.iter();
-    drives.filter_map(|drive| table(section, *drive)).collect()
+/// Published rates and latencies beside the simulated ones, each with its summary: one table for all drives.
+pub fn all(section: &Section<'_>) -> Vec<(String, Table)> {
+    let rates = section
+        .drives
+        .iter()
+        .filter_map(|d| Some((*d, table(section, *d)?)));
+    let latencies = section
+        .drives
+        .iter()
+        .filter_map(|d| Some((*d, latency_table(section, *d)?)));
+    let titled = [
+        (
+            "Published and simulated rates",
+            "published and simulated, MiB/s",
+            rates.collect(),
+        ),
+        (
+            "Published and simulated latencies",
+            "published and simulated latency, \u{b5}s",
+            latencies.collect(),
+        ),
+    ];
+    let folded = |(summary, what, tables): (&str, &str, Vec<(usize, Table)>)| {
+        let rows = tables
+            .iter()
+            .map(|(_, table)| table.rows.len())
+            .sum::<usize>();
+        let summary = format!(
+            "{summary}: {}, {}",
+            plural(tables.len(), "drive"),
+            plural(rows, "workload")
+        );
+        Some((summary, merged(section, tables, what)?))
+    };
+    titled.into_iter().filter_map(folded).collect()
+}
+
+/// Tables of several drives as one, their names in front of its rows; that of one drive as it is.
+fn merged(section: &Section<'_>, mut tables: Vec<(usize, Table)>, what: &str) -> Option<Table> {
+    if tables.len() < 2 {
+        return tables.pop().map(|(_, table)| table);
+    }
+    let first = &tables[0].1;
+    let mut columns = vec![Column::of(first.corner.clone(), "")];
+    columns.extend(distinct(
+        tables.iter().flat_map(|(_, t)| t.columns.iter().cloned()),
+    ));
+    let (mut rows, mut notes) = (Vec::new(), Vec::new());
+    for (drive, table) in &tables {
+        let heading = &section.set.drives[*drive].heading;
+        for row in &table.rows {
+            let cell = |column: &Column| {
+                let at = table.columns.iter().position(|c| c == column);
+                at.map_or(TableCell::Empty, |at| row.cells[at].clone())
+            };
+            let mut cells = vec![TableCell::text(row.name.text.clone())];
+            cells.extend(columns[1..].iter().map(cell));
+            rows.push(Row::new(heading.clone(), cells));
+        }
+        notes.extend(
+            table
+                .notes
+                .iter()
+                .map(|note| format!("{}: {note}", heading.text)),
+        );
+    }
+    Some(section.table(what, columns, rows, notes))
 }
 
 /// True when the figure is of this stream. A whole drive has a whole number of chunks.
@@ -158,43 +221,40 @@ fn table(section: &Section<'_>, drive: usize) -> Option<Table> {
     })
 }
 
-/// One table per drive with published latencies for measured workloads.
-pub fn latencies(section: &Section<'_>) -> Vec<Table> {
+/// The published latencies of a drive for measured workloads; `None` without any.
+fn latency_table(section: &Section<'_>, drive: usize) -> Option<Table> {
     // The latencies that are published of some workloads.
     let published = |(name, ..): &&Latency| ["mean", "p50", "p99", "p99.999"].contains(name);
     let latencies = || LATENCIES.iter().filter(published);
-    let of_drive = |&drive: &usize| {
-        let figures = &section.set.drives[drive].info.published;
-        let mut used: Vec<&Published> = Vec::new();
-        let mut rows = Vec::new();
-        for point in section.of_drive(drive) {
-            let mut known = figures.iter().filter(|p| !p.latency_us.is_empty());
-            let known = known.find(|p| same(p, &point.plan().workload));
-            let (Some(known), Some(result)) = (known, point.result()) else {
-                continue;
-            };
-            let simulated = result.latency();
-            if point.plan().kind != CellKind::Measure || simulated.samples == 0 {
-                continue;
-            }
-            used.push(known);
-            let cells = latencies().flat_map(|(name, of, _)| {
-                let published_us = known.latency_us.get(*name);
-                comparison(published_us.map(|us| (*us, of(simulated) / 1e3)))
-            });
-            let heading = Heading::plain(section.location_or_title(point.row, point.column));
-            rows.push(Row::new(heading, cells.collect()));
+    let figures = &section.set.drives[drive].info.published;
+    let mut used: Vec<&Published> = Vec::new();
+    let mut rows = Vec::new();
+    for point in section.of_drive(drive) {
+        let mut known = figures.iter().filter(|p| !p.latency_us.is_empty());
+        let known = known.find(|p| same(p, &point.plan().workload));
+        let (Some(known), Some(result)) = (known, point.result()) else {
+            continue;
+        };
+        let simulated = result.latency();
+        if point.plan().kind != CellKind::Measure || simulated.samples == 0 {
+            continue;
         }
-        let name = section.set.full_name(drive);
-        (!rows.is_empty()).then(|| Table {
-            caption: format!("{name}: published and simulated latency, \u{b5}s"),
-            corner: "workload".to_owned(),
-            columns: columns(latencies().map(|(name, ..)| *name)),
-            rows,
-            notes: vec![format!("published: {}", sources(used.into_iter()))],
-        })
-    };
-    section.drives.iter().filter_map(of_drive).collect()
+        used.push(known);
+        let cells = latencies().flat_map(|(name, of, _)| {
+            let published_us = known.latency_us.get(*name);
+            comparison(published_us.map(|us| (*us, of(simulated) / 1e3)))
+        });
+        let heading = Heading::plain(section.location_or_title(point.row, point.column));
+        rows.push(Row::new(heading, cells.collect()));
+    }
+    let name = section.set.full_name(drive);
+    (!rows.is_empty()).then(|| Table {
+        caption: format!("{name}: published and simulated latency, \u{b5}s"),
+        corner: "workload".to_owned(),
+        columns: columns(latencies().map(|(name, ..)| *name)),
+        rows,
+        notes: vec![format!("published: {}", sources(used.into_iter()))],
+    })
 }
 
 /// The published score of a point and the error of the simulated one, as a note.

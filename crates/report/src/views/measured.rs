@@ -79,38 +79,50 @@ fn charts(section: &Section<'_>) -> Vec<Chart> {
         // They are placed side by side.
         curves.height = timeline.height;
     }
-    let charts = [sweep::chart(section), percentiles, timeline];
-    charts.into_iter().flatten().collect()
+    let mut charts = sweep::charts(section);
+    charts.extend(percentiles.into_iter().chain(timeline));
+    charts
 }
 
+/// Tables of at most this many figures are shown beside their chart; larger ones are folded.
+const MAX_SHOWN: usize = 20;
+
 fn html(section: &Section<'_>, charts: &[Chart], id: &str) -> Markup {
-    let sweep = charts.iter().find(|c| c.switch == "figure");
+    let (sweeps, others): (Vec<&Chart>, Vec<&Chart>) =
+        charts.iter().partition(|c| c.switch == "figure");
     let metrics = section.metrics();
     let tables = metrics.iter().filter_map(|m| matrix::table(section, *m));
+    // The tooltip of a cell has all its figures: one table with them is enough.
+    let tables = tables
+        .enumerate()
+        .map(|(i, t)| if i > 0 { t.without_details() } else { t });
     let tables: Vec<Table> = tables.collect();
     let mut labels: Vec<&str> = metrics.iter().map(|m| m.label).collect();
-    labels.retain(|_| sweep.is_some() || !tables.is_empty());
-    let mut published = published::tables(section);
-    published.extend(published::latencies(section));
+    labels.retain(|_| !sweeps.is_empty() || !tables.is_empty());
+    let switched = html! {
+        @for (i, table) in tables.iter().enumerate() {
+            div data-metric=(i) hidden[i > 0] { (elements::table(table)) }
+        }
+    };
+    let figures = tables.first().map_or(0, |t| t.rows.len() * t.columns.len());
+    let published = published::all(section);
     html! {
         (elements::switch(id, "Figure shown in table and chart", &labels, 0))
-        div.beside {
-            div {
-                @for (i, table) in tables.iter().enumerate() {
-                    div data-metric=(i) hidden[i > 0] { (elements::table(table)) }
+        @if figures > MAX_SHOWN && !sweeps.is_empty() {
+            div.pair { @for sweep in &sweeps { (elements::chart(sweep, true)) } }
+            details { summary { "Table" } (switched) }
+        } @else {
+            div.beside {
+                div {
+                    (switched)
+                    @if tables.is_empty() { (elements::table(&figures::table(section, false))) }
                 }
-                @if tables.is_empty() { (elements::table(&figures::table(section, false))) }
+                @for sweep in &sweeps { (elements::chart(sweep, true)) }
             }
-            @if let Some(sweep) = sweep { (elements::chart(sweep, true)) }
         }
-        div.pair {
-            @for chart in charts.iter().filter(|c| c.switch != "figure") { (elements::chart(chart, false)) }
-        }
-        @if !published.is_empty() {
-            h3 { "Published and simulated" }
-            @for table in &published { (elements::table(table)) }
-        }
-        @if let Some(power) = power::table(section) { (elements::folded("Power and efficiency", &power)) }
+        div.pair { @for chart in others { (elements::chart(chart, false)) } }
+        @for (summary, table) in &published { (elements::folded(summary, table)) }
+        @if let Some(power) = power::table(section) { (elements::folded("Power and efficiency", &power.without_details())) }
         (super::all_figures(section, None))
     }
 }

@@ -1,11 +1,13 @@
 //! Soaks, idle drives and inspections of the medium.
 
 use assay_store::series::IntervalSample;
+use maud::html;
 
 use super::{KeyFigure, SectionView};
 use crate::charts::{idle, percentiles, timeline};
 use crate::format::{figure, joined};
 use crate::grid::Section;
+use crate::html::elements;
 use crate::tables::{inspect, power, soak};
 
 /// A long run with telemetry.
@@ -58,6 +60,10 @@ pub const IDLE: SectionView = SectionView {
 pub const INSPECTION: SectionView = SectionView {
     how_to_read: |_| "Contents of the areas that were read. Many drives answer reads of blank or compressible areas without accessing their flash, so figures from such areas do not characterise the flash.",
     tables: |section| vec![inspect::table(&section.points, section.title)],
+    html: |section, _, _| {
+        let tables = (section.descriptor().tables)(section);
+        html! { @for table in &tables { (elements::folded("Contents", table)) } }
+    },
     lists_figures: false,
     ..SectionView::DEFAULT
 };

@@ -31,7 +31,7 @@ fn html(section: &Section<'_>, charts: &[Chart], _id: &str) -> Markup {
         (elements::table_or_notes(&stream::table(section)))
         (elements::charts(charts))
         (elements::table(&stream::lengths(section)))
-        @for table in published::tables(section) { (elements::table(&table)) }
+        @for (summary, table) in published::all(section) { (elements::folded(&summary, &table)) }
         @for (summary, table) in causes(section) { (elements::folded(summary, &table)) }
         (all_figures(section, None))
     }

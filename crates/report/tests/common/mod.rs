@@ -5,7 +5,7 @@ pub mod page;
 mod suite;
 pub mod views;
 
-pub use suite::bandwidth;
+pub use suite::{bandwidth, seven};
 
 use std::collections::BTreeMap;
 

@@ -2,17 +2,20 @@
 
 use std::collections::HashSet;
 
+/// The mark of simulated figures.
+pub const SIMULATED: &str = " <span class=\"sim\">simulated</span>";
+
 /// Text in MathJax's JavaScript that plotly's does not contain.
 pub const MATHJAX: &str = "mjx-container";
 
 /// The page without plotly's JavaScript, and the number of copies of it.
 pub fn without_library(page: &str) -> (String, usize) {
-    let marker = "* plotly.js v";
+    let marker = "<script type=\"application/gzip\" id=\"library\">";
     let count = page.matches(marker).count();
     let Some(at) = page.find(marker) else {
         return (page.to_owned(), 0);
     };
-    let start = page[..at].rfind("<script>").unwrap() + "<script>".len();
+    let start = at + marker.len();
     let end = start + page[start..].find("</script>").unwrap();
     (format!("{}{}", &page[..start], &page[end..]), count)
 }
@@ -98,7 +101,14 @@ pub fn charts(page: &str) -> serde_json::Value {
     let marker = "<script type=\"application/json\" id=\"charts\">";
     let from = page.find(marker).unwrap() + marker.len();
     let to = from + page[from..].find("</script>").unwrap();
-    serde_json::from_str(&page[from..to]).unwrap()
+    let charts: serde_json::Value = serde_json::from_str(&page[from..to]).unwrap();
+    // Those of the first screen are drawn from others.
+    let own = charts
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter(|c| c["of"].is_null());
+    own.cloned().collect::<Vec<_>>().into()
 }
 
 /// Tables as (caption, rows of (heading, cells)), without tags.
@@ -127,7 +137,8 @@ pub fn tables(page: &str) -> Tables {
     between(page, "<table>", "</table>")
         .iter()
         .map(|table| {
-            let caption = words(&between(table, "<caption>", "</caption>")[0]);
+            let caption = &between(table, "<caption>", "</caption>")[0];
+            let caption = words(&caption.replace(SIMULATED, ""));
             let body = &between(table, "<tbody>", "</tbody>")[0];
             let rows = between(body, "<tr>", "</tr>")
                 .iter()
@@ -138,9 +149,9 @@ pub fn tables(page: &str) -> Tables {
                     ));
                     let cells = between(row, "<td", "</td>");
                     // The interval below a figure is not part of it.
-                    let figure = |cell: &String| match cell.split_once("<small class=\"range\">") {
+                    let figure = |cell: &String| match cell.split_once("<i>") {
                         Some((before, after)) => {
-                            let after = after.split_once("</small>").map_or("", |(_, after)| after);
+                            let after = after.split_once("</i>").map_or("", |(_, after)| after);
                             words(&format!("<td{before}{after}"))
                         }
                         None => words(&format!("<td{cell}")),

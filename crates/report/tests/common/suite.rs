@@ -30,6 +30,38 @@ const RANDOM: [[[f64; 10]; 2]; 2] = [
     ],
 ];
 
+/// The bandwidth suite as shipped, on seven simulated drives: those of [`bandwidth`] and five slower ones.
+pub fn seven() -> Run {
+    let mut run = bandwidth();
+    run.manifest.suite.text = include_str!("../../../../suites/bandwidth.toml").to_owned();
+    let own: Vec<_> = run.cells.clone();
+    for n in 2..7usize {
+        let mut drive = run.manifest.drives[n % 2].clone();
+        drive.label = format!("drive-number-{n}");
+        drive.serial = format!("SIM-NUMBER-{n}");
+        drive.spec = format!("sim:drive-number-{n}");
+        run.manifest.drives.push(drive);
+        run.verdicts.push(run.verdicts[n % 2].clone());
+        for cell in own.iter().filter(|c| c.plan.drives == [n % 2]) {
+            let mut cell = cell.clone();
+            cell.plan.drives = vec![n];
+            cell.plan.id = format!("{n}-{}", cell.plan.id);
+            for part in &mut cell.drives {
+                part.drive = n;
+                if let Some(result) = &mut part.result {
+                    for op in [&mut result.read, &mut result.write] {
+                        op.mib_per_s *= 1.0 - 0.07 * n as f64;
+                        op.iops *= 1.0 - 0.07 * n as f64;
+                    }
+                }
+            }
+            run.cells.push(cell);
+        }
+    }
+    run.manifest.cells = run.cells.iter().map(|c| c.plan.clone()).collect();
+    run
+}
+
 /// The whole bandwidth suite on two simulated drives.
 pub fn bandwidth() -> Run {
     let names = ["samsung-951", "intel-600p"];

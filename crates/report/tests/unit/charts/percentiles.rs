@@ -8,16 +8,10 @@ fn nines_are_where_the_axis_says() {
         (Nanos(20_000), 999),
         (Nanos(50_000), 1000),
     ]);
-    let expected = [
-        (0.0, 10.0, "0.0 %"),
-        (1.0, 20.0, "90.0 %"),
-        (3.0, 50.0, "99.900 %"),
-        (3.0, 50.0, "99.900 %"),
-    ];
+    let expected = [(0.0, 10.0), (1.0, 20.0), (3.0, 50.0), (3.0, 50.0)];
     assert_eq!(curve.len(), expected.len());
     for (got, want) in curve.iter().zip(expected) {
         assert!((got.0 - want.0).abs() < 1e-9 && got.1 == want.1, "{got:?}");
-        assert_eq!(got.2, want.2);
     }
 }
 

@@ -1,0 +1,70 @@
+// Names at the ends of lines, so that a reader need not look up colours in the legend. They are the page's own text over the
+// drawing, moved apart where they would overlap; a chart with too many lines, or too narrow, has none.
+const assayLabels = (() => {
+  'use strict';
+  const MOST = 8;
+  const LINE_PX = 13;
+  const NARROW_PX = 520;
+  const WIDEST_PX = 150;
+  const nameOf = trace => trace.legendgroup || trace.name;
+
+  // The lines of the first panel that are labelled: one for each name.
+  const labelled = view => {
+    const named = new Map();
+    for (const trace of view.data) {
+      const plain = trace.type === 'scatter' && (trace.mode || '').includes('lines') && !trace.stackgroup
+        && trace.showlegend !== false && (trace.yaxis || 'y') === 'y' && trace.x.length > 1;
+      if (plain && !named.has(nameOf(trace))) named.set(nameOf(trace), trace);
+    }
+    return named.size > 1 && named.size <= MOST ? named : new Map();
+  };
+
+  const plain = name => name.replace(/&lt;/g, '<').replace(/&gt;/g, '>').replace(/&amp;/g, '&');
+
+  // Room that a chart needs to the right of its lines, pixels.
+  const room = (view, width, size) => {
+    if (width < NARROW_PX) return 0;
+    const longest = Math.max(0, ...[...labelled(view).keys()].map(name => plain(name).length));
+    return Math.min(WIDEST_PX, longest * size * 0.53);
+  };
+
+  // Places the names over a drawing, and removes those of an earlier one.
+  const put = (chart, view, element, paint) => {
+    for (const old of element.querySelectorAll(':scope > .line-label')) old.remove();
+    const layout = element._fullLayout;
+    if (layout.width < NARROW_PX) return;
+    const [across, up] = [layout.xaxis, layout.yaxis];
+    const spans = [];
+    for (const [name, trace] of labelled(view)) {
+      if (chart.hidden && chart.hidden.has(name)) continue;
+      const last = trace.y.length - 1;
+      const [x, y] = [across._offset + across.d2p(trace.x[last]), up._offset + up.d2p(trace.y[last])];
+      if (!Number.isFinite(x) || !Number.isFinite(y)) continue;
+      const span = document.createElement('span');
+      span.className = 'line-label';
+      span.textContent = plain(name);
+      span.style.color = paint(trace.line.color);
+      spans.push({ span, x: x + 6, y, width: plain(name).length * 6.2 });
+    }
+    spans.sort((a, b) => a.y - b.y);
+    // Downwards, then upwards again where the bottom is reached.
+    const beside = (a, b) => a.x < b.x + b.width && b.x < a.x + a.width;
+    const apart = (list, sign) => list.forEach((one, i) => {
+      for (const other of list.slice(0, i)) {
+        if (beside(one, other) && sign * (one.y - other.y) < LINE_PX) one.y = other.y + sign * LINE_PX;
+      }
+    });
+    apart(spans, 1);
+    const bottom = up._offset + up._length;
+    for (const one of spans) one.y = Math.min(one.y, bottom);
+    apart([...spans].reverse(), -1);
+    for (const one of spans) {
+      Object.assign(one.span.style, { left: one.x + 'px', top: one.y + 'px' });
+      element.append(one.span);
+    }
+  };
+
+  const hide = element => element.querySelectorAll(':scope > .line-label').forEach(label => label.remove());
+
+  return { room, put, hide, nameOf, plain };
+})();

@@ -1,0 +1,268 @@
+//! The scoreboard of a suite: drives as rows, its headline metrics as columns.
+//!
+//! A suite's text names the metrics ([`Headlines`]); where it names none (a single job, a folder of an earlier version), the
+//! rates of its sections take their place. Whether a drive can be told from the best of a column is decided on the
+//! logarithm of both values: their difference must exceed the half-widths of the two intervals, added in quadrature as those
+//! of independent errors (JCGM 100:2008, 5.1.2), and [`MINIMUM_EFFECT`].
+
+mod values;
+
+use assay_stats::compare::MINIMUM_EFFECT;
+use assay_store::model::{CellKind, HeadlineFigure, HeadlineMetric, Headlines, Verdict};
+
+use crate::drive_set::DriveSet;
+use crate::format::short_title;
+use crate::grid::{Point, Section};
+
+/// Most columns of a scoreboard without declared metrics.
+const MAX_DERIVED: usize = 8;
+
+/// Temperatures that differ by less are equal: drives report whole degrees.
+const TEMPERATURE_STEP_C: f64 = 1.0;
+
+/// The scoreboard of one suite.
+#[derive(Clone, Debug)]
+pub struct Scoreboard<'a> {
+    /// Metrics that at least one drive has, each with the position of its section.
+    pub columns: Vec<(HeadlineMetric, usize)>,
+    /// The drives, best in the first column first.
+    pub rows: Vec<ScoreRow<'a>>,
+}
+
+/// The scores of one drive.
+#[derive(Clone, Debug)]
+pub struct ScoreRow<'a> {
+    /// Position in the drive set.
+    pub drive: usize,
+    /// Of the suite, where its run has one.
+    pub verdict: Option<&'a Verdict>,
+    /// One per column; `None` where nothing was measured.
+    pub scores: Vec<Option<Score>>,
+}
+
+/// One value of a scoreboard.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Score {
+    /// In the unit of its figure.
+    pub value: f64,
+    /// Where the true value is expected, in the same unit.
+    pub interval: Option<[f64; 2]>,
+    /// True for a predictive interval of the real drive, false for a confidence interval of the mean.
+    pub predictive: bool,
+    /// Marks a partial result: `unfinished`, `not steady`.
+    pub mark: Option<String>,
+    /// The cell's id.
+    pub cell: String,
+    /// Against the other drives.
+    pub standing: Standing,
+}
+
+/// A score against those of the other drives.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Standing {
+    /// The best value.
+    Best,
+    /// Not the best value, but not distinguishable from it.
+    Tied,
+    /// Behind the best, or without rivals.
+    #[default]
+    Behind,
+}
+
+/// The headline metrics and first charts that the suite's text declares; empty where it declares none.
+pub fn declared(set: &DriveSet<'_>, suite: &str) -> Headlines {
+    let mut runs = set.runs.iter().map(|run| &run.manifest.suite);
+    let text = runs.find(|s| s.name == suite).map_or("", |s| &s.text);
+    toml::from_str(text).unwrap_or_default()
+}
+
+/// The metrics of a suite that declares none: rates of its sections; of a single cell its rates and latencies.
+fn derived(sections: &[Section<'_>], suite: &str) -> Vec<HeadlineMetric> {
+    use HeadlineFigure::{Iops, MibPerS, P50Us, P99Us, P999Us, P9999Us, TemperatureMaxC};
+    let metric = |section: &Section<'_>, title: &str, figure: HeadlineFigure| HeadlineMetric {
+        key: format!("{}-{figure:?}", section.step).to_lowercase(),
+        title: title.to_owned(),
+        step: section.step.to_owned(),
+        figure,
+        rw: None,
+        bs: None,
+        numjobs: None,
+        iodepth: None,
+        in_flight: None,
+        rwmixread: None,
+    };
+    let measures = |s: &&Section<'_>| {
+        matches!(
+            s.kind,
+            CellKind::Measure | CellKind::Soak | CellKind::Concurrent
+        ) && s.suite == suite
+            && s.results().next().is_some()
+    };
+    let sections: Vec<&Section<'_>> = sections.iter().filter(measures).collect();
+    if let [only] = sections[..]
+        && only.rows.len() * only.columns.len() == 1
+    {
+        let figures = [
+            ("Rate", Iops),
+            ("Bandwidth", MibPerS),
+            ("Median latency", P50Us),
+            ("p99", P99Us),
+            ("p99.9", P999Us),
+            ("p99.99", P9999Us),
+            ("Temperature", TemperatureMaxC),
+        ];
+        return figures.map(|(title, f)| metric(only, title, f)).into();
+    }
+    let small = |s: &Section<'_>| {
+        let small = |p: &Point<'_>| p.plan().workload.bs_bytes <= 16 << 10;
+        s.points.iter().any(small)
+            && s.points
+                .iter()
+                .all(|p| p.plan().workload.rw.starts_with("rand"))
+    };
+    let rate = |s: &&Section<'_>| {
+        let figure = if small(s) { Iops } else { MibPerS };
+        metric(s, short_title(s.title), figure)
+    };
+    sections.iter().take(MAX_DERIVED).map(rate).collect()
+}
+
+impl<'a> Scoreboard<'a> {
+    /// The scoreboard of a suite; without columns where it measured nothing.
+    pub fn of(set: &DriveSet<'a>, sections: &[Section<'a>], suite: &'a str) -> Scoreboard<'a> {
+        let mut metrics = declared(set, suite).metrics;
+        if metrics.is_empty() {
+            metrics = derived(sections, suite);
+        }
+        let drives: Vec<(usize, Option<&Verdict>)> = set
+            .drives
+            .iter()
+            .enumerate()
+            .filter_map(|(drive, d)| {
+                let of_suite =
+                    |(run, _): &&(usize, usize)| set.runs[*run].manifest.suite.name == suite;
+                let (run, index) = d.origins.iter().find(of_suite)?;
+                Some((
+                    drive,
+                    set.runs[*run].verdicts.get(*index).and_then(Option::as_ref),
+                ))
+            })
+            .collect();
+        let mut columns = Vec::new();
+        let mut all: Vec<Vec<Option<Score>>> = Vec::new();
+        for metric in metrics {
+            let Some(at) = values::section(sections, suite, &metric) else {
+                continue;
+            };
+            let of_drive = |(drive, _): &(usize, _)| values::score(&sections[at], &metric, *drive);
+            let mut scores: Vec<Option<Score>> = drives.iter().map(of_drive).collect();
+            if scores.iter().all(Option::is_none) {
+                continue;
+            }
+            stand(&mut scores, metric.figure);
+            columns.push((metric, at));
+            all.push(scores);
+        }
+        let rows = drives
+            .iter()
+            .enumerate()
+            .map(|(i, (drive, verdict))| ScoreRow {
+                drive: *drive,
+                verdict: *verdict,
+                scores: all.iter().map(|scores| scores[i].clone()).collect(),
+            });
+        let mut rows: Vec<ScoreRow<'a>> = rows.collect();
+        if let Some((first, _)) = columns.first() {
+            let lower = first.figure.is_lower_better();
+            // Drives without a value come last.
+            let order = |row: &ScoreRow<'_>| match &row.scores[0] {
+                Some(score) if lower => score.value,
+                Some(score) => -score.value,
+                None => f64::INFINITY,
+            };
+            rows.sort_by(|a, b| order(a).total_cmp(&order(b)));
+        }
+        Scoreboard { columns, rows }
+    }
+
+    /// How often each drive is best, most often first: (drive, columns, columns in which no other drive is as good).
+    pub fn leaders(&self) -> Vec<(usize, usize, usize)> {
+        let count = |row: &ScoreRow<'a>| {
+            let best = |column: &usize| {
+                let score = row.scores[*column].as_ref();
+                score.is_some_and(|s| s.standing == Standing::Best)
+            };
+            let alone = |column: &usize| {
+                let mut others = self.rows.iter().filter(|r| r.drive != row.drive);
+                !others.any(|r| {
+                    let score = r.scores[*column].as_ref();
+                    score.is_some_and(|s| s.standing != Standing::Behind)
+                })
+            };
+            let best: Vec<usize> = (0..self.columns.len()).filter(best).collect();
+            let alone = best.iter().filter(|c| alone(c)).count();
+            (row.drive, best.len(), alone)
+        };
+        let mut counts: Vec<(usize, usize, usize)> = self.rows.iter().map(count).collect();
+        counts.retain(|c| c.1 > 0);
+        counts.sort_by_key(|c| std::cmp::Reverse((c.1, c.2)));
+        counts
+    }
+
+    /// Share of the largest value of a column, for a bar.
+    pub fn share(&self, column: usize, score: &Score) -> f64 {
+        let values = self.rows.iter().filter_map(|r| r.scores[column].as_ref());
+        let most = values.map(|s| s.value).fold(0.0, f64::max);
+        if most > 0.0 {
+            (score.value / most).clamp(0.0, 1.0)
+        } else {
+            0.0
+        }
+    }
+}
+
+/// Ranks the scores of a column with at least two values.
+fn stand(scores: &mut [Option<Score>], figure: HeadlineFigure) {
+    let lower = figure.is_lower_better();
+    let better = |a: f64, b: f64| if lower { a < b } else { a > b };
+    let present = scores.iter().flatten();
+    let best = present.reduce(|a, b| if better(b.value, a.value) { b } else { a });
+    let Some(best) = best
+        .cloned()
+        .filter(|_| scores.iter().flatten().count() > 1)
+    else {
+        return;
+    };
+    for score in scores.iter_mut().flatten() {
+        score.standing = if score.value == best.value {
+            Standing::Best
+        } else if is_tied(&best, score, figure) {
+            Standing::Tied
+        } else {
+            Standing::Behind
+        };
+    }
+}
+
+/// True when `other` cannot be told from `best`.
+fn is_tied(best: &Score, other: &Score, figure: HeadlineFigure) -> bool {
+    if figure == HeadlineFigure::TemperatureMaxC {
+        return (best.value - other.value).abs() < TEMPERATURE_STEP_C;
+    }
+    let (low, high) = match figure.is_lower_better() {
+        true => (best, other),
+        false => (other, best),
+    };
+    // Half-widths towards each other, as differences of logarithms.
+    let width = |score: &Score, end: usize| match score.interval {
+        Some(ends) if score.value > 0.0 && ends[end] > 0.0 => (ends[end] / score.value).ln(),
+        _ => 0.0,
+    };
+    let noise = width(low, 1).hypot(width(high, 0));
+    let apart = (high.value / low.value).ln();
+    apart.is_nan() || apart <= noise.max(MINIMUM_EFFECT.ln_1p())
+}
+
+#[cfg(test)]
+#[path = "../tests/unit/scoreboard.rs"]
+mod tests;
