@@ -5,6 +5,7 @@
 use assay_calibrate::prediction::score::{
     FoldScore, Scored, embedded, intervals, markdown, summary,
 };
+use assay_calibrate::prediction::twins;
 use assay_calibrate::predictive::{self, FigureKind};
 use assay_calibrate::published::published;
 
@@ -118,13 +119,21 @@ fn predictive_intervals_are_those_of_the_cross_validation() {
     }
 }
 
-#[test]
-fn the_page_shows_the_cross_validation() {
+fn assert_page_contains(section: &str) {
     let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/fidelity.md");
-    let page = std::fs::read_to_string(page).unwrap();
-    let section = markdown(&embedded().unwrap());
+    let page = std::fs::read_to_string(page).expect("the page is in the repository");
     assert!(
-        page.contains(&section),
+        page.contains(section),
         "docs/fidelity.md lacks this section:\n{section}"
     );
+}
+
+#[test]
+fn the_page_shows_the_cross_validation() {
+    assert_page_contains(&markdown(&embedded().unwrap()));
+}
+
+#[test]
+fn the_page_shows_the_twins() {
+    assert_page_contains(&twins::markdown(&twins::embedded().unwrap()));
 }

@@ -21,8 +21,9 @@
 //! # Read retries
 //! The error rates of the pages of a block are log-normally distributed with [`PAGE_SIGMA`]. A page that the hard decision of
 //! the error correction cannot correct is sensed again with shifted read references; each retry corrects [`RETRY_GAIN`] times the
-//! error rate of the one before. Decoding takes longer with more errors. After the last one the page is rebuilt from its parity group. Shares of reads per level
-//! follow from `growth` alone and are tabulated by its logarithm. No page becomes unreadable ([`crate::faults`] does that).
+//! error rate of the one before. Decoding takes longer with more errors. After the last one the page is rebuilt from its parity
+//! group. Shares of reads per level follow from `growth` and the class alone and are tabulated by the logarithm of `growth`. No page
+//! becomes unreadable ([`crate::faults`] does that).
 //!
 //! # Times and failures
 //! Programming becomes faster with wear and erasing slower, by [`PROGRAM_FALL`] and [`ERASE_RISE`] at the rated cycles. Up to
@@ -30,6 +31,8 @@
 //!
 //! # Non-goals
 //! Dependence of the rate on layer, page type and neighbours' data; open blocks; wear by SLC mode.
+
+use std::sync::OnceLock;
 
 use serde::Deserialize;
 
@@ -100,6 +103,9 @@ pub enum FlashClass {
     #[serde(rename = "3d-qlc")]
     Qlc3d,
 }
+
+/// How many classes there are; [`FlashClass::Qlc3d`] is the last.
+const CLASSES: usize = FlashClass::Qlc3d as usize + 1;
 
 /// Law of a class. All numbers are assumed unless a source is given; they place the class between a new drive that needs no retries
 /// and the end of JESD218's retention at the rated cycles, when its data are still readable.
@@ -193,16 +199,36 @@ impl FlashClass {
     }
 }
 
+/// What depends on the class alone, by row.
+#[derive(Debug)]
+struct LevelTable {
+    /// Reads per level and more, of [`WHOLE`].
+    shares: [[u32; LEVELS]; ROWS],
+    /// Additional decoding time in nanoseconds.
+    decode_ns: [u64; ROWS],
+}
+
+impl LevelTable {
+    /// The table of a class; computed once per process.
+    fn of(class: FlashClass) -> &'static LevelTable {
+        static TABLES: [OnceLock<LevelTable>; CLASSES] = [const { OnceLock::new() }; CLASSES];
+        TABLES[class as usize].get_or_init(|| {
+            let margin = class.law().margin;
+            LevelTable {
+                shares: std::array::from_fn(|row| shares_of(margin, row)),
+                decode_ns: std::array::from_fn(|row| decode_ns_of(margin, row)),
+            }
+        })
+    }
+}
+
 /// How the flash of a drive ages.
 #[derive(Clone, Debug)]
 pub struct AgeingLaw {
     law: ClassLaw,
     rated_cycles: u32,
-    /// Reads per level and more, of [`WHOLE`], by row.
-    shares: Vec<[u32; LEVELS]>,
+    table: &'static LevelTable,
     level_ns: [u64; LEVELS],
-    /// Additional decoding time by row.
-    decode_ns: Vec<u64>,
 }
 
 impl AgeingLaw {
@@ -211,9 +237,8 @@ impl AgeingLaw {
         let given = nand.ageing.as_ref();
         let class = given.and_then(|ageing| ageing.class.as_ref());
         let bits = nand.read_ns.value.len();
-        let law = class
-            .map_or(FlashClass::of_bits(bits), |class| class.value)
-            .law();
+        let class = class.map_or(FlashClass::of_bits(bits), |class| class.value);
+        let law = class.law();
         let rated = given.and_then(|ageing| ageing.rated_cycles.as_ref());
         let page_bytes = nand.page_bytes.value;
         let out_ns = ByteTime::of_rate(nand.channel_bytes_per_second.value).duration_ns(page_bytes);
@@ -223,8 +248,7 @@ impl AgeingLaw {
         AgeingLaw {
             law,
             rated_cycles: rated.map_or(law.rated_cycles, |rated| rated.value).max(1),
-            decode_ns: (0..ROWS).map(|row| decode_ns_of(law.margin, row)).collect(),
-            shares: (0..ROWS).map(|row| shares_of(law.margin, row)).collect(),
+            table: LevelTable::of(class),
             level_ns: std::array::from_fn(|level| match level {
                 RETRIES => retries_ns + REBUILD_NS,
                 _ => retry_ns * (level as u64 + 1),
@@ -277,13 +301,13 @@ impl AgeingLaw {
     /// Reads that need each level or a slower one, of [`WHOLE`], quickest first.
     #[inline]
     pub fn shares(&self, row: usize) -> &[u32; LEVELS] {
-        &self.shares[row]
+        &self.table.shares[row]
     }
 
     /// Additional time to decode a sector at the error rate of this row, in nanoseconds.
     #[inline]
     pub fn decode_ns(&self, row: usize) -> u64 {
-        self.decode_ns[row]
+        self.table.decode_ns[row]
     }
 
     /// Additional time of a read of each level, in nanoseconds.

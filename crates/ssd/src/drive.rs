@@ -123,7 +123,7 @@ impl Drive {
             // Whole MiB, as is usual for namespaces.
             _ => (id.capacity_bytes.value / 100 * keep) & !((1 << 20) - 1),
         };
-        let unit = MapUnit::of_bytes(profile.indirection_unit_bytes());
+        let unit = profile.nand.map_unit();
         let user_units = unit.from(capacity_bytes);
         let filled = options.state == InitialState::Filled;
         let medium = Medium::new(&profile, user_units, filled, options.age, options.seed).map_err(

@@ -26,7 +26,7 @@ use std::collections::VecDeque;
 use crate::buffer::WriteBuffer;
 use crate::map::{PageMap, UNMAPPED};
 use crate::map_unit::MapUnit;
-use crate::nand::{Nand, Sense, address_shift, geometries, map_unit};
+use crate::nand::{Nand, Sense, address_shift, geometries};
 use crate::options::Age;
 use crate::profile::{BufferProfile, NandProfile, Profile};
 use crate::sourced::value_or;
@@ -171,7 +171,7 @@ impl Ftl {
     ) -> Result<Ftl, FlashError> {
         let nand = &profile.nand;
         let (multi_geometry, slc_geometry) = geometries(nand);
-        let unit = map_unit(nand);
+        let unit = nand.map_unit();
         let superblock_units = multi_geometry.superblock_units;
         if slc_geometry.superblock_units == 0 {
             return Err(FlashError::NoSlcPage);
@@ -369,7 +369,7 @@ impl Ftl {
             self.energy.erase_superblock();
             self.nand.erase(superblock, now_ns);
         }
-        self.counters.erased_superblocks += u64::from(erased.len() as u32);
+        self.counters.erased_superblocks += erased.len() as u64;
         let multi = 0..self.blocks.multi;
         self.free = multi
             .filter(|&superblock| !self.blocks.is_retired(superblock))

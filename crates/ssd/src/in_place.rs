@@ -1,9 +1,9 @@
 //! Media written in place: 3D XPoint.
 //!
-//! Units are striped over *lanes*, groups of dies that work as one (a P4800X has 7 channels and spreads 4 KiB over
+//! Units are striped over *die groups*, dies that work as one (a P4800X has 7 channels and spreads 4 KiB over
 //! several dies: AT11930p1 in docs/sources.md). A read looks up the indirection table (units move for wear levelling)
-//! and occupies its lane until its data has left over the channel. Without a buffer, a write passes the shared write
-//! current (one serial resource) and its channel, and occupies its lane. One that begins or ends inside a granule reads
+//! and occupies its die group until its data has left over the channel. Without a buffer, a write passes the shared write
+//! current (one serial resource) and its channel, and occupies its die group. One that begins or ends inside a granule reads
 //! the old content first; the single merge engine makes each such end cost a full read and write: hence slow unaligned
 //! large writes (AT11930ts: about 1.3 instead of 2.0 GB/s at depth 1) and slow writes below 4 KiB.
 //!
@@ -16,7 +16,8 @@ use crate::timeline::{ByteTime, Timeline};
 
 #[derive(Clone, Debug)]
 pub struct InPlace {
-    lanes: Vec<u64>,
+    /// When each die group is free, in nanoseconds.
+    die_groups_free_ns: Vec<u64>,
     /// Channels over which a unit is striped, as one.
     channels: Vec<Timeline>,
     writing: Timeline,
@@ -39,13 +40,13 @@ pub struct InPlace {
 impl InPlace {
     /// Idle media; energies per unit in nanojoules.
     pub fn new(profile: &InPlaceProfile, seed: u64, [read_nj, write_nj]: [u64; 2]) -> InPlace {
-        let lanes = profile.dies.value / profile.stripe_dies.value.max(1);
+        let die_groups = profile.dies.value / profile.stripe_dies.value.max(1);
         let together = profile.stripe_channels.value.max(1);
         let channel_rate = profile.channel_bytes_per_second.value * u64::from(together);
         let channels = usize::from((profile.channels.value / together).max(1));
         let sigma_ns = profile.read_sigma_ns.as_ref();
         InPlace {
-            lanes: vec![0; usize::from(lanes.max(1))],
+            die_groups_free_ns: vec![0; usize::from(die_groups.max(1))],
             channels: vec![Timeline::new(); channels],
             writing: Timeline::new(),
             merge_free_ns: 0,
@@ -65,17 +66,18 @@ impl InPlace {
     }
 
     #[inline]
-    fn lane(&self, unit: u32) -> usize {
-        unit as usize % self.lanes.len()
+    fn die_group(&self, unit: u32) -> usize {
+        unit as usize % self.die_groups_free_ns.len()
     }
 
     pub fn read(&mut self, now_ns: u64, issue_ns: u64, unit: u32) -> u64 {
         self.energy_nj += self.read_nj;
         let read_ns = self.variation.around_ns(self.read_ns);
-        let lane = self.lane(unit);
-        let sensed_ns = self.lanes[lane].max(issue_ns + self.indirection_ns) + read_ns;
-        let moved_ns = self.move_over_channel(now_ns, sensed_ns, lane, MAP_UNIT_BYTES);
-        self.lanes[lane] = moved_ns;
+        let group = self.die_group(unit);
+        let sensed_ns =
+            self.die_groups_free_ns[group].max(issue_ns + self.indirection_ns) + read_ns;
+        let moved_ns = self.move_over_channel(now_ns, sensed_ns, group, MAP_UNIT_BYTES);
+        self.die_groups_free_ns[group] = moved_ns;
         moved_ns
     }
 
@@ -127,15 +129,15 @@ impl InPlace {
         let found_ns = ready_ns + self.indirection_ns;
         let writing_ns = self.writing_time.duration_ns(bytes);
         let powered_ns = self.writing.reserve(now_ns, found_ns, writing_ns);
-        let lane = self.lane(unit);
-        let moved_ns = self.move_over_channel(now_ns, powered_ns, lane, bytes);
-        let end_ns = self.lanes[lane].max(moved_ns) + self.write_ns;
-        self.lanes[lane] = end_ns;
+        let group = self.die_group(unit);
+        let moved_ns = self.move_over_channel(now_ns, powered_ns, group, bytes);
+        let end_ns = self.die_groups_free_ns[group].max(moved_ns) + self.write_ns;
+        self.die_groups_free_ns[group] = end_ns;
         end_ns
     }
 
-    fn move_over_channel(&mut self, now_ns: u64, ready_ns: u64, lane: usize, bytes: u64) -> u64 {
-        let channel = lane % self.channels.len();
+    fn move_over_channel(&mut self, now_ns: u64, ready_ns: u64, group: usize, bytes: u64) -> u64 {
+        let channel = group % self.channels.len();
         let duration_ns = self.channel_time.duration_ns(bytes);
         self.channels[channel].reserve(now_ns, ready_ns, duration_ns)
     }

@@ -8,7 +8,7 @@
 
 use std::ops::Range;
 
-use crate::profile::{MAP_UNIT_BYTES, Profile};
+use crate::profile::{MAP_UNIT_BYTES, NandProfile, Profile};
 use crate::sourced::value_or;
 
 const SECTOR_SHIFT: u32 = MAP_UNIT_BYTES.trailing_zeros();
@@ -88,10 +88,22 @@ pub(crate) fn sectors_touched(start: u64, end: u64) -> u32 {
     ((end - 1) >> SECTOR_SHIFT) as u32 - (start >> SECTOR_SHIFT) as u32 + 1
 }
 
+impl NandProfile {
+    /// As given, before it is validated, or 4 KiB.
+    fn unit_bytes(&self) -> u64 {
+        value_or(&self.indirection_unit_bytes, MAP_UNIT_BYTES)
+    }
+
+    /// The indirection unit of a valid profile.
+    pub(crate) fn map_unit(&self) -> MapUnit {
+        MapUnit::of_bytes(self.unit_bytes())
+    }
+}
+
 impl Profile {
     /// Bytes of one entry of the L2P map: writes below it, or not aligned to it, read the rest first.
     pub fn indirection_unit_bytes(&self) -> u64 {
-        value_or(&self.nand.indirection_unit_bytes, MAP_UNIT_BYTES)
+        self.nand.unit_bytes()
     }
 }
 

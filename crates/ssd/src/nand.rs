@@ -119,7 +119,7 @@ impl Nand {
         let byte_time = ByteTime::of_rate(nand.channel_bytes_per_second.value);
         let command_ns = nand.channel_command_ns.value;
         let suspend = nand.suspend.as_ref();
-        let (page, unit) = (nand.page_bytes.value, map_unit(nand));
+        let (page, unit) = (nand.page_bytes.value, nand.map_unit());
         let pages = |geometry: &SuperblockGeometry| {
             u64::from(geometry.group_units.divisor) * unit.bytes() / page.max(1)
         };
@@ -433,26 +433,21 @@ fn aged_superblocks(nand: &NandProfile, first_slc: u32) -> u32 {
 
 /// Mapping units of a page; 0 where a unit is longer.
 fn page_units(nand: &NandProfile) -> u32 {
-    (nand.page_bytes.value / map_unit(nand).bytes()) as u32
-}
-
-/// The indirection unit.
-pub fn map_unit(nand: &NandProfile) -> MapUnit {
-    MapUnit::of_bytes(value_or(&nand.indirection_unit_bytes, MAP_UNIT_BYTES))
+    (nand.page_bytes.value / nand.map_unit().bytes()) as u32
 }
 
 /// Units of a stripe, `None` where it is a sense.
 fn stripe_units(nand: &NandProfile) -> Option<u32> {
     let stripe = nand.stripe_bytes.as_ref()?;
     let sense_bytes = u64::from(nand.planes.value) * nand.page_bytes.value;
-    (stripe.value < sense_bytes).then_some((stripe.value / map_unit(nand).bytes()) as u32)
+    (stripe.value < sense_bytes).then_some((stripe.value / nand.map_unit().bytes()) as u32)
 }
 
 /// Geometries of multi-bit and SLC superblocks. In SLC mode a word line holds one page.
 pub fn geometries(nand: &NandProfile) -> (SuperblockGeometry, SuperblockGeometry) {
     let program_pages = u32::from(nand.program_pages.value);
     let sense_bytes = nand.page_bytes.value * u64::from(nand.planes.value);
-    let sense = (sense_bytes / map_unit(nand).bytes()) as u32;
+    let sense = (sense_bytes / nand.map_unit().bytes()) as u32;
     let dies = u32::from(nand.dies.value);
     let multi = SuperblockGeometry {
         superblock_units: sense * dies * nand.pages_per_block.value,

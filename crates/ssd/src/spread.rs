@@ -1,9 +1,9 @@
 //! Distribution of sense and program times.
 //!
-//! Times vary about normally around those of the page type: between word lines, which differ by layer and block in 3D flash (Y. Shim et al.,
-//! "Exploiting process similarity of 3D flash memory for high performance SSDs", MICRO 2019: word lines of a layer alike, layers not, so that
-//! programs take different numbers of pulses), and a little between reads of the same page. A word line keeps its deviation, a hash of
-//! its address and the seed. Means are those of the profile.
+//! Times vary about normally around those of the page type: between word lines, which differ by layer and block in 3D flash (Y. Shim
+//! et al., "Exploiting process similarity of 3D flash memory for high performance SSDs", MICRO 2019: word lines of a layer alike,
+//! layers not, so that programs take different numbers of pulses), and a little between reads of the same page. A word line keeps
+//! its deviation, a hash of its address and the seed. Means are those of the profile.
 //!
 //! Normal numbers are sums of four uniform ones (Irwin and Hall, 1927): exact in integers, one random word, limited to 3.46 standard
 //! deviations; rarer events belong to [`crate::retry`].
@@ -15,8 +15,9 @@ use assay_units::rng::mix;
 const SUM_SIGMA: i64 = 37_837;
 /// Twice the mean of that sum: `4 * 65535`.
 const SUM_LIMIT: i64 = 4 * 65_535;
-/// Standard deviation of sense times between word lines without `nand.read_sigma_ns`, `nand.read_jitter_ns` included, and of program times, per mille; assumed:
-/// "a few per cent". Profiles that give the former were fitted to a published p99 (P3700: 6 %) or assume a tenth.
+/// Standard deviation of sense times between word lines without `nand.read_sigma_ns`, `nand.read_jitter_ns` included, and of program
+/// times, per mille; assumed: "a few per cent". Profiles that give the former were fitted to a published p99 (P3700: 6 %) or assume a
+/// tenth.
 const WORD_LINE_PERMILLE: u64 = 40;
 /// Standard deviation between reads of the same page, per mille; assumed: a quarter of that between word lines.
 const REPEAT_PERMILLE: u64 = 10;

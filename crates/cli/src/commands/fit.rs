@@ -24,7 +24,6 @@ use crate::terminal::Output;
 const PUBLISHED: &str = "published";
 /// The profile's name with which the structure is chosen too.
 const AUTO: &str = "auto";
-const FREE_PARAMETERS: &str = "Free parameters\n";
 /// Overhead of the measuring host: free if the figures come from another host than the published ones.
 const HOST_OVERHEAD: &str = "bench.host_overhead_ns";
 
@@ -79,7 +78,7 @@ pub fn run(arguments: FitArguments, output: Output) -> anyhow::Result<CommandOut
     // The same command then starts a new fit.
     let _ = std::fs::remove_file(&state_file);
     output.show(
-        || shown(&fitted, &targets, &path, &table),
+        || shown(&fitted, &targets, "", &path, &table),
         || document(&fitted, &targets, &path, &table),
     )
 }
@@ -131,10 +130,8 @@ fn twin_of(arguments: &FitArguments, output: Output) -> anyhow::Result<CommandOu
     let table = write(&fitted, &path)?;
     output.show(
         || {
-            let mut text = shown(&fitted, &targets, &path, &table);
-            let at = text.find(FREE_PARAMETERS).unwrap_or(0);
-            text.insert_str(at, &structure_shown(&nearest, &structure));
-            text
+            let structure = structure_shown(&nearest, &structure);
+            shown(&fitted, &targets, &structure, &path, &table)
         },
         || {
             let mut out = document(&fitted, &targets, &path, &table);
@@ -308,7 +305,14 @@ fn line(text: &mut String, residual: &Residual) {
     );
 }
 
-fn shown(fitted: &FitResult, targets: &FitTargets, path: &Path, table: &Path) -> String {
+/// The result of a fit; `structure` says what was chosen before the numbers, empty where nothing was.
+fn shown(
+    fitted: &FitResult,
+    targets: &FitTargets,
+    structure: &str,
+    path: &Path,
+    table: &Path,
+) -> String {
     let mut text = String::new();
     for (role, title) in [(Role::Target, "Fitted to"), (Role::HeldOut, "Held out")] {
         let s = fitted.residuals.summary(role);
@@ -329,6 +333,7 @@ fn shown(fitted: &FitResult, targets: &FitTargets, path: &Path, table: &Path) ->
             s.met, s.count, s.median_pct, s.worst_pct
         );
     }
+    text.push_str(structure);
     parameters(&mut text, fitted);
     let next = &fitted.identification.next;
     if !next.is_empty() {
@@ -361,7 +366,7 @@ fn shown(fitted: &FitResult, targets: &FitTargets, path: &Path, table: &Path) ->
 fn parameters(text: &mut String, fitted: &FitResult) {
     // A list is one line; its numbers are `path[place]`.
     let is_of = |name: &str, path: &str| name.split('[').next() == Some(path);
-    text.push_str(FREE_PARAMETERS);
+    text.push_str("Free parameters\n");
     let (mut any_open, mut any_bound) = (false, false);
     for FittedNumber { path, from, to } in &fitted.moved {
         let mut notes = Vec::new();

@@ -68,8 +68,9 @@ pub fn run(output: Output) -> anyhow::Result<CommandOutcome> {
             let size = format_size(profile.identity.capacity_bytes.value);
             let version = nvme_version(profile).unwrap_or("SATA");
             let fidelity = match fidelity(&profile.name) {
-                // No number was fitted: hardware facts and assumptions alone.
-                None if *fitted == 0 => format!("{:>15}", "facts only"),
+                None if Profile::is_from_facts_alone(&profile.name) => {
+                    format!("{:>15}", "facts only")
+                }
                 None => format!("{:>15}", "-"),
                 Some(f) => {
                     let met = format!("{} of {}", f.met, f.count);
@@ -96,7 +97,7 @@ pub fn run(output: Output) -> anyhow::Result<CommandOutcome> {
                 "capacity_bytes": p.identity.capacity_bytes.value,
                 "simulated": true,
                 "numbers": { "published": published, "fitted": fitted, "assumed": assumed },
-                "facts_only": *fitted == 0,
+                "facts_only": Profile::is_from_facts_alone(&p.name),
                 "fidelity": fidelity(&p.name).map(super::fit::summary),
             })).collect::<Vec<_>>(),
         })

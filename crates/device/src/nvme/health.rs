@@ -168,7 +168,14 @@ pub(crate) fn open(info: &DriveInfo) -> Option<(ControllerDevice, bool)> {
 /// Current health of a controller: one log page, which drives return from memory within tens to hundreds of microseconds, and with
 /// `has_endurance` another one.
 pub(crate) fn read(port: &mut dyn AdminPort, has_endurance: bool) -> Result<Health, CommandError> {
-    let mut commands = Commands::to(port);
+    read_by(&mut Commands::to(port), has_endurance)
+}
+
+/// As [`read`], by commands.
+pub(super) fn read_by(
+    commands: &mut Commands<'_>,
+    has_endurance: bool,
+) -> Result<Health, CommandError> {
     let log = commands.smart()?;
     let endurance = has_endurance.then(|| commands.endurance()).flatten();
     Ok(Health {

@@ -9,7 +9,7 @@ use assay_nvme_spec::register::Version;
 use serde::{Deserialize, Serialize};
 
 use super::commands::Commands;
-use super::health::{Endurance, Health};
+use super::health::{Health, read_by};
 use super::registers::ControllerRegisters;
 use super::{AdminPort, CommandError};
 
@@ -203,10 +203,7 @@ pub(crate) fn probe(
 ) -> Result<Probe, CommandError> {
     let mut commands = Commands::to(port);
     let controller = commands.identify_controller()?;
-    let health = Health {
-        endurance: commands.endurance().as_ref().map(Endurance::from),
-        ..Health::from(&commands.smart()?)
-    };
+    let health = read_by(&mut commands, true)?;
     let (registers, registers_missing) = match context.registers.transpose() {
         Ok(registers) => (registers, None),
         Err(why) => (None, Some(why)),

@@ -1,7 +1,7 @@
 use super::*;
 use crate::sourced::tests::assumed;
 
-/// Two lanes of two dies, one per channel. In nanoseconds per unit: 5000 to read, 1000 on the channel, 2000 of the writing
+/// Two groups of two dies, one per channel. In nanoseconds per unit: 5000 to read, 1000 on the channel, 2000 of the writing
 /// current, 3000 to write, 100 for the lookup.
 fn media() -> InPlace {
     let profile = InPlaceProfile {
@@ -23,11 +23,11 @@ fn media() -> InPlace {
 }
 
 #[test]
-fn reads_of_one_lane_are_serialised_and_of_two_are_not() {
+fn reads_of_one_die_group_are_serialised_and_of_two_are_not() {
     let mut media = media();
     assert_eq!(media.read(0, 0, 0), 6100);
     assert_eq!(media.read(0, 0, 1), 6100);
-    assert_eq!(media.read(0, 0, 2), 12_100, "the lane of unit 0");
+    assert_eq!(media.read(0, 0, 2), 12_100, "the die group of unit 0");
     assert_eq!(media.take_energy_nj(), 30);
 }
 
@@ -57,7 +57,7 @@ fn a_partial_granule_needs_a_read_then_a_write() {
     let whole = media.write(0, 0, 4096, 0, 0);
     let part = media.write(1_000_000, 0, 512, 1_000_000, 0) - 1_000_000;
     assert_eq!(part, 6100 + 700 + whole);
-    // Writes wait for the merge engine though their lane is idle.
+    // Writes wait for the merge engine though their die group is idle.
     let first = media.write(2_000_000, 512, 1024, 2_000_000, 0);
     let second = media.write(2_000_000, 4096, 8192, 2_000_000, 0);
     assert_eq!(
