@@ -1,6 +1,6 @@
 # Build targets of assay; `make help` lists them.
 .DEFAULT_GOAL := help
-.PHONY: rtl-bench help build demo test fuzz rtl rtl-long registers check bench fidelity predictions fit clean
+.PHONY: rtl-bench help build dist licences demo test fuzz rtl rtl-long registers check bench fidelity predictions fit clean
 
 help: ## list the targets
 	@sed -nE 's/^([a-z-]+):.*## (.*)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 16
@@ -8,6 +8,14 @@ help: ## list the targets
 build: ## release build; prints the path of the binary
 	@cargo build --release -p assay-cli
 	@. scripts/lib.sh && echo "$$(target_directory)/release/assay"
+
+dist: ## packages with a static, optimised binary: tarball, Debian package, Python wheel; installs and runs each; minutes
+	@scripts/ensure-packages
+	@scripts/dist
+	@. scripts/lib.sh && scripts/test-packages "$$(target_directory)/dist-packages"
+
+licences: ## regenerate crates/cli/licences.txt, which `assay licenses` prints, after a change of dependencies
+	@scripts/licences
 
 demo: ## measure two simulated drives and a file, one HTML report; about a minute after the build
 	@cargo build --release -p assay-cli

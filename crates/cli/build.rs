@@ -1,4 +1,4 @@
-//! Tells the binary which commit it was built from, so that every run folder can say so.
+//! Tells the binary which commit it was built from, so that every run folder can say so, and for what and how it was built.
 
 use std::process::Command;
 
@@ -16,6 +16,15 @@ fn main() {
         "cargo::rustc-env=ASSAY_COMMIT={commit}{}",
         if dirty { "-dirty" } else { "" }
     );
+    let variable = |name| std::env::var(name).expect("cargo sets it");
+    println!("cargo::rustc-env=ASSAY_TARGET={}", variable("TARGET"));
+    // Of profiles that inherit from another, cargo names that one.
+    let profile = format!(
+        "{}, optimisation level {}",
+        variable("PROFILE"),
+        variable("OPT_LEVEL")
+    );
+    println!("cargo::rustc-env=ASSAY_PROFILE={profile}");
     for path in ["HEAD", "index"] {
         if let Some(path) = git(&["rev-parse", "--git-path", path]) {
             println!("cargo::rerun-if-changed={path}");

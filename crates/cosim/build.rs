@@ -1,6 +1,6 @@
 //! Makes a model of `rtl/nvs_core.sv` for each configuration: SystemVerilog to C++ (Verilator), C++ to one static library.
 //!
-//! Without `verilator`, a C++ compiler or the RTL the crate is built without models, and `CoreModel::new` says what is missing.
+//! Without the feature `model`, `verilator`, a C++ compiler or the RTL the crate is built without models, and `CoreModel::new` says what is missing.
 //! With the feature `shared-model` there is one model, w128c16, in a shared library that `rtl/check coverage` and `rtl/check
 //! cosim-mutants` exchange for others without a new build of the tests.
 //! A model is made anew when the RTL, `csrc/` or its configuration have changed, by content.
@@ -49,7 +49,9 @@ fn main() -> io::Result<()> {
         Err(missing) => ("ASSAY_COSIM_MISSING", missing),
     };
     let reason = reason.replace('\n', "; ");
-    println!("cargo:warning=built without the model of the core: {reason}");
+    if std::env::var_os("CARGO_FEATURE_MODEL").is_some() {
+        println!("cargo:warning=built without the model of the core: {reason}");
+    }
     println!("cargo:rustc-env={variable}={reason}");
     Ok(())
 }
@@ -69,6 +71,9 @@ struct Builder {
 impl Builder {
     /// The inner error: what is missing.
     fn new(out: PathBuf) -> io::Result<Result<Builder, String>> {
+        if std::env::var_os("CARGO_FEATURE_MODEL").is_none() {
+            return Ok(Err("built without the feature `model`".to_owned()));
+        }
         let here = PathBuf::from(std::env::var_os("CARGO_MANIFEST_DIR").expect("cargo sets it"));
         let (rtl, csrc) = (here.join("../../rtl"), here.join("csrc"));
         if !rtl.join("nvs_core.sv").exists() {

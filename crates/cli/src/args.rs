@@ -38,9 +38,36 @@ First steps:
 A drive is written only if --destroy names it, and never while it is in use.
 Exit status: 0 done, 1 the drive or its data failed, 2 usage, 3 refused for safety, 4 I/O error, 130 interrupted by the user.";
 
+/// How the C library is linked.
+#[cfg(target_feature = "crt-static")]
+macro_rules! linkage {
+    () => {
+        "static: needs no shared library"
+    };
+}
+#[cfg(not(target_feature = "crt-static"))]
+macro_rules! linkage {
+    () => {
+        "dynamic: needs the system's C library"
+    };
+}
+
+/// `assay --version`; `assay -V` is its first line.
+const VERSION: &str = concat!(
+    env!("CARGO_PKG_VERSION"),
+    "\ncommit:  ",
+    env!("ASSAY_COMMIT"),
+    "\ntarget:  ",
+    env!("ASSAY_TARGET"),
+    "\nlinkage: ",
+    linkage!(),
+    "\nprofile: ",
+    env!("ASSAY_PROFILE"),
+);
+
 /// Measures SSDs, real and simulated.
 #[derive(Debug, Parser)]
-#[command(name = "assay", version, styles = STYLES, after_help = AFTER, max_term_width = 110, disable_help_subcommand = true)]
+#[command(name = "assay", version, long_version = VERSION, styles = STYLES, after_help = AFTER, max_term_width = 110, disable_help_subcommand = true)]
 pub struct Arguments {
     /// The command.
     #[command(subcommand)]
@@ -98,6 +125,10 @@ Run one with `assay run SUITE DRIVE`; write your own as a TOML file (docs/suites
     Serve(serve::ServeArguments),
     /// Print shell completions.
     Completions(CompletionsArguments),
+    /// Print a manual page (roff), or write all of them.
+    Man(ManArguments),
+    /// Print the licences of everything in this binary.
+    Licenses,
 }
 
 #[derive(Debug, Args)]
@@ -357,4 +388,18 @@ Examples:
 pub struct CompletionsArguments {
     /// bash, zsh, fish, elvish, powershell.
     pub shell: clap_complete::Shell,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  assay man job | man -l -
+  assay man --out ~/.local/share/man/man1")]
+pub struct ManArguments {
+    /// The command [default: the page of assay itself]
+    #[arg(value_name = "COMMAND")]
+    pub command: Option<String>,
+    /// Write the pages of all commands into this folder.
+    #[arg(long = "out", value_name = "FOLDER", conflicts_with = "command")]
+    pub output: Option<PathBuf>,
 }

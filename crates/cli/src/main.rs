@@ -42,6 +42,8 @@ fn main() -> ExitCode {
         Command::Purge(purge) => commands::purge::run(purge, output),
         Command::Serve(serve) => commands::serve::run(&serve, output),
         Command::Completions(completions) => commands::completions::run(completions.shell, output),
+        Command::Man(man) => commands::man::run(&man, output),
+        Command::Licenses => commands::licenses::run(output),
     };
     exit::status(outcome, output)
 }

@@ -1,0 +1,106 @@
+"""A run folder as tables."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import tempfile
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from . import _journal
+from ._binary import find_binary
+from ._histogram import Histogram
+from ._units import to_pandas, with_units
+
+if TYPE_CHECKING:
+    import pandas
+    import pyarrow
+
+TABLES = ("cells", "intervals", "telemetry", "host")
+
+
+@dataclass
+class Run:
+    """A run folder: its manifest, and tables of what was measured (`pyarrow.Table`, units in the metadata of fields)."""
+
+    folder: Path
+    manifest: dict[str, Any]
+    """The plan: suite, drives, cells, parameters, build; keys in docs/run-folder.md."""
+    cells: pyarrow.Table
+    """One row per cell and drive: workload, rates, latencies."""
+    intervals: pyarrow.Table
+    """One row per interval, drive and operation."""
+    telemetry: pyarrow.Table
+    """One row per reading of a drive's sensors."""
+    host: pyarrow.Table
+    """One row per cell and interval: processor time of the host."""
+    _sums: dict[_journal.Key, Histogram] = field(repr=False)
+
+    @property
+    def simulated(self) -> bool:
+        """Is any of the drives simulated?"""
+        return any(drive["simulated"] for drive in self.manifest["drives"])
+
+    @cached_property
+    def histograms(self) -> pyarrow.Table:
+        """One row per occupied bucket of each cell's raw histogram; `low_ns` and `high_ns` are inclusive."""
+        import pyarrow as pa
+
+        labels = [drive["label"] for drive in self.manifest["drives"]]
+        rows = [
+            (cell, drive, labels[drive], op, measure, low, high, count)
+            for (cell, drive, op, measure), histogram in self._sums.items()
+            for low, high, count in histogram.rows()
+        ]
+        text, number = pa.string(), pa.uint64()
+        columns = {
+            "cell": text, "drive": number, "drive_label": text, "op": text, "measure": text,
+            "low_ns": number, "high_ns": number, "count": number,
+        }  # fmt: skip
+        values = zip(*rows) if rows else [[] for _ in columns]
+        arrays = [pa.array(list(column), kind) for column, kind in zip(values, columns.values())]
+        return with_units(pa.table(arrays, names=list(columns)))
+
+    def histogram(self, cell: str, drive: int | None = None, op: str | None = None, measure: str = "latency") -> Histogram:
+        """The raw histogram of a cell: of one drive (index in the manifest) or of all, of `read`, `write` or both.
+
+        `measure` is `latency`, or `service` in open-loop jobs. Raises `KeyError` if the cell has none.
+        """
+        chosen = [
+            histogram
+            for key, histogram in self._sums.items()
+            if key[0] == cell and drive in (None, key[1]) and op in (None, key[2]) and key[3] == measure
+        ]
+        if not chosen:
+            raise KeyError(f"no {measure} histogram of cell {cell!r}, drive {drive}, operation {op}")
+        total = Histogram()
+        for histogram in chosen:
+            total.merge(histogram)
+        return total
+
+    def to_pandas(self) -> dict[str, pandas.DataFrame]:
+        """All tables as data frames, with the units in `frame.attrs["units"]`; needs pandas."""
+        return {name: to_pandas(getattr(self, name)) for name in (*TABLES, "histograms")}
+
+
+def load(folder: str | os.PathLike[str], *, binary: str | None = None) -> Run:
+    """Read a run folder. `binary` is the `assay` command that exports the tables; by default the installed one.
+
+    Raises `FileNotFoundError` if the folder is no run folder, `RuntimeError` with assay's message if it cannot be read, and
+    `ModuleNotFoundError` without pyarrow (`pip install assay[data]`).
+    """
+    import pyarrow.parquet
+
+    folder = Path(folder)
+    manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
+    with tempfile.TemporaryDirectory(prefix="assay-") as scratch:
+        command = [binary or find_binary(), "export", str(folder), "--format", "parquet", "-o", scratch]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        if done.returncode:
+            raise RuntimeError(f"{' '.join(command)}: {done.stderr.strip()}")
+        tables = {name: with_units(pyarrow.parquet.read_table(Path(scratch) / f"{name}.parquet")) for name in TABLES}
+    return Run(folder, manifest, **tables, _sums=_journal.histograms(folder / "journal.log"))

@@ -1,0 +1,65 @@
+"""Units of columns, by the endings of their names (the unit is last in every name of assay's tables)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import pandas
+    import pyarrow
+
+# Endings, the longest that fits decides. "1" is a number without a unit, "" a column that is no number.
+_ENDINGS = {
+    "_ns": "ns",
+    "_us": "us",
+    "_ms": "ms",
+    "_s": "s",
+    "_bytes": "B",
+    "bytes": "B",
+    "_bytes_read": "B",
+    "_bytes_written": "B",
+    "_mib_per_s": "MiB/s",
+    "mib_per_s": "MiB/s",
+    "_per_s": "1/s",
+    "iops": "1/s",
+    "_pct": "%",
+    "_c": "degC",
+    "_mw": "mW",
+    "_w": "W",
+}
+
+
+def unit_of(column: str) -> str:
+    """The unit of a column: `ns`, `B`, `MiB/s`, `1/s`, `%`, `degC`, `mW`, ...; `1` for counts, indices and texts.
+
+    >>> unit_of("read_latency_p99_ns"), unit_of("read_mib_per_s"), unit_of("iodepth")
+    ('ns', 'MiB/s', '1')
+    """
+    fitting = [ending for ending in _ENDINGS if column.endswith(ending)]
+    return _ENDINGS[max(fitting, key=len)] if fitting else "1"
+
+
+def with_units(table: pyarrow.Table) -> pyarrow.Table:
+    """The table with a unit in the metadata of each field that is a number."""
+    import pyarrow as pa
+
+    fields = [
+        field.with_metadata({"unit": unit_of(field.name)})
+        if pa.types.is_integer(field.type) or pa.types.is_floating(field.type)
+        else field
+        for field in table.schema
+    ]
+    return table.cast(pa.schema(fields, metadata=table.schema.metadata))
+
+
+def units(table: pyarrow.Table) -> dict[str, str]:
+    """Columns that are numbers, and their units."""
+    found = {field.name: (field.metadata or {}).get(b"unit") for field in table.schema}
+    return {name: unit.decode() for name, unit in found.items() if unit is not None}
+
+
+def to_pandas(table: pyarrow.Table) -> pandas.DataFrame:
+    """The table as a data frame, with the units in `frame.attrs["units"]`; needs pandas."""
+    frame = table.to_pandas()
+    frame.attrs["units"] = units(table)
+    return frame
