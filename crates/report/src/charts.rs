@@ -153,19 +153,19 @@ pub fn is_apart(section: &Section<'_>) -> bool {
     section.drives.len() > 1 && (2..=MAX_APART).contains(&section.columns.len())
 }
 
-/// Colour and line style of a point's series: drives differ by both where only drives are compared, else by colour, and
-/// columns by style; with a single drive, columns differ by both.
-pub fn style(section: &Section<'_>, point: &Point<'_>) -> (String, usize) {
+/// Colour and line style of a point's series: drives differ by both where only drives are compared (a single column, or
+/// columns `apart`), else by colour, and columns by style; with a single drive, columns differ by both.
+pub fn style(section: &Section<'_>, point: &Point<'_>, apart: bool) -> (String, usize) {
     match section.drives.len() {
         0 | 1 => (colour(point.drive + point.column), point.column),
-        _ if section.columns.len() == 1 || is_apart(section) => (colour(point.drive), point.drive),
+        _ if apart || section.columns.len() == 1 => (colour(point.drive), point.drive),
         _ => (colour(point.drive), point.column),
     }
 }
 
 /// Name of a point's series: drive, and column where there are several in a chart.
-pub fn series_name(section: &Section<'_>, point: &Point<'_>) -> String {
-    if is_apart(section) {
+pub fn series_name(section: &Section<'_>, point: &Point<'_>, apart: bool) -> String {
+    if apart {
         return point.chart_name();
     }
     joined(

@@ -21,8 +21,8 @@ pub fn charts(section: &Section<'_>) -> Vec<Chart> {
     let mut data = Vec::new();
     let mut few = false;
     for points in section.series() {
-        let (colour, column) = style(section, points[0]);
-        let name = series_name(section, points[0]);
+        let (colour, column) = style(section, points[0], false);
+        let name = series_name(section, points[0], false);
         let knee = index(&points);
         for (axis, unit, figure) in figures {
             let position = |p: &Point<'_>| Some((section.rows[p.row].number?, figure(p)?));

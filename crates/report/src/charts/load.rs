@@ -62,8 +62,8 @@ fn view(
     let mut data = Vec::new();
     for loads in all {
         let first = loads[0].point;
-        let (colour, column) = style(section, first);
-        let name = series_name(section, first);
+        let (colour, column) = style(section, first, false);
+        let name = series_name(section, first, false);
         let position = |o: &LoadResult<'_, '_>| (across(o), of(&o.latency) / 1e3);
         // Dotted lines are service times.
         let style = if column == 0 { 0 } else { column + 2 };

@@ -98,8 +98,8 @@ fn view(section: &Section<'_>, row: usize, columns: Range<usize>) -> Option<Char
                 continue;
             };
             most_nines = most_nines.max(*nines);
-            let (colour, column) = style(section, point);
-            let name = series_name(section, point);
+            let (colour, column) = style(section, point, is_apart(section));
+            let name = series_name(section, point, is_apart(section));
             let several = drive.distributions.len() > 1;
             let operation = if several { op.name() } else { "" };
             let trace = Trace {

@@ -79,10 +79,13 @@ fn lines(section: &Section<'_>, metric: ResultMetric, column: Option<usize>) -> 
             if points_drawn.is_empty() {
                 continue;
             }
-            let (colour, style) = style(section, points[0]);
+            let (colour, style) = style(section, points[0], column.is_some());
             let style = style * selections.len() + n;
             let trace = Trace {
-                name: format!("{}{suffix}", series_name(section, points[0])),
+                name: format!(
+                    "{}{suffix}",
+                    series_name(section, points[0], column.is_some())
+                ),
                 points: points_drawn,
                 mode: "lines+markers",
                 colour,

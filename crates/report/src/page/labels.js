@@ -25,7 +25,7 @@ const assayLabels = (() => {
   const room = (view, width, size) => {
     if (width < NARROW_PX) return 0;
     const longest = Math.max(0, ...[...labelled(view).keys()].map(name => plain(name).length));
-    return Math.min(WIDEST_PX, longest * size * 0.53);
+    return Math.min(WIDEST_PX, longest * size * 0.57);
   };
 
   // Places the names over a drawing, and removes those of an earlier one.
