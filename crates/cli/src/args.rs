@@ -251,6 +251,7 @@ pub struct JobArguments {
 Examples:
   assay report assay-runs/20261121T120000Z-quick-1a2b
   assay report old-drive new-drive -o both.html
+  assay report old-drive new-drive -o both.html --summary
 
 Several runs give one page with their drives side by side. The page is self-contained and works offline.")]
 pub struct ReportArguments {
@@ -260,6 +261,9 @@ pub struct ReportArguments {
     /// The page to write.
     #[arg(short, long, value_name = "FILE", default_value = "report.html")]
     pub output: PathBuf,
+    /// Also write its scoreboard, as a picture (-summary.svg) and as a Markdown table (-summary.md) beside the page.
+    #[arg(long)]
+    pub summary: bool,
 }
 
 #[derive(Debug, Args)]

@@ -1,5 +1,8 @@
 //! `assay report RUN...`.
 
+use std::path::{Path, PathBuf};
+
+use assay_report::{html, summary};
 use serde_json::json;
 
 use crate::args::ReportArguments;
@@ -8,12 +11,35 @@ use crate::terminal::Output;
 
 pub fn run(arguments: &ReportArguments, output: Output) -> anyhow::Result<CommandOutcome> {
     let runs = super::open_runs(&arguments.runs, output)?;
-    let page = assay_report::html::render(&runs)?;
-    super::check_replaceable(&arguments.output, "<!doctype html")?;
-    super::write_atomically(&arguments.output, &page)?;
-    let path = std::fs::canonicalize(&arguments.output).unwrap_or(arguments.output.clone());
+    let page = html::render(&runs)?;
+    let mut files = vec![(arguments.output.clone(), page, "<!doctype html")];
+    if arguments.summary {
+        let named = |extension: &str| beside(&arguments.output, extension);
+        files.push((named("svg"), summary::card(&runs)?, summary::CARD_HEAD));
+        files.push((
+            named("md"),
+            summary::markdown(&runs)?,
+            summary::MARKDOWN_HEAD,
+        ));
+    }
+    for (path, _, head) in &files {
+        super::check_replaceable(path, head)?;
+    }
+    for (path, text, _) in &files {
+        super::write_atomically(path, text)?;
+    }
+    let absolute = |(path, ..): &(PathBuf, String, &str)| {
+        std::fs::canonicalize(path).unwrap_or_else(|_| path.clone())
+    };
+    let paths: Vec<PathBuf> = files.iter().map(absolute).collect();
     output.show(
-        || format!("{}\n", path.display()),
-        || json!({ "report": path, "bytes": page.len(), "runs": arguments.runs }),
+        || paths.iter().map(|path| format!("{}\n", path.display())).collect(),
+        || json!({ "report": paths[0], "bytes": files[0].1.len(), "runs": arguments.runs, "summary": paths[1..] }),
     )
+}
+
+/// `both-summary.svg` beside `both.html`.
+fn beside(page: &Path, extension: &str) -> PathBuf {
+    let stem = page.file_stem().unwrap_or_default().to_string_lossy();
+    page.with_file_name(format!("{stem}-summary.{extension}"))
 }

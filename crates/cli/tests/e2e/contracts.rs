@@ -141,6 +141,10 @@ fn every_command_gives_one_json_document_and_nothing_else_on_stdout() {
             &["suite", "runs"],
         ),
         ("report run job -o page.html", &["report"]),
+        (
+            "report run job -o both.html --summary",
+            &["report", "summary"],
+        ),
         ("compare run job", &["compared"]),
         ("export run --format csv -o csv", &["format", "files"]),
         (
