@@ -8,7 +8,6 @@ const CEILING: &str = "cost fitted as time that occupies a core, which caps the 
 const CORES: &str = "fitted with costs that add up as on fewer cores: refit with costs that occupy and costs that do not";
 const PIECES: &str = "a page of 16 KiB counts as four pieces with a cost each: refit with a cost per piece of a whole page";
 const GEOMETRY: &str = "geometry chosen for the fit of random reads: refit with that of its class";
-const SAVING: &str = "fitted to small reads: refit without it";
 const PROGRAM: &str = "fitted to sequential writes with the planes and pages above, or a cache: refit with those of its class";
 const PLANES: &str = "program, fold and cache times are those of two planes: refit with four";
 const CACHE: &str = "includes the part of the cache that the drive takes from free user space";
@@ -20,7 +19,6 @@ const PARTS: &str =
 const KNOWN: &[(&str, &str, &str)] = &[
     ("intel-600p", "firmware.read_command_ns", CEILING),
     ("samsung-960-evo", "firmware.read_command_ns", CEILING),
-    ("toshiba-rd400", "firmware.read_command_ns", CEILING),
     ("plextor-m8pe-y", "firmware.read_command_ns", CEILING),
     ("plextor-m8pe-gn", "firmware.read_command_ns", CEILING),
     ("plextor-m8pe-g", "firmware.write_command_ns", CEILING),
@@ -29,13 +27,9 @@ const KNOWN: &[(&str, &str, &str)] = &[
     ("intel-600p", "firmware.cores", CORES),
     ("samsung-960-evo", "firmware.cores", CORES),
     ("samsung-960-evo", "nand.page_bytes", PIECES),
-    ("toshiba-rd400", "nand.planes", GEOMETRY),
-    ("toshiba-rd400", "nand.page_bytes", GEOMETRY),
     ("intel-p3700", "nand.channels", GEOMETRY),
     ("intel-p3700", "nand.planes", GEOMETRY),
-    ("toshiba-rd400", "nand.partial_read_saving_ns", SAVING),
     ("samsung-960-evo", "nand.program_ns", PROGRAM),
-    ("toshiba-rd400", "nand.program_ns", PROGRAM),
     ("intel-600p", "nand.planes", PLANES),
     ("crucial-mx300", "nand.planes", PLANES),
     ("samsung-960-evo", "nand.blocks_per_plane", CACHE),

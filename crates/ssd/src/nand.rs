@@ -11,6 +11,11 @@
 //! read-ahead where stripes are shorter than a page: over a window of many rows the stripes of a page are read with one sense,
 //! which is counted as if they lay side by side.
 //!
+//! With `single_plane_bytes`, the host's reads sense one plane of a die after the other: a multi-plane read needs pages of the same address
+//! (ELETT-SMP, SETMP), and firmware that reads page by page what the host asks for, and all planes together when it reads ahead, need not
+//! look for them. Consecutive parts of that length lie on the planes in turn; a part's sense reads that part alone. That the RD400 and the
+//! SM951 do so is inferred from their rates (`profiles/`). Keys: docs/sources.md.
+//!
 //! # Timing
 //! A read occupies its die (with [`crate::planes`], its planes) for the page type's read time (and, without a cache register, until its data has left); the
 //! transfer takes the first gap of the channel. A program transfers page by page, then occupies the die. An erase
@@ -81,6 +86,8 @@ pub struct Nand {
     unit: MapUnit,
     /// Units of a stripe, where that is not a sense.
     stripe_units: Option<FastDiv>,
+    /// Units of one plane that a host's read senses at a time, where that is not all planes.
+    plane_units: Option<FastDiv>,
     /// Read-ahead takes the stripes of a page with one sense.
     pub reads_ahead_whole: bool,
     page_types: FastDiv,
@@ -134,6 +141,8 @@ impl Nand {
             page_sectors: (page / MAP_UNIT_BYTES) as u32,
             unit,
             stripe_units: stripe_units(nand).map(FastDiv::new),
+            plane_units: (nand.single_plane_bytes.as_ref())
+                .map(|bytes| FastDiv::new((bytes.value / unit.bytes()) as u32)),
             reads_ahead_whole: (nand.stripe_bytes.as_ref())
                 .is_some_and(|stripe| stripe.value < nand.page_bytes.value),
             page_types: FastDiv::new(nand.read_ns.value.len() as u32),
@@ -197,8 +206,7 @@ impl Nand {
     /// How many of the units from `physical` on, at most `limit`, one sense delivers.
     #[inline]
     pub fn units_in_sense(&self, physical: u32, limit: u32) -> u32 {
-        let units = self.stripe_units;
-        self.units_within(physical, limit, units)
+        self.units_within(physical, limit, self.plane_units.or(self.stripe_units))
     }
 
     /// As [`Nand::units_in_sense`], for read-ahead.

@@ -230,6 +230,9 @@ pub struct NandProfile {
     pub page_bytes: Sourced<u64>,
     /// Consecutive bytes on one die before the next die follows, a divisor of a page of all planes, see [`crate::nand`]. Absent: that.
     pub stripe_bytes: Option<Sourced<u64>>,
+    /// Consecutive bytes on one plane, where the host's reads sense one plane after the other, see [`crate::nand`]: a page, or a divisor of
+    /// one that is no less than a stripe divided by the planes. Absent: one sense reads all planes.
+    pub single_plane_bytes: Option<Sourced<u64>>,
     /// Bytes of an entry of the L2P map (indirection unit): 4, 8, 16, 32 or 64 KiB, see [`crate::map_unit`]. Absent: 4 KiB.
     pub indirection_unit_bytes: Option<Sourced<u64>>,
     /// Pages per block.

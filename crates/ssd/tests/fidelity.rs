@@ -22,9 +22,9 @@ struct Reached {
 const REACHED: [Reached; 7] = [
     Reached {
         name: "samsung-951",
-        random_median: 2.5,
-        random_worst: 9.0,
-        sequential_worst: 5.0,
+        random_median: 2.0,
+        random_worst: 5.0,
+        sequential_worst: 2.0,
     },
     Reached {
         name: "intel-600p",
@@ -41,9 +41,9 @@ const REACHED: [Reached; 7] = [
     },
     Reached {
         name: "toshiba-rd400",
-        random_median: 3.0,
-        random_worst: 9.0,
-        sequential_worst: 5.0,
+        random_median: 2.5,
+        random_worst: 6.0,
+        sequential_worst: 2.0,
     },
     Reached {
         name: "wd-black",
@@ -53,9 +53,9 @@ const REACHED: [Reached; 7] = [
     },
     Reached {
         name: "mydigitalssd-bpx",
-        random_median: 2.0,
-        random_worst: 10.5,
-        sequential_worst: 10.0,
+        random_median: 2.5,
+        random_worst: 6.0,
+        sequential_worst: 5.0,
     },
     Reached {
         name: "plextor-m8pe-g",

@@ -1,4 +1,4 @@
-//! Reads that a controller works on at a time; PRP lists; read-ahead over stripes shorter than a page.
+//! Reads that a controller works on at a time; PRP lists; planes that read one after the other; read-ahead over stripes shorter than a page.
 
 mod common;
 
@@ -21,6 +21,7 @@ fn number<T>(profile: &Profile, value: T) -> Sourced<T> {
 fn plain() -> Profile {
     let mut profile = Profile::builtin("samsung-951").expect("a built-in profile");
     profile.data_path.read_cache = None;
+    profile.nand.single_plane_bytes = None;
     profile
 }
 
@@ -178,4 +179,44 @@ fn read_ahead_takes_the_stripes_of_a_page_with_one_sense() {
         (0.9 * bound..1.02 * bound).contains(&random),
         "{random} {bound}"
     );
+}
+
+/// Two planes of 16 KiB, a mapping unit on each in turn; sense times do not vary.
+fn with_planes(single: Option<u64>) -> Profile {
+    let mut profile = plain();
+    let nand = &mut profile.nand;
+    (nand.planes.value, nand.page_bytes.value) = (2, 16_384);
+    nand.read_ns.value = vec![50_000, 50_000];
+    nand.read_jitter_ns.value = 0;
+    nand.single_plane_bytes = None;
+    let number = |bytes| number(&plain(), bytes);
+    profile.nand.read_sigma_ns = Some(number(0));
+    profile.nand.stripe_bytes = Some(number(8192));
+    profile.nand.single_plane_bytes = single.map(number);
+    profile
+}
+
+#[test]
+fn planes_of_a_die_read_one_after_the_other() {
+    let more = |single| {
+        let latency = |len| latency_ns(&with_planes(single), len);
+        [
+            latency(8192) - latency(4096),
+            latency(16_384) - latency(8192),
+        ]
+    };
+    let [transfer_ns, die_ns] = more(None);
+    let [sense_ns, dies_ns] = more(Some(4096));
+    // The second sense begins when the first one ends, and its transfer is that of a read of 4 KiB.
+    assert_eq!(sense_ns, 50_000);
+    assert!(transfer_ns < 30_000, "{transfer_ns}");
+    // Two dies work at the same time.
+    assert!(die_ns < 30_000 && dies_ns < 30_000, "{die_ns} {dies_ns}");
+}
+
+#[test]
+fn read_ahead_senses_all_planes() {
+    let rate = |single| rate(&with_planes(single), job(false, 1, 65_536), 4_000);
+    let (one, all) = (rate(Some(4096)), rate(None));
+    assert!((one / all - 1.0).abs() < 0.02, "{one} {all}");
 }

@@ -149,6 +149,13 @@ impl Profile {
                 stripe >= unit && stripe.is_multiple_of(unit)
                     && (u64::from(nand.planes.value) * page).is_multiple_of(stripe)
             }) => "nand.stripe_bytes must be a multiple of 4096 (of nand.indirection_unit_bytes, where given) that divides a page of all planes";
+            nand.single_plane_bytes.is_none() || nand.independent_plane_reads.as_ref().is_none_or(|reads| !reads.value)
+                => "nand.single_plane_bytes and nand.independent_plane_reads exclude each other";
+            absent_or(&nand.single_plane_bytes, |&bytes| {
+                let stripe = nand.stripe_bytes.as_ref().map_or(u64::from(nand.planes.value) * page, |stripe| stripe.value);
+                bytes >= unit && bytes.is_multiple_of(unit) && page.is_multiple_of(bytes) && stripe.is_multiple_of(bytes)
+                    && (bytes == page || stripe <= bytes * u64::from(nand.planes.value))
+            }) => "nand.single_plane_bytes must be nand.page_bytes, or a divisor of it and of a stripe that is not below the stripe divided by the planes, in mapping units";
             (1..=4).contains(&program_pages) && (1..=1 << 14).contains(&pages) && pages.is_multiple_of(program_pages)
                 => "nand.pages_per_block must be a multiple of nand.program_pages (1 to 4), at most 16384";
             !nand.read_ns.value.is_empty() && !nand.program_ns.value.is_empty()

@@ -60,3 +60,29 @@ fn numbers_beyond_the_arithmetic_are_refused() {
         assert!(error.contains(reason), "{error}");
     }
 }
+
+/// A part of a plane that a host's read senses: a stripe has at most one on each plane, so that a sense reads all that is asked of its page.
+#[test]
+fn a_part_of_a_plane_divides_page_and_stripe() {
+    // Two planes of 16 KiB; a stripe has 4 KiB of each.
+    let text = Profile::builtin_text("toshiba-rd400").unwrap();
+    for (stripe_bytes, single_bytes, valid) in [
+        (8192, 4096, true),
+        (8192, 8192, true),
+        (32_768, 16_384, true),
+        (16_384, 4096, false),
+        (8192, 16_384, false),
+        (8192, 2048, false),
+        (16_384, 12_288, false),
+        (32_768, 32_768, false),
+    ] {
+        let mut table: toml::Table = toml::from_str(text).unwrap();
+        table["nand"]["stripe_bytes"]["value"] = toml::Value::Integer(stripe_bytes);
+        table["nand"]["single_plane_bytes"]["value"] = toml::Value::Integer(single_bytes);
+        assert_eq!(
+            Profile::from_table(table).is_ok(),
+            valid,
+            "{stripe_bytes} {single_bytes}"
+        );
+    }
+}
