@@ -9,6 +9,7 @@ fn small() -> NandProfile {
     nand.planes.value = 2;
     nand.page_bytes.value = 16384;
     nand.pages_per_block.value = 4;
+    nand.single_plane_bytes = None;
     nand.program_pages.value = 1;
     nand.read_ns.value = vec![50_000, 70_000];
     nand.read_jitter_ns.value = 0;
