@@ -1,5 +1,6 @@
 //! Command-line arguments as typed. Each command converts its own into a plan; lower crates do not see them.
 
+mod fio;
 mod job;
 pub mod serve;
 pub mod stream;
@@ -13,6 +14,7 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand};
 
 use crate::terminal::Output;
+use fio::FioArguments;
 use job::WorkloadArguments;
 
 const STYLES: Styles = Styles::styled()
@@ -67,7 +69,7 @@ const VERSION: &str = concat!(
 
 /// Measures SSDs, real and simulated.
 #[derive(Debug, Parser)]
-#[command(name = "assay", version, long_version = VERSION, styles = STYLES, after_help = AFTER, max_term_width = 110, disable_help_subcommand = true)]
+#[command(name = "assay", version, long_version = VERSION, styles = STYLES, after_help = AFTER, max_term_width = 110)]
 pub struct Arguments {
     /// The command.
     #[command(subcommand)]
@@ -129,6 +131,8 @@ Run one with `assay run SUITE DRIVE`; write your own as a TOML file (docs/suites
     Man(ManArguments),
     /// Print the licences of everything in this binary.
     Licenses,
+    /// Print the version.
+    Version,
 }
 
 #[derive(Debug, Args)]
@@ -232,9 +236,12 @@ Options are spelled as fio spells them; sizes (4k, 16g) are powers of 1024, dura
 Without --runtime or --io_size the job makes one pass over the area.")]
 pub struct JobArguments {
     /// The drive.
-    pub drive: String,
+    #[arg(required_unless_present = "filename", conflicts_with = "filename")]
+    pub drive: Option<String>,
     #[command(flatten)]
     pub workload: WorkloadArguments,
+    #[command(flatten)]
+    pub fio: FioArguments,
     /// Allow overwriting this drive: its serial (or a file's name).
     #[arg(long, value_name = "SERIAL", help_heading = "Safety and output")]
     pub destroy: Vec<String>,
@@ -271,20 +278,30 @@ pub struct ReportArguments {
 Examples:
   assay compare before after
   assay compare drive-a drive-b drive-c --json
+  assay compare before after --details       the answer for every workload
 
 Runs of the same drive are pooled; the first drive is the baseline. Runs of only one drive are compared with each other.
-Each metric is reported as faster, slower, same or can't tell, with its confidence interval (docs/statistics.md).")]
+Only workloads that both have are compared; each metric is reported as faster, slower, same or can't tell, with its confidence interval
+(docs/statistics.md).")]
 pub struct CompareArguments {
     /// Run folders.
     #[arg(required = true, value_name = "RUN")]
     pub runs: Vec<PathBuf>,
+    /// Show every workload that the drives have in common, not only the summary of each pair.
+    #[arg(long)]
+    pub details: bool,
 }
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
   assay verdict bandwidth-run consistency-run
-  assay verdict bandwidth-run --policy mine.toml")]
+  assay verdict bandwidth-run --policy mine.toml
+  assay verdict run-of-seven-drives --against drives         each drive against the best of them
+  assay verdict quick-run --against datasheet                a simulated drive against its model's data sheet
+  assay verdict quick-run --against datasheet --datasheet mine.toml
+
+The limits of a policy are opinions about the drives of one year; --against compares with other drives or with the data sheet instead.")]
 pub struct VerdictArguments {
     /// Run folders.
     #[arg(required = true, value_name = "RUN")]
@@ -292,6 +309,12 @@ pub struct VerdictArguments {
     /// Verdict rules, a TOML file like policies/client.toml [default: that file].
     #[arg(long, value_name = "FILE")]
     pub policy: Option<PathBuf>,
+    /// What rates and latencies are compared with: the policy's limits, the best of the drives given, or each drive's data sheet.
+    #[arg(long, value_name = "REFERENCE", default_value = "limits", value_parser = ["limits", "drives", "datasheet"])]
+    pub against: String,
+    /// Data sheets of drives: a TOML file of [[facts]] as in policies/client.toml, with `rated = { random_read_iops = 300000 }`.
+    #[arg(long, value_name = "FILE")]
+    pub datasheet: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]

@@ -1,18 +1,30 @@
-//! Progress bars on stderr with the estimated time left; hidden if stderr is no terminal.
+//! Progress on stderr with the estimated time left: a bar on a terminal, lines elsewhere.
 
+use std::io::Write;
 use std::path::Path;
 use std::time::Duration;
 
 use assay_io::Nanos;
+use assay_io::clock::Clock;
+use assay_report::figure;
 use assay_store::model::{CellPlan, CellResult, Warning};
 use assay_suite::execute::{IntervalWork, Progress};
 use assay_suite::expand::{Cell, RunPlan};
 use assay_units::rate;
-use assay_units::text::format_size;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-use crate::terminal::Output;
+use crate::terminal::{Output, simulated_mark};
 
+mod eta;
+mod heartbeat;
+
+use eta::{Eta, clock_text};
+use heartbeat::{Heartbeat, PERIOD};
+
+/// On a terminal of fewer columns the bar itself is left out.
+const WIDE_COLUMNS: usize = 100;
+/// Rates of shorter intervals are not shown.
+const LEAST_SHOWN: Nanos = Nanos::from_millis(50);
 /// Assumed rate of cells without a runtime, bytes per second.
 const ASSUMED_BYTES_PER_S: u64 = 500 << 20;
 
@@ -22,7 +34,10 @@ pub fn bar(output: Output, steps: u64) -> ProgressBar {
     if !output.shows_progress() {
         bar.set_draw_target(ProgressDrawTarget::hidden());
     }
-    let template = "{elapsed_precise} [{bar:28}] {percent:>3} %  {eta:>6} left  {wide_msg}";
+    let template = match output.progress_columns() < WIDE_COLUMNS {
+        false => "{elapsed_precise} [{bar:28}] {percent:>3} %  {eta:>6} left  {wide_msg}",
+        true => "{percent:>3} %  {eta:>6} left  {wide_msg}",
+    };
     if let Ok(style) = ProgressStyle::with_template(template) {
         bar.set_style(style.progress_chars("=> "));
     }
@@ -39,14 +54,21 @@ pub fn spinner(output: Output) -> ProgressBar {
     bar
 }
 
+/// Time left, share done, and the current cell with its rates; without a terminal, a line per finished cell and a heartbeat.
 pub struct RunProgress {
     pub bar: ProgressBar,
     /// Expected duration of each cell, milliseconds.
     weights_ms: Vec<u64>,
+    ids: Vec<String>,
     /// Of the cells passed.
     done_ms: u64,
     current: usize,
     simulated: Vec<bool>,
+    clock: Clock,
+    began: Nanos,
+    eta: Eta,
+    narrow: bool,
+    heartbeat: Option<Heartbeat>,
 }
 
 fn weight_ms(cell: &Cell) -> u64 {
@@ -61,20 +83,90 @@ fn weight_ms(cell: &Cell) -> u64 {
     (span.0 / 1_000_000).max(1)
 }
 
+/// Rates as in tables: `258,838 IOPS, 1,011 MiB/s`.
+fn rates(iops: f64, mib_per_s: f64) -> String {
+    format!("{} IOPS, {} MiB/s", figure(iops), figure(mib_per_s))
+}
+
 impl RunProgress {
     /// The bar of a plan; prints the run folder.
     pub fn new(output: Output, plan: &RunPlan, folder: &Path) -> RunProgress {
         let weights_ms: Vec<u64> = plan.cells.iter().map(weight_ms).collect();
         let bar = bar(output, weights_ms.iter().sum());
+        let narrow = output.progress_columns() < WIDE_COLUMNS;
+        let template = match narrow {
+            false => "{elapsed_precise} [{bar:28}] {percent:>3} %  {prefix} left  {wide_msg}",
+            true => "{percent:>3} %  {prefix} left  {wide_msg}",
+        };
+        if let Ok(style) = ProgressStyle::with_template(template) {
+            bar.set_style(style.progress_chars("=> "));
+        }
         bar.println(format!("writing to {}", folder.display()));
         let engines = plan.cells.iter().map(|c| &c.plan.workload.engine);
+        let clock = Clock::monotonic();
+        let lines = !output.shows_progress() && plan.cells.len() > 1;
         RunProgress {
             bar,
             done_ms: 0,
             current: 0,
             simulated: engines.map(|engine| engine == "sim").collect(),
+            ids: plan.cells.iter().map(|c| c.plan.id.clone()).collect(),
             weights_ms,
+            clock,
+            began: clock.now(),
+            eta: Eta::default(),
+            narrow,
+            heartbeat: lines.then(|| Heartbeat::start(PERIOD, std::io::stderr())),
         }
+    }
+
+    fn elapsed(&self) -> Nanos {
+        self.clock.now() - self.began
+    }
+
+    /// The time left, with so much done. A real drive takes the planned time; of a simulated one, the pace so far decides.
+    fn left(&mut self, done_ms: u64) -> Nanos {
+        let all_ms: u64 = self.weights_ms.iter().sum();
+        let planned = Nanos(all_ms.saturating_sub(done_ms).saturating_mul(1_000_000));
+        let elapsed = self.elapsed();
+        let estimate = match self.simulated.contains(&true) {
+            true if done_ms > 0 => {
+                let pace = elapsed.0 as f64 / (done_ms as f64 * 1e6);
+                Nanos((planned.0 as f64 * pace) as u64)
+            }
+            _ => planned,
+        };
+        self.eta.update(elapsed, estimate)
+    }
+
+    fn show(&mut self, done_ms: u64) {
+        let left = self.left(done_ms);
+        self.bar.set_position(done_ms);
+        self.bar.set_prefix(clock_text(left));
+        let (number, of) = (self.current + 1, self.weights_ms.len());
+        if let (Some(heartbeat), Some(id)) = (&self.heartbeat, self.ids.get(self.current)) {
+            let elapsed = clock_text(self.clock.now() - self.began);
+            let left = clock_text(left);
+            heartbeat.set(format!(
+                "cell {number} of {of}, {id}: running; {elapsed} elapsed, {left} left"
+            ));
+        }
+    }
+
+    /// A line about a cell that ended, without a terminal.
+    fn ended(&mut self, id: &str, what: &str) {
+        let at = self.ids.iter().position(|known| known == id);
+        let (number, of) = (at.unwrap_or(self.current) + 1, self.weights_ms.len());
+        let Some(heartbeat) = &self.heartbeat else {
+            return;
+        };
+        let elapsed = clock_text(self.clock.now() - self.began);
+        // A closed stderr does not end the run.
+        let _ = writeln!(
+            std::io::stderr(),
+            "cell {number} of {of}, {id}: {what}; {elapsed} elapsed"
+        );
+        heartbeat.postpone();
     }
 }
 
@@ -82,6 +174,7 @@ impl Progress for RunProgress {
     fn cell_started(&mut self, index: usize, _total: usize, cell: &Cell) {
         self.current = index;
         self.bar.set_message(cell.plan.id.clone());
+        self.show(self.done_ms);
     }
 
     fn interval(&mut self, _drive: usize, work: IntervalWork) {
@@ -93,32 +186,53 @@ impl Progress for RunProgress {
             true => by_bytes,
             false => by_time.max(by_bytes),
         };
-        self.bar.set_position(self.done_ms + within.min(weight));
-        if work.span > Nanos::ZERO {
+        self.show(self.done_ms + within.min(weight));
+        // The rate of the drain after the last interval rests on a few I/Os.
+        if work.span >= LEAST_SHOWN {
             let what = match self.simulated[self.current] {
                 true => "simulated, ",
                 false => "",
             };
-            let per_second = |count: u64| rate::per_second(count, work.span);
-            let (iops, bytes) = (per_second(work.ios), per_second(work.bytes));
-            let (message, size) = (self.bar.message(), format_size(bytes as u64));
-            let name = message.split("  ").next().unwrap_or_default();
-            let message = format!("{name}  {what}{iops:.0} IOPS, {size}/s");
+            let rates = rates(
+                rate::per_second(work.ios, work.span),
+                rate::mib_per_second(work.bytes, work.span),
+            );
+            let id = self.ids.get(self.current).map_or("", String::as_str);
+            // What is cut off at the right is the name.
+            let message = match self.narrow {
+                true => format!("{what}{rates}  {id}"),
+                false => format!("{id}  {what}{rates}"),
+            };
             self.bar.set_message(message);
         }
     }
 
-    fn cell_finished(&mut self, _plan: &CellPlan, _results: &[CellResult]) {
-        // Shown at the end.
+    fn cell_finished(&mut self, plan: &CellPlan, results: &[CellResult]) {
+        let simulated = plan.workload.engine == "sim";
+        let mark = simulated_mark(simulated);
+        let each = results.iter().map(|result| {
+            let what = rates(result.iops(), result.mib_per_s());
+            match result.errors() {
+                0 => format!("{what}{mark}"),
+                errors => format!("{what}{mark}, {errors} errors"),
+            }
+        });
+        let moved = |result: &&CellResult| result.read.ios + result.write.ios > 0;
+        let what = match results.iter().any(|result| moved(&result)) {
+            true => each.collect::<Vec<_>>().join("; "),
+            false => format!("done{mark}"),
+        };
+        self.ended(&plan.id, &what);
     }
 
     fn cell_passed(&mut self, index: usize) {
         self.done_ms += self.weights_ms[index];
-        self.bar.set_position(self.done_ms);
+        self.show(self.done_ms);
     }
 
     fn cell_failed(&mut self, plan: &CellPlan, message: &str) {
         self.bar.println(format!("{}: {message}", plan.id));
+        self.ended(&plan.id, &format!("failed: {message}"));
     }
 
     fn problem(&mut self, message: &str) {

@@ -15,8 +15,16 @@ pub struct Output {
     pub json: bool,
 }
 
-/// Columns if stdout is no terminal.
+/// Columns if stdout is no terminal and COLUMNS is not set.
 const DEFAULT_COLUMNS: usize = 100;
+/// Narrower output would break words.
+const LEAST_COLUMNS: usize = 40;
+
+/// The environment variable COLUMNS (POSIX: the user's preferred width), if it is a positive number.
+fn preferred_columns() -> Option<usize> {
+    let columns: usize = std::env::var("COLUMNS").ok()?.trim().parse().ok()?;
+    (columns > 0).then_some(columns)
+}
 
 impl Output {
     fn rendered(self, text: impl FnOnce() -> String, json: impl FnOnce() -> Value) -> String {
@@ -54,11 +62,20 @@ impl Output {
         }
     }
 
+    /// Width of text on stdout: COLUMNS, else that of the terminal.
     pub fn columns(self) -> usize {
-        if !io::stdout().is_terminal() {
-            return DEFAULT_COLUMNS;
-        }
-        usize::from(console::Term::stdout().size().1).max(40)
+        let of_terminal = || match io::stdout().is_terminal() {
+            true => usize::from(console::Term::stdout().size().1),
+            false => DEFAULT_COLUMNS,
+        };
+        let columns = preferred_columns().unwrap_or_else(of_terminal);
+        columns.max(LEAST_COLUMNS)
+    }
+
+    /// Width of progress on stderr. A wider COLUMNS than the terminal would break the line.
+    pub fn progress_columns(self) -> usize {
+        let terminal = usize::from(console::Term::stderr().size().1);
+        preferred_columns().map_or(terminal, |columns| columns.min(terminal))
     }
 
     pub fn shows_progress(self) -> bool {

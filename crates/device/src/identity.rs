@@ -10,6 +10,7 @@
 
 use std::path::{Path, PathBuf};
 
+use assay_units::text::did_you_mean;
 use serde::{Deserialize, Serialize};
 
 mod block;
@@ -194,12 +195,26 @@ impl DriveInfo {
     }
 }
 
+/// The simulated drive that a missing path resembles.
+fn simulated_name(path: &Path) -> String {
+    let drives = assay_ssd::Profile::names().into_iter();
+    let drives: Vec<String> = drives.map(|name| format!("sim:{name}")).collect();
+    let given = path.to_string_lossy();
+    // A path with folders is meant as one.
+    if given.contains('/') {
+        return String::new();
+    }
+    did_you_mean(&format!("sim:{given}"), &drives.join(", "))
+}
+
 /// A path that cannot be used as a drive.
 #[derive(Debug, thiserror::Error)]
 pub enum IdentityError {
     /// Not found.
     #[error(
-        "{0}: no such file or device; `assay list` shows the drives here, and a file must exist before it is measured (e.g. `fallocate -l 1G FILE`)"
+        "{path}: no such file or device{similar}; `assay list` shows the drives here, and a file must exist before it is measured (e.g. `fallocate -l 1G FILE`)",
+        path = .0.display(),
+        similar = simulated_name(.0)
     )]
     Missing(PathBuf),
     /// A directory.

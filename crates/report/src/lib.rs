@@ -34,6 +34,7 @@ mod format;
 mod grid;
 pub mod html;
 mod metric;
+pub mod resume;
 mod scoreboard;
 pub mod summary;
 mod table;
@@ -41,6 +42,8 @@ mod tables;
 pub mod terminal;
 mod thin;
 mod views;
+
+pub use format::figure;
 
 /// Errors of report generation.
 #[derive(Debug, thiserror::Error)]

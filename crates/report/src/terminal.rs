@@ -16,6 +16,7 @@ use crate::drive_set::DriveSet;
 use crate::format::{capacity, figure, humanise, joined, micros, percent, stamp, text_or};
 use crate::grid::{self, Point, Section};
 use crate::metric::{LATENCIES, Latency, ResultMetric};
+use crate::resume::resume_command;
 use crate::table::{Column, Heading, Row, Table, TableCell};
 use crate::tables::{self, figures, predictive, rounds};
 use text::{Paint, TextPage};
@@ -69,9 +70,12 @@ pub fn render(run: &Run, width: usize, style: Style) -> String {
     page.finish()
 }
 
-/// Several runs side by side, at most `width` columns wide: bandwidth and p99 latency of every workload, the change
-/// between exactly two drives, and the statistical comparison of each pair of drives.
-pub fn compare(runs: &[Run], width: usize, style: Style) -> String {
+/// Details of a comparison of at most this many workloads are shown without being requested.
+const FEW_WORKLOADS: usize = 6;
+
+/// Several runs compared, at most `width` columns wide: a summary of each pair of drives over the workloads that both have. With `details`
+/// (and of few workloads, or without a pair) also bandwidth and p99 latency side by side, and the answer for every workload.
+pub fn compare(runs: &[Run], width: usize, style: Style, details: bool) -> String {
     let set = DriveSet::new(runs);
     let mut page = TextPage::new(width.max(MIN_WIDTH), style);
     for (i, run) in runs.iter().enumerate() {
@@ -82,19 +86,32 @@ pub fn compare(runs: &[Run], width: usize, style: Style) -> String {
     }
     limitations(&mut page, &set);
     page.blank();
+    let compared = assay_analysis::compare::of(runs, ComparisonSettings::default());
+    let workloads: usize = compared.pairs.iter().map(|p| p.workloads.len()).sum();
+    let details = details || workloads <= FEW_WORKLOADS;
+    for pair in &compared.pairs {
+        answers::summary(&mut page, runs, &compared, pair);
+    }
+    if !details {
+        let text = "each workload: add --details; side by side with charts: assay report RUN...";
+        page.item("  ", text, Some(Paint::Soft));
+        return page.finish();
+    }
     let sections = grid::sections(&set);
+    let only_common = !compared.pairs.is_empty();
     for section in sections.iter().filter(|s| s.kind != CellKind::Inspect) {
         for metric in [ResultMetric::BANDWIDTH, ResultMetric::P99] {
-            page.table(&comparison(section, metric));
+            page.table(&comparison(section, metric, only_common));
         }
     }
-    let compared = assay_analysis::compare::of(runs, ComparisonSettings::default());
-    answers::show(&mut page, &compared);
+    for pair in &compared.pairs {
+        answers::details(&mut page, &compared, pair);
+    }
     page.finish()
 }
 
-/// Every workload of a section as a row, every drive as a column.
-fn comparison(section: &Section<'_>, metric: ResultMetric) -> Table {
+/// Every workload of a section as a row, every drive as a column; with `only_common`, workloads of at least two drives.
+fn comparison(section: &Section<'_>, metric: ResultMetric, only_common: bool) -> Table {
     let drives = section.drives.iter();
     let names = drives.clone().map(|d| section.set.full_name(*d));
     let mut columns: Vec<Column> = names.map(|name| Column::of(name, "")).collect();
@@ -117,7 +134,8 @@ fn comparison(section: &Section<'_>, metric: ResultMetric) -> Table {
             (None, None) => TableCell::Empty,
         };
         let mut cells: Vec<TableCell> = drives.clone().map(cell).collect();
-        if cells.iter().all(|c| *c == TableCell::Empty) {
+        let shown = cells.iter().filter(|c| **c != TableCell::Empty).count();
+        if shown < 1 + usize::from(only_common) {
             continue;
         }
         if let Some([a, b]) = pair {
@@ -204,12 +222,15 @@ fn limitations(page: &mut TextPage, set: &DriveSet<'_>) {
         }
         let outcome = match run.outcome {
             Some(RunEnd::Complete) => None,
-            Some(RunEnd::Interrupted) => Some("interrupted: continue with assay run --resume"),
-            None => Some("unfinished: killed or still in progress"),
+            Some(RunEnd::Interrupted) => Some(format!(
+                "interrupted: continue with: {}",
+                resume_command(&run.path, &run.manifest.command_line)
+            )),
+            None => Some("unfinished: killed or still in progress".to_owned()),
         };
         outcome
             .into_iter()
-            .for_each(|text| line(text, Paint::Caution));
+            .for_each(|text| line(&text, Paint::Caution));
         let damaged = run.damaged_lines.len();
         if damaged > 0 {
             let text = format!("{damaged} damaged lines of the journal were left out");

@@ -42,7 +42,7 @@ fn two_runs_compared() {
     let result = after.cells[0].drives[0].result.as_mut().unwrap();
     result.read.mib_per_s *= 1.25;
     result.read.iops *= 1.25;
-    insta::assert_snapshot!(compare(&[common::job(), after], 80, Style::Plain));
+    insta::assert_snapshot!(compare(&[common::job(), after], 80, Style::Plain, false));
 }
 
 #[test]
@@ -53,7 +53,8 @@ fn no_line_is_wider_than_requested() {
             .iter()
             .map(|r| render(r, width, Style::Plain))
             .collect();
-        texts.push(compare(&runs, width, Style::Plain));
+        texts.push(compare(&runs, width, Style::Plain, false));
+        texts.push(compare(&runs, width, Style::Plain, true));
         for line in texts.iter().flat_map(|t| t.lines()) {
             assert!(line.chars().count() <= width, "{width}: {line:?}");
         }
@@ -134,8 +135,11 @@ fn drives_are_compared_with_answers() {
         run("samsung-951", 1010.0, 3),
         run("intel-600p", 702.0, 4),
     ];
-    insta::assert_snapshot!("two_drives_once", compare(&runs[..2], 80, Style::Plain));
-    insta::assert_snapshot!("two_drives_twice", compare(&runs, 80, Style::Plain));
+    insta::assert_snapshot!(
+        "two_drives_once",
+        compare(&runs[..2], 80, Style::Plain, true)
+    );
+    insta::assert_snapshot!("two_drives_twice", compare(&runs, 80, Style::Plain, true));
 }
 
 /// Rounds are compared by the means of the measurement window, and unsteady ones are marked.
@@ -186,6 +190,7 @@ fn rounds_are_compared_by_the_measurement_window() {
         &[run("samsung-951", 1000.0, 1), run("intel-600p", 500.0, 2)],
         100,
         Style::Plain,
+        true,
     );
     let line = text
         .lines()
@@ -201,4 +206,38 @@ fn rounds_are_compared_by_the_measurement_window() {
     );
     assert!(line.contains("not steady"), "{text}");
     assert!(text.contains("means of the measurement window"), "{text}");
+}
+
+/// Two runs of different suites: the summary is a few lines, with the reason why there is no answer.
+#[test]
+fn runs_of_different_suites_are_compared_in_a_few_lines() {
+    let mut other = common::job();
+    for cell in &mut other.cells {
+        cell.plan.step = "another".to_owned();
+    }
+    other.manifest.drives[0].serial = "another drive".to_owned();
+    other.manifest.drives[0].spec = "/dev/another".to_owned();
+    let runs = [common::bandwidth(), other];
+    let text = compare(&runs, 80, Style::Plain, false);
+    assert!(text.contains("no workload was measured on both"), "{text}");
+    assert!(text.lines().count() < 40, "{text}");
+    // What only one side has is not listed side by side.
+    assert!(!text.contains("MiB/s"), "{text}");
+}
+
+/// Cells too short for an interval: the number of workloads, the reason, and what to do.
+#[test]
+fn what_cannot_be_told_has_its_reason_and_a_remedy() {
+    let mut before = common::job();
+    before.cells[0].plan.workload.runtime_ns = 3_000_000_000;
+    let series = &mut before.cells[0].drives[0].series;
+    series.retain(|point| point.start < assay_units::Nanos::from_secs(4));
+    let mut after = before.clone();
+    after.manifest.run_id = "after".to_owned();
+    let text = compare(&[before, after], 100, Style::Plain, false);
+    assert!(
+        text.contains("can't tell in 1 workload: a single run per side"),
+        "{text}"
+    );
+    assert!(text.contains("--scale 4"), "{text}");
 }

@@ -3,6 +3,7 @@
 //! A profile is a TOML file (`profiles/*.toml`, embedded) in which every number carries its provenance (see
 //! [`crate::sourced`]). Units are the last word of each name.
 
+use assay_units::text::did_you_mean;
 use serde::Deserialize;
 
 use crate::sourced::{Provenance, Sourced};
@@ -36,7 +37,10 @@ pub const MAP_UNIT_BYTES: u64 = 4096;
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum ProfileError {
     /// No built-in profile of that name.
-    #[error("no simulated drive is called {name:?}; there are: {known}")]
+    #[error(
+        "no simulated drive is called {name:?}{}; there are: {known}",
+        did_you_mean(name, known)
+    )]
     Unknown {
         /// What was asked for.
         name: String,

@@ -83,7 +83,7 @@ pub enum StoreError {
         reason: String,
     },
     /// Not an export format.
-    #[error("{0:?} is not an export format; choose parquet, json, csv or fio-json")]
+    #[error("{0:?} is not an export format; choose parquet, json, csv, fio-json or bench-fio")]
     UnknownFormat(String),
     /// Error of the Parquet library.
     #[error("cannot write {path} as Parquet: {reason}; export as csv or json instead, and please report it", path = .path.display())]

@@ -133,6 +133,12 @@ pub struct DriveRecord {
     /// Maximum power of its operational NVMe power states, milliwatts, by the state's number.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub power_limits_mw: BTreeMap<u8, u64>,
+    /// Warning composite temperature (NVMe WCTEMP), degrees Celsius.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub warning_c: Option<i32>,
+    /// Critical composite temperature (NVMe CCTEMP), degrees Celsius.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub critical_c: Option<i32>,
     /// Published figures of the drive that a simulated one models.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub published: Vec<Published>,

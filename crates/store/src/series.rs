@@ -1,17 +1,14 @@
 //! Interval series: what a drive completed in each interval of a cell. The one series behind reports, analysis and verdicts.
 //!
 //! # Short intervals
-//! Intervals are equally long, with two exceptions: the first measured one where the ramp ends inside an interval, and the
-//! last one, in which the I/Os that were in flight at the end complete. The rate of such a short interval rests on few
-//! completions and would set minimum, maximum, spread and change points; without it the series would no longer add up to the
-//! result. So a measured interval shorter than half of the longest one is not a sample of its own ([`is_short`]): its counts
-//! and its time are added to the interval before it, or to the one after it where it is the first.
+//! A short interval is merged with a neighbour when a run is read: see [`short`].
 
 use assay_stats::LatencySummary;
 use assay_units::{Nanos, Op, rate};
 
 use crate::read::CellDrive;
 
+pub mod short;
 pub mod silent;
 
 /// One operation in one interval, as it is exported.
@@ -67,18 +64,8 @@ pub struct OpCounts {
     pub latencies: u64,
     /// Their sum, nanoseconds.
     pub latency_sum_ns: f64,
-    /// Their 99th percentile, nanoseconds; of an interval that took in a short one, its own.
+    /// Their 99th percentile, nanoseconds.
     pub p99_ns: u64,
-}
-
-impl OpCounts {
-    fn add(&mut self, other: &OpCounts) {
-        self.ios += other.ios;
-        self.bytes += other.bytes;
-        self.errors += other.errors;
-        self.latencies += other.latencies;
-        self.latency_sum_ns += other.latency_sum_ns;
-    }
 }
 
 /// One interval of a drive in a cell, all operations together; usually a second.
@@ -175,20 +162,6 @@ impl IntervalSample {
         counts.latency_sum_ns += latency.mean * latency.samples as f64;
         counts.p99_ns = counts.p99_ns.max(latency.p99);
     }
-
-    /// Take in the counts and the time of a short neighbour.
-    fn absorb(&mut self, short: &IntervalSample) {
-        self.start = self.start.min(short.start);
-        self.end = self.end.max(short.end);
-        self.read.add(&short.read);
-        self.write.add(&short.write);
-        self.other.add(&short.other);
-    }
-}
-
-/// Is an interval too short to be a sample of its own (see the [module](self))?
-pub fn is_short(elapsed: Nanos, longest: Nanos) -> bool {
-    u128::from(elapsed.0) * 2 < u128::from(longest.0)
 }
 
 impl CellDrive {
@@ -210,32 +183,11 @@ impl CellDrive {
         samples.collect()
     }
 
-    /// The intervals after the ramp in time order, short ones added to their neighbours (see the [module](self)).
+    /// The intervals after the ramp in time order.
     pub fn measured_intervals(&self) -> Vec<IntervalSample> {
-        let mut all = self.intervals();
-        all.retain(|sample| !sample.ramp);
-        let longest = all
-            .iter()
-            .map(IntervalSample::elapsed)
-            .max()
-            .unwrap_or_default();
-        let mut whole: Vec<IntervalSample> = Vec::with_capacity(all.len());
-        let mut leading: Option<IntervalSample> = None;
-        for mut sample in all {
-            if !is_short(sample.elapsed(), longest) {
-                if let Some(short) = leading.take() {
-                    sample.absorb(&short);
-                }
-                whole.push(sample);
-            } else if let Some(before) = whole.last_mut() {
-                before.absorb(&sample);
-            } else if let Some(before) = &mut leading {
-                before.absorb(&sample);
-            } else {
-                leading = Some(sample);
-            }
-        }
-        whole
+        let mut measured = self.intervals();
+        measured.retain(|sample| !sample.ramp);
+        measured
     }
 }
 

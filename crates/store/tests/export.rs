@@ -9,7 +9,7 @@ use std::path::Path;
 use std::process::Command;
 
 use assay_stats::{Histogram, OpInterval};
-use assay_store::export::{export_fio_json, export_json};
+use assay_store::export::{export_bench_fio, export_fio_json, export_json};
 use assay_store::model::{Entry, IntervalRecord, OpRecord};
 use assay_store::{Destination, ExportFormat, Run, RunWriter, StoreError, export};
 use assay_units::{Nanos, Op};
@@ -128,6 +128,16 @@ fn parquet_csv_and_json_agree_with_the_run_and_each_other() {
             assert_eq!(row["state"], cell["state"].as_str().unwrap());
             assert_eq!(row["bs_bytes"], cell["workload"]["bs_bytes"].to_string());
             assert_eq!(part["simulated"], true);
+            // The direction that a workload does not use is absent, not zero.
+            let measured = !row["elapsed_ns"].is_empty();
+            let rw = row["rw"].as_str();
+            for (direction, other) in [("read", "write"), ("write", "read")] {
+                let ios = &row[&format!("{direction}_ios")];
+                let is_used = measured && !rw.ends_with(other);
+                if row["kind"] == "measure" {
+                    assert_eq!(!ios.is_empty(), is_used, "{rw}: {direction} {ios:?}");
+                }
+            }
             for (column, pointer) in [
                 ("elapsed_ns", "/result/elapsed_ns"),
                 ("read_iops", "/result/read/iops"),
@@ -270,7 +280,7 @@ fn keys(value: &Value, path: &str, into: &mut BTreeSet<String>) {
         Value::Object(map) => {
             for (key, value) in map {
                 let path = format!("{path}/{key}");
-                if !path.ends_with(" options") {
+                if !path.ends_with(" options") && !path.ends_with("/bins") {
                     keys(value, &path, into);
                 }
                 into.insert(path);
@@ -293,7 +303,7 @@ fn fio_json_has_the_keys_of_fio() {
             "--rw=randrw",
             "--bs=4k",
             "--size=512k",
-            "--output-format=json",
+            "--output-format=json+",
         ])
         .current_dir(dir.path())
         .output();
@@ -328,6 +338,60 @@ fn fio_json_has_the_keys_of_fio() {
                 && ours["jobs"][0]["job options"][key].is_string()
         );
     }
+}
+
+/// fio's own tool makes a table of the latencies of every job, and finds it equal to the document.
+#[test]
+fn fio_jsonplus_clat2csv_reads_the_latencies() {
+    let dir = tempfile::tempdir().unwrap();
+    let run = Run::open(&mixed_run(dir.path())).unwrap();
+    let document = fio_json(&run);
+    let bins = document["jobs"][0]["read"]["clat_ns"]["bins"].as_object();
+    let ios: u64 = bins.unwrap().values().filter_map(Value::as_u64).sum();
+    assert_eq!(ios, 200);
+    let text = serde_json::to_vec(&document).unwrap();
+    fs::write(dir.path().join("fio.json"), text).unwrap();
+    for more in [None, Some("--validate")] {
+        let tool = Command::new("fio_jsonplus_clat2csv")
+            .args(["fio.json", "clat.csv"])
+            .args(more)
+            .current_dir(dir.path())
+            .output();
+        let Ok(tool) = tool else {
+            eprintln!("skipped: fio_jsonplus_clat2csv is not installed");
+            return;
+        };
+        let said = String::from_utf8_lossy(&tool.stdout);
+        assert!(
+            tool.status.success() && !said.contains("mismatch"),
+            "{tool:?}"
+        );
+    }
+    let table = fs::read_to_string(dir.path().join("clat_job0.csv")).unwrap();
+    assert!(table.lines().count() > 100, "{table}");
+}
+
+#[test]
+fn bench_fio_has_a_file_with_one_job_per_cell_and_drive() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = fixtures::make(dir.path(), SMALL);
+    let run = Run::open(&path).unwrap();
+    let out = dir.path().join("bench");
+    let files = export_bench_fio(&run, &out).unwrap();
+    let whole = fio_json(&run);
+    let jobs = whole["jobs"].as_array().unwrap();
+    assert_eq!(files.len(), jobs.len());
+    for (file, job) in files.iter().zip(jobs) {
+        let document: Value = serde_json::from_slice(&fs::read(file).unwrap()).unwrap();
+        assert_eq!(document["jobs"], Value::Array(vec![job.clone()]));
+        let options = &job["job options"];
+        let of = |key: &str| options[key].as_str().unwrap();
+        let name = format!("{}-{}-{}.json", of("rw"), of("iodepth"), of("numjobs"));
+        assert_eq!(file.file_name().unwrap().to_str(), Some(name.as_str()));
+        assert!(file.starts_with(&out));
+    }
+    let distinct: BTreeSet<_> = files.iter().collect();
+    assert_eq!(distinct.len(), files.len());
 }
 
 /// A run of one cell with reads, writes and flushes whose latencies are known.
@@ -462,7 +526,11 @@ fn formats_have_their_names() {
     }
     let error = "xlsx".parse::<ExportFormat>().unwrap_err();
     assert!(matches!(error, StoreError::UnknownFormat { .. }));
-    assert!(error.to_string().contains("parquet, json, csv or fio-json"));
+    assert!(
+        error
+            .to_string()
+            .contains("parquet, json, csv, fio-json or bench-fio")
+    );
     assert_eq!(ExportFormat::FioJson.default_name("r1"), "r1.fio.json");
 }
 

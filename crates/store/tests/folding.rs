@@ -372,3 +372,45 @@ proptest! {
         prop_assert_eq!(result.read.latency_ns, LatencySummary::of(&histogram(&measured)));
     }
 }
+
+/// The I/Os in flight at the end of a job complete within microseconds: no interval of its own, neither in the series nor in exports.
+#[test]
+fn the_drain_after_a_job_is_added_to_its_last_interval() {
+    let mut bench = Bench::new();
+    bench.start();
+    for index in 1..=3 {
+        bench.interval(index, false, Op::Read, &[100; 50]);
+    }
+    let mut drain = interval(&bench.cell, 4, false, Op::Read, &[900]);
+    drain.end = drain.start + Nanos(2_600);
+    bench.put(Entry::Interval(drain));
+    let (run, _, drive) = bench.read();
+    let ios: Vec<u64> = drive.series.iter().map(|point| point.ios).collect();
+    assert_eq!(ios, [50, 50, 51]);
+    let last = drive.series.last().unwrap();
+    assert_eq!(last.elapsed(), Nanos(1_000_002_600));
+    let mut together = histogram(&[100; 50]);
+    together.merge(&histogram(&[900]));
+    assert_eq!(last.latency, LatencySummary::of(&together));
+    let result = drive.result.unwrap();
+    assert_eq!(
+        (result.read.ios, result.elapsed),
+        (151, Nanos(3_000_002_600))
+    );
+    // The highest exported rate is that of a whole second.
+    let folder = tempfile::tempdir().unwrap();
+    let format = assay_store::export::ExportFormat::Csv;
+    assay_store::export(&run.path, format, folder.path()).unwrap();
+    let mut table = csv::Reader::from_path(folder.path().join("intervals.csv")).unwrap();
+    let column = table
+        .headers()
+        .unwrap()
+        .iter()
+        .position(|c| c == "iops")
+        .unwrap();
+    let rates = table
+        .records()
+        .map(|row| row.unwrap()[column].parse::<f64>().unwrap());
+    let fastest = rates.fold(0.0, f64::max);
+    assert!((50.0..=51.0).contains(&fastest), "{fastest}");
+}

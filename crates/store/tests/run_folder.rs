@@ -468,7 +468,9 @@ fn fill_the_disk(dir: &Path) {
         .unwrap_err()
         .to_string();
     assert!(error.contains("full"), "{error}");
-    for format in assay_store::ExportFormat::ALL {
+    // Of a run without measurements bench-fio has no files to write.
+    let formats = assay_store::ExportFormat::ALL.into_iter();
+    for format in formats.filter(|format| format.name() != "bench-fio") {
         let out = dir.join(format!("export-{}", format.name()));
         let error = assay_store::export(&path, format, &out)
             .unwrap_err()

@@ -2,6 +2,7 @@
 
 use assay_device::session::SessionError;
 use assay_store::StoreError;
+use assay_units::text::did_you_mean;
 use assay_workload::plan::PlanError;
 use assay_workload::run::RunError;
 
@@ -12,7 +13,8 @@ use crate::expand::MAX_CELLS;
 pub enum SuiteError {
     /// No such suite.
     #[error(
-        "there is no suite {name:?}; the suites are: {known} (`assay suites` describes them); or give the path of a suite file (.toml)"
+        "there is no suite {name:?}{}; the suites are: {known} (`assay suites` describes them); or give the path of a suite file (.toml)",
+        did_you_mean(name, known)
     )]
     Unknown {
         /// The given name.

@@ -6,6 +6,7 @@ use assay_calibrate::predictive::{self, PredictiveInterval};
 use assay_device::host::{HostInfo, wall_clock};
 use assay_device::identity::{DriveInfo, DriveKind};
 use assay_device::nvme::display;
+use assay_device::nvme::probe::Thermal;
 use assay_device::session::DriveSession;
 use assay_device::spec::{DriveSpec, SpecKind};
 use assay_ssd::{Profile, published};
@@ -27,6 +28,8 @@ pub fn manifest(
     let record = |(session, label): (&DriveSession, &String)| model::DriveRecord {
         probe: probe(session),
         power_limits_mw: power_limits(session),
+        warning_c: thermal_limit(session, |thermal| thermal.warning_c),
+        critical_c: thermal_limit(session, |thermal| thermal.critical_c),
         ..drive(session.info(), label)
     };
     Manifest {
@@ -96,6 +99,14 @@ fn power_limits(session: &DriveSession) -> BTreeMap<u8, u64> {
     let working = probe.power_states.iter().filter(|state| state.operational);
     let limits = working.map(|state| (state.state, state.max_mw.round() as u64));
     limits.filter(|&(_, mw)| mw > 0).collect()
+}
+
+/// A temperature limit of the controller, if readable.
+fn thermal_limit(session: &DriveSession, of: fn(&Thermal) -> Option<i32>) -> Option<i32> {
+    let Some(Ok(probe)) = session.probe() else {
+        return None;
+    };
+    of(&probe.thermal)
 }
 
 /// The recorded form of a drive.

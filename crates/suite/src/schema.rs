@@ -9,8 +9,10 @@ use serde::Deserialize;
 use crate::SuiteError;
 
 mod procedure;
+mod verdict;
 
 pub use procedure::{IdleSpec, RoundsSpec, SNIA, StopCondition, TrackingVariable};
+pub use verdict::{DatasheetFacts, RelativeLimits, VerdictMetric, VerdictRule, VerdictRules};
 
 /// Keys of a job that are not workload options: evaluated by the suite.
 pub const SUITE_OPTIONS: [&str; 4] = ["queue_depth", "load_pct", "power_state", "chunks"];
@@ -137,142 +139,8 @@ pub struct SuiteStep {
     pub wants: Option<String>,
 }
 
-/// Verdict rules; those without a measured figure count as missing.
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct VerdictRules {
-    /// The rules, one figure each.
-    #[serde(default, rename = "rule")]
-    pub rules: Vec<VerdictRule>,
-    /// Data-sheet facts by drive; the first match counts.
-    #[serde(default, rename = "facts")]
-    pub facts: Vec<DatasheetFacts>,
-}
-
-/// Data-sheet facts of a drive.
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct DatasheetFacts {
-    /// Part of its model, label or profile name, case-insensitive.
-    pub drive: String,
-    /// Rated endurance, terabytes (10^12 bytes) written.
-    pub endurance_tb: Option<f64>,
-    /// Price class; rules can be restricted to one.
-    pub price_class: Option<String>,
-    /// Source.
-    pub source: String,
-}
-
-/// A verdict rule.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct VerdictRule {
-    /// Title.
-    pub about: String,
-    /// The figure.
-    pub figure: VerdictMetric,
-    /// Its step; required except for `errors`, `bad_blocks` and `endurance_tb`.
-    pub step: Option<String>,
-    /// Its suite, in a policy for several.
-    pub suite: Option<String>,
-    /// Only for drives of this price class.
-    pub price_class: Option<String>,
-    /// At or above it (below, with `lower_is_better`): a reason for the drive.
-    pub good: f64,
-    /// Below it (above, with `lower_is_better`): a reason against; between the two: a condition.
-    pub bad: f64,
-    /// Smaller figures are better.
-    #[serde(default)]
-    pub lower_is_better: bool,
-    /// Advice, shown unless the figure is good.
-    pub advice: String,
-}
-
-/// A figure that a rule evaluates.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum VerdictMetric {
-    /// MiB/s of the step's best cell.
-    BestRate,
-    /// MiB/s of the step's best cell with one thread.
-    SingleRate,
-    /// MiB/s of the slowest second as a share of the mean, percent.
-    SteadinessPct,
-    /// Rate of the last fifth as a share of the first fifth, percent.
-    EnduringPct,
-    /// p99 latency in microseconds of the step's first cell.
-    P99Us,
-    /// Rate of the cell with most threads as a share of that with fewest at the same block size, percent, best block size.
-    ScalingPct,
-    /// Share of the time in the throttled state, from the first throttling on, percent, of the step's first cell.
-    ThrottledPct,
-    /// Mean rate from the first throttling on, percent of the rate before, of the step's first cell.
-    ThrottledRatePct,
-    /// Highest temperature seen, degrees Celsius.
-    HottestC,
-    /// Failed I/Os in all steps.
-    Errors,
-    /// I/Os per second of the step's best cell.
-    BestIops,
-    /// View consistency: mean I/Os per second of the last ninth.
-    ScoreIops,
-    /// View consistency: that mean over the standard deviation.
-    ScoreSteadiness,
-    /// View knee: I/Os per second at the lowest depth that reaches 95 % of the best.
-    KneeIops,
-    /// View knee: p99.99 latency there, microseconds.
-    KneeTailUs,
-    /// View load: highest load that is carried with at most twice the latency of the lowest, percent of the saturated rate.
-    LoadKneePct,
-    /// Rounds: tracking variables in steady state, percent.
-    SteadyPct,
-    /// Blocks that failed verification.
-    BadBlocks,
-    /// Rated endurance, terabytes written, from the policy.
-    EnduranceTb,
-}
-
-impl VerdictMetric {
-    /// A figure of the whole drive, not of one step.
-    fn is_of_drive(self) -> bool {
-        matches!(
-            self,
-            VerdictMetric::Errors | VerdictMetric::EnduranceTb | VerdictMetric::BadBlocks
-        )
-    }
-}
-
-impl VerdictRule {
-    /// Its error, if it lacks its step.
-    fn check(&self) -> Result<(), String> {
-        if self.step.is_none() && !self.figure.is_of_drive() {
-            return Err(format!("the verdict rule {:?} needs a step", self.about));
-        }
-        Ok(())
-    }
-}
-
 fn from_toml<T: serde::de::DeserializeOwned>(text: &str) -> Result<T, String> {
     toml::from_str(text).map_err(|e| e.to_string().trim_end().to_owned())
-}
-
-impl VerdictRules {
-    /// Read a policy: verdict rules in a file.
-    ///
-    /// # Errors
-    /// When the TOML is malformed, a key is unknown, or a rule lacks its step; the message gives the position.
-    pub fn parse(name: &str, text: &str) -> Result<VerdictRules, SuiteError> {
-        let checked = |rules: VerdictRules| {
-            if rules.rules.is_empty() {
-                return Err("has no [[rule]]".to_owned());
-            }
-            rules.rules.iter().try_for_each(VerdictRule::check)?;
-            Ok(rules)
-        };
-        from_toml(text)
-            .and_then(checked)
-            .map_err(|message| SuiteError::invalid("policy", name, message))
-    }
 }
 
 impl Suite {

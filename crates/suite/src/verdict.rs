@@ -6,9 +6,11 @@
 use assay_store::model::{DriveRecord, Reason, ReasonWeight, Verdict, VerdictResult};
 use assay_store::read::Run;
 
-use crate::schema::{DatasheetFacts, VerdictMetric, VerdictRule, VerdictRules};
+use crate::schema::{DatasheetFacts, VerdictRule, VerdictRules};
 
+mod condition;
 mod metrics;
+mod relative;
 
 use metrics::RuleInput;
 
@@ -56,47 +58,101 @@ impl<'a> VerdictSubject<'a> {
     }
 }
 
+/// What figures are compared with.
+#[derive(Clone, Copy, Debug, Default)]
+pub enum Basis<'a> {
+    /// The limits of the rules.
+    #[default]
+    Limits,
+    /// The best of these drives (the evaluated one included), for rates, latencies and endurance; other figures by their limits.
+    Drives(&'a [VerdictSubject<'a>]),
+    /// The drive's data sheet, for rules that name a rating; other rates, latencies and endurance are left out.
+    Datasheet,
+}
+
+/// Evaluate the rules for a drive by their limits: [`evaluate_by`] with [`Basis::Limits`].
+pub fn evaluate(rules: &VerdictRules, subject: &VerdictSubject<'_>) -> Verdict {
+    evaluate_by(rules, subject, Basis::Limits)
+}
+
 /// Evaluate the rules for a drive.
 ///
 /// A reason against gives *not recommended*, else a condition gives *conditionally*. With less than half of the figures measured, or
-/// only the error count where rules ask for more, the verdict is *undecided* unless a reason rejects the drive. Rules for another
-/// price class, or for a suite that was not run, are ignored.
-pub fn evaluate(rules: &VerdictRules, subject: &VerdictSubject<'_>) -> Verdict {
+/// with none that says how good the drive is ([`crate::schema::VerdictMetric::is_of_merit`]), the verdict is *undecided* unless a reason rejects the drive. Rules for another
+/// price class, or for a suite that was not run, are ignored. The drive's own temperature limits, and throttling, are evaluated whatever the rules are.
+pub fn evaluate_by(
+    rules: &VerdictRules,
+    subject: &VerdictSubject<'_>,
+    basis: Basis<'_>,
+) -> Verdict {
     let facts = subject.drive().and_then(|drive| facts_of(rules, drive));
     let class = facts.and_then(|f| f.price_class.as_deref());
     let mut reasons: Vec<Reason> = Vec::new();
-    // Excludes "no errors", which holds for an unused drive.
-    let (mut others, mut others_known) = (0, 0);
+    let mut merits_known = 0;
     let applies = |rule: &&VerdictRule| {
         (rule.price_class.is_none() || rule.price_class.as_deref() == class)
             && rule.suite.as_deref().is_none_or(|suite| subject.ran(suite))
+            && match basis {
+                Basis::Limits => rule.limits().is_some(),
+                Basis::Drives(_) => true,
+                Basis::Datasheet => rule.rating.is_some() || !rule.figure.is_absolute(),
+            }
     };
     for rule in rules.rules.iter().filter(applies) {
-        let reason = reason(RuleInput {
+        let input = RuleInput {
             rule,
             subject,
             facts,
-        });
-        if rule.figure != VerdictMetric::Errors {
-            others += 1;
-            others_known += u32::from(reason.weight != ReasonWeight::Missing);
-        }
+        };
+        let reason = reason(input, basis, rules);
+        let known = reason.weight != ReasonWeight::Missing;
+        merits_known += u32::from(known && rule.figure.is_of_merit());
         reasons.push(reason);
     }
-    let nothing_known = others > 0 && others_known == 0;
+    let rule_reasons = reasons.len();
+    reasons.extend(condition::reasons(subject));
     let count = |weight| reasons.iter().filter(|r| r.weight == weight).count();
     let result = if count(ReasonWeight::Against) > 0 {
         VerdictResult::NotRecommended
-    } else if nothing_known || count(ReasonWeight::Missing) * 2 > reasons.len() {
+    } else if merits_known == 0 || count(ReasonWeight::Missing) * 2 > rule_reasons {
         VerdictResult::Undecided
     } else if count(ReasonWeight::Caution) > 0 {
         VerdictResult::Conditionally
     } else {
         VerdictResult::Recommended
     };
+    if merits_known == 0 {
+        reasons.push(Reason {
+            weight: ReasonWeight::Missing,
+            text: nothing_applied(rules, subject),
+        });
+    }
     Verdict { result, reasons }
 }
 
+/// Why no rule says how good the drive is.
+fn nothing_applied(rules: &VerdictRules, subject: &VerdictSubject<'_>) -> String {
+    let mut measured: Vec<&str> = Vec::new();
+    for (run, _) in &subject.runs {
+        let name = run.manifest.suite.name.as_str();
+        if !measured.contains(&name) {
+            measured.push(name);
+        }
+    }
+    let mut wanted: Vec<&str> = Vec::new();
+    for suite in rules.rules.iter().filter_map(|rule| rule.suite.as_deref()) {
+        if !wanted.contains(&suite) && !subject.ran(suite) {
+            wanted.push(suite);
+        }
+    }
+    let text = format!("no rule rates what was measured ({})", measured.join(", "));
+    match wanted.is_empty() {
+        true => text,
+        false => format!("{text}; further rules are for: {}", wanted.join(", ")),
+    }
+}
+
+/// Facts of a drive; the first match counts.
 fn facts_of<'r>(rules: &'r VerdictRules, drive: &DriveRecord) -> Option<&'r DatasheetFacts> {
     let names = [
         Some(&drive.model),
@@ -110,23 +166,47 @@ fn facts_of<'r>(rules: &'r VerdictRules, drive: &DriveRecord) -> Option<&'r Data
     })
 }
 
-fn reason(input: RuleInput<'_>) -> Reason {
+fn reason(input: RuleInput<'_>, basis: Basis<'_>, rules: &VerdictRules) -> Reason {
     let rule = input.rule;
+    let missing = |why: &str| Reason {
+        weight: ReasonWeight::Missing,
+        text: format!("{}: {why}", rule.about),
+    };
     let Some((value, shown)) = input.figure() else {
-        let mut text = format!("{}: not measured", rule.about);
-        if let Some(why) = input.not_steady_reason() {
-            text += &format!(": not steady: {why}");
-        }
-        return Reason {
-            weight: ReasonWeight::Missing,
-            text,
+        return match input.not_steady_reason() {
+            Some(why) => missing(&format!("not measured: not steady: {why}")),
+            None => missing("not measured"),
         };
     };
-    let sign = if rule.lower_is_better { -1.0 } else { 1.0 };
+    let is_absolute = rule.figure.is_absolute();
+    let reference = match basis {
+        Basis::Drives(drives) if is_absolute => Some(relative::best_of(input, drives, rules)),
+        Basis::Datasheet if is_absolute => Some(relative::rated(input)),
+        _ => None,
+    };
+    let (value, shown, (good, bad), lower_is_better) = match reference {
+        None => {
+            let Some(limits) = rule.limits() else {
+                return missing("has no limits");
+            };
+            (value, shown, limits, rule.lower_is_better)
+        }
+        Some(Err(why)) => return missing(&format!("{shown}; {why}")),
+        Some(Ok(reference)) => {
+            let pct = match rule.lower_is_better {
+                true => reference.value / value * 100.0,
+                false => value / reference.value * 100.0,
+            };
+            let shown = format!("{shown}, {pct:.0} % of {}", reference.text);
+            let limits = rules.relative;
+            (pct, shown, (limits.good_pct, limits.bad_pct), false)
+        }
+    };
+    let sign = if lower_is_better { -1.0 } else { 1.0 };
     let at_least = |bound: f64| sign * value >= sign * bound;
-    let weight = if at_least(rule.good) {
+    let weight = if at_least(good) {
         ReasonWeight::For
-    } else if at_least(rule.bad) {
+    } else if at_least(bad) {
         ReasonWeight::Caution
     } else {
         ReasonWeight::Against

@@ -4,6 +4,7 @@ use assay_stats::ErrorCauses;
 use assay_store::model::Warning;
 use assay_store::model::warning::{code, limit};
 use assay_units::Nanos;
+use assay_units::text::whole;
 
 use crate::expand::UnsupportedBlockSize;
 
@@ -166,7 +167,9 @@ pub(crate) fn rate_not_reached(offered_iops: f64, done_iops: f64) -> Warning {
     warning(
         code::RATE_NOT_REACHED,
         format!(
-            "{offered_iops:.0} I/Os per second were offered and {done_iops:.0} completed: the queue grew for the whole job"
+            "{} I/Os per second were offered and {} completed: the queue grew for the whole job",
+            whole(offered_iops),
+            whole(done_iops)
         ),
         "the latencies depend on the job's length, not on the drive; offer less, or raise --iodepth and --numjobs",
     )

@@ -167,6 +167,29 @@ pub fn group_digits(value: u64) -> String {
     out
 }
 
+/// A measured value as a whole number, thousands separated: `258,838`.
+pub fn whole(value: f64) -> String {
+    // Saturates; a rate is never negative.
+    group_digits(value.round() as u64)
+}
+
+/// Names less similar than this are no likely typing errors (Jaro similarity, the limit that clap uses for its own suggestions).
+const LEAST_SIMILAR: f64 = 0.7;
+
+/// `; did you mean "samsung-951"?` with the most similar of the known names, which are separated by commas; empty without a similar one.
+pub fn did_you_mean(given: &str, known: &str) -> String {
+    let given = given.to_ascii_lowercase();
+    let rated = known.split(',').map(|name| {
+        let name = name.trim();
+        (strsim::jaro(&given, &name.to_ascii_lowercase()), name)
+    });
+    let best = rated.max_by(|a, b| a.0.total_cmp(&b.0));
+    match best.filter(|(similarity, _)| *similarity > LEAST_SIMILAR) {
+        Some((_, name)) => format!("; did you mean {name:?}?"),
+        None => String::new(),
+    }
+}
+
 #[cfg(test)]
 #[path = "../tests/unit/text.rs"]
 mod tests;

@@ -74,12 +74,12 @@ impl Sum for Nanos {
     }
 }
 
-/// Three significant digits with a unit prefix: `950 ns`, `12.3 us`, `4.56 ms`, `61.0 s`.
+/// Three significant digits with a unit prefix: `950 ns`, `12.3 µs`, `4.56 ms`, `61.0 s`.
 impl fmt::Display for Nanos {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (value, unit) = match self.0 {
             ns if ns < 1_000 => return f.pad(&format!("{ns} ns")),
-            ns if ns < 1_000_000 => (ns as f64 / 1e3, "us"),
+            ns if ns < 1_000_000 => (ns as f64 / 1e3, "\u{b5}s"),
             ns if ns < 1_000_000_000 => (ns as f64 / 1e6, "ms"),
             ns => (ns as f64 / 1e9, "s"),
         };

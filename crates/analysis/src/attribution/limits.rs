@@ -7,6 +7,7 @@
 
 use assay_stats::change::median;
 use assay_store::model::warning::limit::{BUSY_THREAD_PCT, IDLE_HOST_PCT};
+use assay_units::text::whole;
 
 use super::writes::deviation;
 use super::{Cause, ObservedCell, ObservedInterval};
@@ -75,9 +76,11 @@ pub(super) fn power(observed: &ObservedCell, from: usize, to: usize) -> Option<(
         && free_iops * 100.0 >= UNLIMITED_PCT * rate;
     limited.then(|| {
         let text = format!(
-            "{:.2} W, even, in power state {state}; in state 0 the same workload drew {:.2} W and made {free_iops:.0} I/Os per second instead of {rate:.0}",
+            "{:.2} W, even, in power state {state}; in state 0 the same workload drew {:.2} W and made {} I/Os per second instead of {}",
             watts(power_mw),
             watts(free_mw as f64),
+            whole(free_iops),
+            whole(rate)
         );
         (Cause::PowerLimited { state }, text)
     })

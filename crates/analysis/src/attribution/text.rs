@@ -11,11 +11,11 @@ impl Cause {
             Cause::Fresh => "fresh",
             Cause::SlcCacheExhausted { .. } => "SLC cache exhausted",
             Cause::GcOnset => "garbage collection begins",
-            Cause::GcSteady { .. } => "garbage collection, steady",
+            Cause::GcSteady { .. } => "garbage collection",
             Cause::ThermalThrottling { .. } => "thermal throttling",
             Cause::PowerLimited { .. } => "limited by its power state",
             Cause::HostLimited => "limited by the host",
-            Cause::Steady => "steady",
+            Cause::Steady => "no change",
             Cause::Unexplained => "changed, unexplained",
         }
     }

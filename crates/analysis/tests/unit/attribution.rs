@@ -73,7 +73,7 @@ fn no_intervals_have_no_phases() {
 fn a_constant_rate_is_steady_and_an_unsupported_change_is_unexplained() {
     assert_eq!(
         causes(&observed(&levels(&[(500.0, 60)]), false, true)),
-        [(0.0, "steady")]
+        [(0.0, "no change")]
     );
     let dip = observed(
         &levels(&[(500.0, 40), (250.0, 15), (500.0, 40)]),
@@ -83,9 +83,9 @@ fn a_constant_rate_is_steady_and_an_unsupported_change_is_unexplained() {
     assert_eq!(
         causes(&dip),
         [
-            (0.0, "steady"),
+            (0.0, "no change"),
             (40.0, "changed, unexplained"),
-            (55.0, "steady")
+            (55.0, "no change")
         ]
     );
 }
@@ -128,7 +128,7 @@ fn a_drop_at_an_earlier_temperature_is_not_thermal() {
     }
     assert_eq!(
         causes(&seen),
-        [(0.0, "steady"), (120.0, "changed, unexplained")]
+        [(0.0, "no change"), (120.0, "changed, unexplained")]
     );
     // If the temperature was just reached and stops rising, it is.
     for (at, moment) in seen.intervals.iter_mut().enumerate() {
@@ -136,7 +136,7 @@ fn a_drop_at_an_earlier_temperature_is_not_thermal() {
     }
     assert_eq!(
         causes(&seen),
-        [(0.0, "steady"), (120.0, "thermal throttling")]
+        [(0.0, "no change"), (120.0, "thermal throttling")]
     );
 }
 
@@ -161,7 +161,7 @@ fn a_write_drop_at_a_new_maximum_temperature_is_ambiguous() {
     }
     assert_eq!(
         causes(&seen),
-        [(0.0, "steady"), (20.0, "changed, unexplained")]
+        [(0.0, "no change"), (20.0, "changed, unexplained")]
     );
     // The drive reports no throttling: the cause is the cache.
     for moment in &mut seen.intervals {
@@ -187,11 +187,7 @@ fn garbage_collection_declines_to_a_plateau() {
     let words: Vec<&str> = found.iter().map(|phase| phase.cause.label()).collect();
     assert_eq!(
         words,
-        [
-            "fresh",
-            "garbage collection begins",
-            "garbage collection, steady"
-        ]
+        ["fresh", "garbage collection begins", "garbage collection"]
     );
     assert_eq!(found[1].from_s, 30.0);
     assert!((60.0..=75.0).contains(&found[2].from_s), "{found:?}");
@@ -239,7 +235,7 @@ fn write_amplification_indicates_garbage_collection_at_a_constant_rate() {
     seen.context.random = false;
     assert_eq!(
         causes(&seen),
-        [(0.0, "steady")],
+        [(0.0, "no change")],
         "sequential writes are folded"
     );
 }
@@ -250,7 +246,7 @@ fn a_purged_drive_without_overwrites_is_fresh() {
     seen.context.written_before_bytes = Some(0);
     assert_eq!(causes(&seen), [(0.0, "fresh")]);
     seen.context.written_before_bytes = Some(200 << 30);
-    assert_eq!(causes(&seen), [(0.0, "steady")]);
+    assert_eq!(causes(&seen), [(0.0, "no change")]);
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 use std::sync::LazyLock;
 
+use super::fio::verify_method;
 use assay_workload::options::{JOB_OPTIONS, JobOption, JobOptions, OptionKind};
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
 
@@ -28,6 +29,16 @@ fn argument(option: &'static JobOption, with_hyphens: &'static str) -> Arg {
         true => argument,
         false => argument.alias(with_hyphens),
     };
+    if option.name == "verify" {
+        let help = format!("{help}; fio's --verify=crc32c is the same");
+        return argument
+            .help(help)
+            .num_args(0..=1)
+            .require_equals(true)
+            .default_missing_value("true")
+            .value_name("METHOD")
+            .value_parser(|text: &str| verify_method(text).map(|verify| verify.to_string()));
+    }
     if option.kind == OptionKind::Flag {
         return argument.help(help).action(ArgAction::SetTrue);
     }
@@ -58,7 +69,7 @@ impl FromArgMatches for WorkloadArguments {
         let mut options = JobOptions::default();
         for JobOption { name, kind, .. } in JOB_OPTIONS {
             let text = match kind {
-                OptionKind::Flag => matches.get_flag(name).then_some("true"),
+                OptionKind::Flag if *name != "verify" => matches.get_flag(name).then_some("true"),
                 _ => matches.get_one::<String>(name).map(String::as_str),
             };
             if let Some(text) = text {

@@ -9,7 +9,14 @@ use crate::terminal::Output;
 pub fn run(arguments: &CompareArguments, output: Output) -> anyhow::Result<CommandOutcome> {
     let runs = super::open_runs(&arguments.runs, output)?;
     output.show(
-        || assay_report::terminal::compare(&runs, output.columns(), output.style()),
+        || {
+            assay_report::terminal::compare(
+                &runs,
+                output.columns(),
+                output.style(),
+                arguments.details,
+            )
+        },
         || json::compare(&runs),
     )
 }

@@ -18,7 +18,15 @@ use crate::terminal::Output;
 
 /// Run one workload. Without `--out` the run folder is temporary.
 pub fn run(arguments: JobArguments, output: Output) -> anyhow::Result<CommandOutcome> {
-    let options = arguments.workload.0;
+    let mut options = arguments.workload.0;
+    if let Some(engine) = arguments.fio.ioengine {
+        options.engine = Some(engine.to_owned());
+    }
+    // One of them is there: the parser requires it.
+    let drive = arguments
+        .drive
+        .or(arguments.fio.filename)
+        .unwrap_or_default();
     let writes = |rw: &str| rw.contains("write") || rw.contains("rw");
     let session_options = SessionOptions {
         destroy: arguments.destroy,
@@ -33,7 +41,7 @@ pub fn run(arguments: JobArguments, output: Output) -> anyhow::Result<CommandOut
         destroy: Vec::new(),
         ..session_options.clone()
     };
-    let mut drives = super::open_drives(&[arguments.drive], &read_only)?;
+    let mut drives = super::open_drives(&[drive], &read_only)?;
     let plan = single_job(&options, &drives[0]).map_err(|error| match error {
         SuiteError::Cell { source, .. } => UsageError(source.to_string()).into(),
         other => anyhow::Error::new(other),

@@ -22,6 +22,7 @@ pub mod suites;
 pub mod testbench;
 pub mod verdict;
 pub mod verify;
+pub mod version;
 
 use std::io::{Read, Write};
 use std::os::unix::fs::PermissionsExt;

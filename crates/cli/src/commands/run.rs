@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use assay_device::session::{DriveSession, SessionOptions};
 use assay_integrity::blocks::VerifyBlocks;
+use assay_report::resume::resume_command;
 use assay_store::model::{DriveRecord, Manifest, RunEnd};
 use assay_store::{Destination, Run, RunWriter};
 use assay_suite::SuiteError;
@@ -147,7 +148,7 @@ fn interruption(run: &Run, summary: &RunSummary) -> String {
     let lost = summary.lost_drives.iter();
     let lost = lost.filter_map(|&drive| Some(run.manifest.drives.get(drive)?.spec.as_str()));
     let lost: Vec<&str> = lost.collect();
-    let resume = format!("assay run --resume {}", run.path.display());
+    let resume = resume_command(&run.path, &run.manifest.command_line);
     if lost.is_empty() {
         return format!("\nInterrupted: measured intervals are kept. Continue with: {resume}\n");
     }

@@ -236,7 +236,11 @@ impl Listening<'_> {
         let us = |ns: u64| ns as f64 / 1000.0;
         let measured = match self.round_trip {
             None => "not measurable".to_owned(),
-            Some(o) => format!("{:.0} us (p99 {:.0} us)", us(o.p50_ns), us(o.p99_ns)),
+            Some(o) => format!(
+                "{:.0} \u{b5}s (p99 {:.0} \u{b5}s)",
+                us(o.p50_ns),
+                us(o.p99_ns)
+            ),
         };
         let pace = format!("{replies} {pace}; measured {overhead}: {measured}");
         if self.function {
@@ -278,7 +282,9 @@ fn lateness_text(before: &str, late: Lateness, after: &str) -> String {
     let (mean, max) = (late.mean_ns() as f64 / 1000.0, late.max_ns as f64 / 1000.0);
     match late.count {
         0 => String::new(),
-        _ => format!("{before} delayed by {mean:.1} us on average, {max:.0} us at most{after}"),
+        _ => format!(
+            "{before} delayed by {mean:.1} \u{b5}s on average, {max:.0} \u{b5}s at most{after}"
+        ),
     }
 }
 

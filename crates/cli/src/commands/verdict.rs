@@ -6,7 +6,7 @@ use anyhow::Context;
 use assay_store::model::Verdict;
 use assay_suite::catalogue;
 use assay_suite::schema::VerdictRules;
-use assay_suite::verdict::{VerdictSubject, evaluate};
+use assay_suite::verdict::{Basis, VerdictSubject, evaluate_by};
 use serde_json::json;
 
 use crate::args::VerdictArguments;
@@ -14,13 +14,40 @@ use crate::exit::{CommandOutcome, bail_usage};
 use crate::terminal::{Output, simulated_mark};
 
 pub fn run(arguments: &VerdictArguments, output: Output) -> anyhow::Result<CommandOutcome> {
-    let (name, rules) = policy(arguments.policy.as_deref())?;
+    let (name, mut rules) = policy(arguments.policy.as_deref())?;
+    if let Some(path) = &arguments.datasheet {
+        let sheet = path.display().to_string();
+        let own = VerdictRules::parse_facts(&sheet, &read("data sheet", path)?)?;
+        // The first match counts.
+        rules.facts.splice(0..0, own);
+    }
     let runs = super::open_runs(&arguments.runs, output)?;
-    let evaluated: Vec<(String, bool, Verdict)> = VerdictSubject::all(&runs)
+    let subjects = VerdictSubject::all(&runs);
+    let (basis, by) = match arguments.against.as_str() {
+        "drives" => (
+            Basis::Drives(&subjects),
+            "; rates and latencies against the best of these drives".to_owned(),
+        ),
+        "datasheet" => (
+            Basis::Datasheet,
+            "; rates and latencies against the data sheet".to_owned(),
+        ),
+        _ => {
+            let limits = rules.limits.as_ref();
+            let of = |limits| {
+                format!(
+                    "; its limits are opinions about {limits} (others: --against drives, --against datasheet)"
+                )
+            };
+            (Basis::Limits, limits.map_or(String::new(), of))
+        }
+    };
+    let evaluated: Vec<(String, bool, Verdict)> = subjects
         .iter()
         .map(|subject| {
             let drive = subject.drive().cloned().unwrap_or_default();
-            (drive.label, drive.simulated, evaluate(&rules, subject))
+            let verdict = evaluate_by(&rules, subject, basis);
+            (drive.label, drive.simulated, verdict)
         })
         .collect();
     let text = || {
@@ -30,14 +57,20 @@ pub fn run(arguments: &VerdictArguments, output: Output) -> anyhow::Result<Comma
         };
         let list: Vec<(String, Verdict)> = evaluated.iter().map(marked).collect();
         let mut text = assay_report::terminal::verdicts(&list, output.columns(), output.style());
-        text.push_str(&format!("by the policy {name}\n"));
+        text.push_str(&format!("by the policy {name}{by}\n"));
         text
     };
     let json = || {
         let drive = |(label, simulated, verdict): &(String, bool, Verdict)| json!({ "drive": label, "simulated": simulated, "verdict": verdict });
         let drives: Vec<_> = evaluated.iter().map(drive).collect();
         let damaged: Vec<_> = runs.iter().flat_map(|run| &run.damaged_lines).collect();
-        json!({ "policy": name, "drives": drives, "damaged_lines": damaged })
+        json!({
+            "policy": name,
+            "against": arguments.against,
+            "limits": rules.limits,
+            "drives": drives,
+            "damaged_lines": damaged,
+        })
     };
     output.show(text, json)
 }
@@ -48,12 +81,20 @@ fn policy(path: Option<&Path>) -> anyhow::Result<(String, VerdictRules)> {
         return Ok((name.to_owned(), VerdictRules::parse(name, text)?));
     };
     let name = path.display().to_string();
-    let text = match std::fs::read_to_string(path) {
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => bail_usage!(
-            "cannot read the policy {name}: there is no such file; leave out --policy for the built-in one"
-        ),
-        read => read.with_context(|| format!("cannot read the policy {name}"))?,
-    };
-    let rules = VerdictRules::parse(&name, &text)?;
+    let rules = VerdictRules::parse(&name, &read("policy", path)?)?;
     Ok((name, rules))
+}
+
+fn read(what: &str, path: &Path) -> anyhow::Result<String> {
+    let name = path.display();
+    match std::fs::read_to_string(path) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+            let without = match what {
+                "policy" => "; leave out --policy for the built-in one",
+                _ => "",
+            };
+            bail_usage!("cannot read the {what} {name}: there is no such file{without}")
+        }
+        read => read.with_context(|| format!("cannot read the {what} {name}")),
+    }
 }

@@ -232,11 +232,23 @@ fn real_results_are_never_marked_simulated() {
 }
 
 #[test]
-fn stdout_has_only_the_result_and_stderr_is_empty_without_a_terminal() {
+fn stdout_has_only_the_result_and_stderr_a_line_per_cell_without_a_terminal() {
     let fixture = Fixture::on_disk();
     let done = fixture.ok("run quick sim:samsung-951 --scale 0.005 --out run --json");
     done.json();
-    assert_eq!(done.stderr, "");
+    let lines: Vec<&str> = done.stderr.lines().collect();
+    assert_eq!(lines.len(), 11, "{done}");
+    for line in lines {
+        assert!(
+            line.starts_with("cell ") && line.contains(" of 12, samsung-951/"),
+            "{line}"
+        );
+        assert!(
+            line.contains(" IOPS, ") && line.contains("(simulated)"),
+            "{line}"
+        );
+        assert!(line.ends_with(" elapsed"), "{line}");
+    }
     let done = fixture.ok("job sim:samsung-951 --rw randread --runtime 3s");
     assert_eq!(done.stderr, "");
 }

@@ -26,6 +26,7 @@ mod golden;
 mod judging;
 mod kill;
 mod kill_points;
+mod notation;
 mod outputs;
 mod pacing;
 mod repeat;

@@ -176,7 +176,21 @@ fn runs_are_compared() {
     for drive in ["samsung-951", "intel-600p"] {
         fixture.ok(&format!("run quick sim:{drive} --scale 0.01 --out {drive}"));
     }
-    let text = fixture.ok("compare samsung-951 intel-600p").stdout;
+    let brief = fixture.ok("compare samsung-951 intel-600p").stdout;
+    assert!(brief.lines().count() < 30, "{brief}");
+    assert!(
+        brief.contains(
+            "intel-600p (simulated) against samsung-951 (simulated): 11 workloads in common"
+        ),
+        "{brief}"
+    );
+    assert!(
+        brief.contains("can't tell in 11 workloads: a single run per side"),
+        "{brief}"
+    );
+    let text = fixture
+        .ok("compare samsung-951 intel-600p --details")
+        .stdout;
     for part in [
         "run 1",
         "run 2",
@@ -404,6 +418,75 @@ fn a_terminal_gets_colour_and_progress_with_the_time_left() {
     fixture.ok("job disk --out run");
     let plain = on_a_terminal(&fixture, "compare run", &[("NO_COLOR", "1")]);
     assert!(!plain.contains("\u{1b}["), "{plain:?}");
+}
+
+/// What a terminal of 60 columns shows at once fits it.
+#[test]
+fn progress_fits_sixty_columns_and_columns_is_respected() {
+    let fixture = Fixture::on_disk();
+    fixture.noise("disk", MIB);
+    let output = Command::new("script")
+        .args([
+            "-qec",
+            &format!("stty cols 60 rows 24; {ASSAY} job disk --rw randread --runtime 3s"),
+            "/dev/null",
+        ])
+        .current_dir(fixture.path("."))
+        .env("TERM", "xterm-256color")
+        .env_remove("COLUMNS")
+        .stdin(Stdio::null())
+        .output()
+        .unwrap();
+    let seen = String::from_utf8_lossy(&output.stdout);
+    let drawn = console::strip_ansi_codes(&seen);
+    let lines = drawn.split(['\r', '\n']).filter(|line| !line.is_empty());
+    let mut has_progress = false;
+    for line in lines {
+        // The path of the temporary run folder is one word.
+        if !line.starts_with("writing to ") {
+            assert!(line.chars().count() <= 60, "{line:?}");
+        }
+        has_progress |= line.contains("left") && line.contains("IOPS, ");
+    }
+    assert!(has_progress, "{drawn:?}");
+    let mut suites = fixture.command("suites");
+    let narrow = suites.env("COLUMNS", "50").output().unwrap();
+    let text = String::from_utf8(narrow.stdout).unwrap();
+    let summary = text
+        .lines()
+        .find(|line| line.starts_with("    ") && line.contains(' '));
+    assert!(
+        summary.is_some_and(|line| line.chars().count() <= 50),
+        "{text}"
+    );
+}
+
+/// What a user of fio types first: accepted, or answered with the equivalent.
+#[test]
+fn fios_flags_are_accepted_or_answered() {
+    let fixture = Fixture::in_memory();
+    fixture.noise("disk", MIB);
+    let job = fixture.json(
+        "job --name=test --filename=disk --ioengine=psync --rw=randread --bs=4k --size=1m --runtime=100ms --time_based --group_reporting --direct=0 --thread --norandommap",
+    );
+    assert_eq!(job["jobs"][0]["workload"]["engine"], "sync");
+    assert_eq!(job["drive"]["spec"], "disk");
+    let verified = fixture.json("job disk --rw=write --bs=4k --verify=crc32c --destroy disk");
+    assert_eq!(verified["jobs"][0]["verify"]["blocks_checked"], 256);
+    for (words, answer) in [
+        ("job disk --ioengine=libaio", "--engine uring"),
+        ("job disk --verify=md5", "--verify=crc32c"),
+        ("job disk --rate 100m", "--rate_bw 100m"),
+        ("job disk --rw ranread", "did you mean \"randread\"?"),
+        ("job sim:samsng-951", "did you mean \"samsung-951\"?"),
+        ("job samsung-951", "did you mean \"sim:samsung-951\"?"),
+        ("run quik disk", "did you mean \"quick\"?"),
+        ("job disk --time_based", "--runtime"),
+    ] {
+        fixture.run(words).refuses(2, &[answer]);
+    }
+    assert!(fixture.ok("help job").stdout.contains("--iodepth"));
+    assert!(fixture.ok("version").stdout.starts_with("assay "));
 }
 
 #[test]

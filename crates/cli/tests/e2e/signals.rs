@@ -119,6 +119,28 @@ fn an_interrupted_job_without_a_run_folder_prints_its_results_and_leaves_no_file
     assert_eq!(std::fs::read_dir(&temporary).unwrap().count(), 0);
 }
 
+/// The words of the command that an interrupted run prints last.
+fn printed_command(stdout: &str) -> String {
+    let at = stdout
+        .rfind("assay run --resume")
+        .expect("a command is printed");
+    let line = stdout[at..].lines().next().unwrap_or_default();
+    line.strip_prefix("assay ").unwrap_or(line).to_owned()
+}
+
+#[test]
+fn the_printed_command_resumes_a_run_that_writes() {
+    let fixture = Fixture::in_memory();
+    fixture.noise("disk", 16 * MIB);
+    let words = "run bandwidth disk --destroy disk --scale 0.01 --out run";
+    let (done, _) = interrupted(&fixture, words, "run", "random-read", Signal::INT);
+    let done = done.expect(STATUS);
+    let command = printed_command(&done.stdout);
+    assert_eq!(command, "run --resume run --destroy disk", "{done}");
+    let resumed = fixture.json(&command);
+    assert_eq!(resumed["outcome"], "complete");
+}
+
 #[test]
 fn an_interrupted_suite_keeps_finished_cells_and_is_resumable() {
     for (drive, scale) in [("disk", "0.3"), ("sim:samsung-951", "100")] {

@@ -45,7 +45,7 @@ fn watts(mw: f64) -> String {
 fn micros(us: Option<u32>) -> String {
     match us {
         None => "not reported".to_owned(),
-        Some(us @ 0..10_000) => format!("{us} us"),
+        Some(us @ 0..10_000) => format!("{us} \u{b5}s"),
         Some(us) => format!("{:.0} ms", f64::from(us) / 1e3),
     }
 }
@@ -105,7 +105,7 @@ pub fn facts(probe: &Probe, tell: &mut dyn FnMut(&'static str, String, String)) 
     if let Some(c) = probe.coalescing {
         let value = match (c.time_us, c.completions) {
             (0, _) | (_, ..=1) => "off".to_owned(),
-            (us, completions) => format!("{completions} completions or {us} us"),
+            (us, completions) => format!("{completions} completions or {us} \u{b5}s"),
         };
         facts.add("interrupt coalescing", value);
     }

@@ -16,11 +16,11 @@ fn style(cause: &Cause) -> (usize, &'static str, &'static str) {
         Cause::Fresh => (0, "fresh", "@p0"),
         Cause::SlcCacheExhausted { .. } => (1, "SLC cache full", "@p1"),
         Cause::GcOnset => (2, "garbage collection begins", "@p2"),
-        Cause::GcSteady { .. } => (3, "garbage collection, steady", "@p3"),
+        Cause::GcSteady { .. } => (3, "garbage collection", "@p3"),
         Cause::ThermalThrottling { .. } => (4, "thermal throttling", "@p4"),
         Cause::PowerLimited { .. } => (5, "power-state limit", "@p5"),
         Cause::HostLimited => (6, "host-limited", "@p6"),
-        Cause::Steady => (7, "steady", "@line"),
+        Cause::Steady => (7, "no change", "@line"),
         Cause::Unexplained => (8, "unexplained", "@p7"),
     }
 }

@@ -6,7 +6,8 @@ use assay_store::read::{CellRecord, CellState, Run};
 use maud::{Markup, html};
 
 use crate::drive_set::DriveSet;
-use crate::format::{distinct, figure, joined, plural, stamp};
+use crate::format::{distinct, joined, plural, stamp};
+use crate::resume::resume_command;
 
 /// A limitation: its short name, and its explanations.
 struct Badge {
@@ -137,7 +138,7 @@ fn of_run(run: &Run, which: &str, add: &mut impl FnMut(&'static str, String, Mar
             "caution",
             format!("{name} \u{d7}{scale}"),
             html! {
-                strong { (which) (durations) " multiplied by " (figure(scale)) }
+                strong { (which) (durations) " multiplied by " (scale) }
                 " (" code { "--scale " (scale) } "): this is not the procedure as published. "
                 @if scale < 1.0 { "Thermal effects, full caches and steady state may not have been reached." }
                 @else { "It ran for longer than published." }
@@ -169,7 +170,7 @@ fn of_run(run: &Run, which: &str, add: &mut impl FnMut(&'static str, String, Mar
             html! {
                 (reason) " " (run.cells.iter().filter(finished).count()) " of " (run.cells.len())
                 " cells are complete or were skipped with a reason; available results are shown, and "
-                code { "assay run --resume" } " continues."
+                code { (resume_command(&run.path, &run.manifest.command_line)) } " continues."
             },
         );
     }

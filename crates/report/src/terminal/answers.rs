@@ -2,38 +2,59 @@
 
 use assay_analysis::compare::{Comparisons, GroupComparison, Metric};
 use assay_stats::compare::{Comparison, Difference};
+use assay_store::read::Run;
 
 use super::text::{Paint, TextPage};
 use crate::format::{distinct, joined, plural, text_or};
 use crate::grid::step_title;
 use crate::table::{Column, Heading, Row, Table, TableCell};
 
-/// The answers of every pair, with a summary per metric.
-pub fn show(page: &mut TextPage, all: &Comparisons) {
-    for pair in &all.pairs {
-        let (a, b) = (&all.groups[pair.baseline], &all.groups[pair.other]);
-        page.blank();
-        let title = format!("{} against {}", b.full_name(), a.full_name());
-        page.line(&title, Some(Paint::Strong));
-        if pair.workloads.is_empty() {
-            page.line("No workload was measured on both.", Some(Paint::Caution));
-        }
-        let metrics = shown(pair);
-        for metric in &metrics {
-            page.line(&summary(pair, *metric), None);
-        }
-        for note in &pair.notes {
-            page.item("  ", note, Some(Paint::Caution));
-        }
-        if metrics.contains(&Metric::P99) {
-            let note = "p99 latency is compared by the mean of the p99 of every second where seconds have enough samples, not by the p99 of the whole run";
-            page.item("  ", note, Some(Paint::Soft));
-        }
-        page.blank();
-        for table in tables(pair, &metrics) {
-            page.table(&table);
-        }
+/// An interval needs ten samples of a second (`assay_stats::confidence`), and a margin for the drain.
+const LEAST_SECONDS: f64 = 10.5;
+
+/// A pair in a few lines: what both have in common, per metric the ratio and the answers, and why some cannot be told.
+pub fn summary(page: &mut TextPage, runs: &[Run], all: &Comparisons, pair: &GroupComparison) {
+    title(page, all, pair);
+    if pair.workloads.is_empty() {
+        let text = "no workload was measured on both: run the same suite, with the same parameters, on both";
+        page.item("  ", text, Some(Paint::Caution));
     }
+    for metric in shown(pair) {
+        page.item("  ", &metric_summary(pair, metric), None);
+    }
+    for note in undecided(runs, all, pair).iter().chain(&pair.notes) {
+        page.item("  ", note, Some(Paint::Caution));
+    }
+    page.blank();
+}
+
+/// The answer for every workload of a pair.
+pub fn details(page: &mut TextPage, all: &Comparisons, pair: &GroupComparison) {
+    let metrics = shown(pair);
+    if metrics.is_empty() {
+        return;
+    }
+    title(page, all, pair);
+    if metrics.contains(&Metric::P99) {
+        let note = "p99 latency is compared by the mean of the p99 of every second where seconds have enough samples, not by the p99 of the whole run";
+        page.item("  ", note, Some(Paint::Soft));
+    }
+    page.blank();
+    for table in tables(pair, &metrics) {
+        page.table(&table);
+    }
+}
+
+fn title(page: &mut TextPage, all: &Comparisons, pair: &GroupComparison) {
+    let (a, b) = (&all.groups[pair.baseline], &all.groups[pair.other]);
+    page.blank();
+    let common = plural(pair.workloads.len(), "workload");
+    let title = format!(
+        "{} against {}: {common} in common",
+        b.full_name(),
+        a.full_name()
+    );
+    page.line(&title, Some(Paint::Strong));
 }
 
 /// The metrics shown: IOPS only where block sizes are mixed, else they are proportional to bandwidth.
@@ -45,8 +66,8 @@ fn shown(pair: &GroupComparison) -> Vec<Metric> {
         .collect()
 }
 
-/// `bandwidth: of 8 workloads faster in 3, slower in 1, same in 2, can't tell in 2`.
-fn summary(pair: &GroupComparison, metric: Metric) -> String {
+/// `bandwidth: 1.21 times (0.95 to 1.60); faster in 3 of 8, slower in 1, same in 2, can't tell in 2`.
+fn metric_summary(pair: &GroupComparison, metric: Metric) -> String {
     let tally = pair.tally(metric);
     let counts = [
         (Difference::Faster, tally.faster),
@@ -56,8 +77,80 @@ fn summary(pair: &GroupComparison, metric: Metric) -> String {
     ];
     let counts = counts.into_iter().filter(|(_, count)| *count > 0);
     let parts = counts.map(|(answer, count)| format!("{} in {count}", answer.label()));
-    let (all, parts) = (plural(tally.total(), "workload"), joined(parts, ", "));
-    format!("{}: of {all} {parts}", metric.label())
+    let parts = joined(parts, ", ");
+    let ratios = ratios(pair, metric);
+    let extremes = ratios.iter().copied().reduce(f64::min);
+    let extremes = extremes.zip(ratios.iter().copied().reduce(f64::max));
+    let times = match extremes {
+        None => String::new(),
+        Some((low, high)) if ratios.len() > 1 => {
+            let logs: f64 = ratios.iter().map(|r| r.ln()).sum();
+            let typical = (logs / ratios.len() as f64).exp();
+            let [typical, low, high] = [typical, low, high].map(ratio);
+            format!("{typical} times (geometric mean; {low} to {high}), ")
+        }
+        Some((only, _)) => format!("{} times, ", ratio(only)),
+    };
+    format!("{}: {times}{parts}", metric.label())
+}
+
+/// Ratios of a metric by workload, where both sides have a value above zero.
+fn ratios(pair: &GroupComparison, metric: Metric) -> Vec<f64> {
+    let compared = pair.workloads.iter().flat_map(|w| &w.metrics);
+    let of_metric = compared.filter(|c| c.metric == metric);
+    of_metric
+        .filter_map(|c| c.comparison.ratio.filter(|r| r.is_finite() && *r > 0.0))
+        .collect()
+}
+
+/// Why bandwidths cannot be told apart, each reason once with its number of workloads, and what to do about it.
+fn undecided(runs: &[Run], all: &Comparisons, pair: &GroupComparison) -> Vec<String> {
+    let mut reasons: Vec<(&str, usize)> = Vec::new();
+    let mut shortest_ns: Option<u64> = None;
+    let mut has_interval = false;
+    for workload in &pair.workloads {
+        let of_rate = workload
+            .metrics
+            .iter()
+            .find(|c| c.metric == Metric::MibPerS);
+        let Some(comparison) = of_rate.map(|c| &c.comparison) else {
+            continue;
+        };
+        let Some(why) = comparison.why.as_deref() else {
+            continue;
+        };
+        if comparison.interval.is_some() {
+            has_interval = true;
+        } else {
+            let runtime_ns = Some(workload.plan.workload.runtime_ns).filter(|ns| *ns > 0);
+            shortest_ns = shortest_ns.into_iter().chain(runtime_ns).min();
+        }
+        // Intervals with their figures are in the details.
+        let why = match comparison.interval {
+            Some(_) => "the interval of the ratio holds both no difference and one that matters",
+            None => why,
+        };
+        match reasons.iter_mut().find(|(known, _)| *known == why) {
+            Some((_, count)) => *count += 1,
+            None => reasons.push((why, 1)),
+        }
+    }
+    let lines = reasons.iter().map(|(why, count)| {
+        let workloads = plural(*count, "workload");
+        format!("can't tell in {workloads}: {why}")
+    });
+    let mut lines: Vec<String> = lines.collect();
+    if let Some(ns) = shortest_ns {
+        let members = all.groups[pair.other].members.first();
+        let scale = members.map_or(1.0, |(run, _)| runs[*run].manifest.scale);
+        let needed = (LEAST_SECONDS * 1e9 / ns as f64 * scale).ceil();
+        lines.push(format!(
+            "for an interval of every workload: assay run SUITE DRIVE --scale {needed} (at least ten seconds per cell), or two runs of each drive"
+        ));
+    } else if has_interval {
+        lines.push("for a narrower interval: longer cells (--scale), or more runs".to_owned());
+    }
+    lines
 }
 
 /// One table per step: ratio, interval and answer of every workload and metric.

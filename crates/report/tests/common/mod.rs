@@ -237,6 +237,8 @@ pub fn drive(label: &str, model: &str, serial: &str, capacity_bytes: u64) -> Dri
         ]),
         probe: Vec::new(),
         power_limits_mw: BTreeMap::new(),
+        warning_c: None,
+        critical_c: None,
         published: Vec::new(),
         predictive: predictive(label),
     }

@@ -17,7 +17,7 @@ use super::write_document;
 use crate::error::StoreError;
 use crate::fold::fold;
 use crate::read::{CellDrive, CellRecord, Run};
-use crate::series::{OpSample, is_short};
+use crate::series::OpSample;
 
 /// fio's default percentile list, in parts per million (`percentile_list` in fio(1)).
 const PERCENTILES: [u32; 17] = [
@@ -38,6 +38,8 @@ const NOT_MEASURED: [&str; 9] = [
     "disk_util",
     "drop_ios",
 ];
+/// fio's last bucket; its tools read no larger ones (`fio_jsonplus_clat2csv` starts its search there).
+const MAX_BIN_NS: u64 = 17_112_760_320;
 /// fio writes this when there is no estimate (INT_MAX).
 const NO_ETA: u64 = 2_147_483_647;
 /// errno of a job whose I/Os failed.
@@ -59,7 +61,7 @@ impl<K: Serialize, V: Serialize> Serialize for Ordered<K, V> {
 }
 
 #[derive(Serialize)]
-struct Document {
+pub(super) struct Document {
     #[serde(rename = "fio version")]
     fio_version: String,
     timestamp: i64,
@@ -94,7 +96,7 @@ struct JobNote {
 }
 
 #[derive(Default, Serialize)]
-struct Job {
+pub(super) struct Job {
     jobname: String,
     groupid: usize,
     error: i32,
@@ -168,6 +170,9 @@ struct Latency {
     n: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
     percentile: Option<Ordered<String, u64>>,
+    /// Completions by latency in nanoseconds, as in fio's `json+`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    bins: Option<Ordered<String, u64>>,
 }
 
 impl Latency {
@@ -185,8 +190,25 @@ impl Latency {
                 };
                 Ordered(PERCENTILES.into_iter().map(at).collect())
             }),
+            bins: (with_percentiles && !histogram.is_empty()).then(|| bins(histogram)),
         }
     }
+}
+
+/// Completions per occupied bucket, by its highest latency.
+fn bins(histogram: &Histogram) -> Ordered<String, u64> {
+    let mut bins: Vec<(u64, u64)> = Vec::new();
+    let mut before = 0;
+    for (highest, up_to) in histogram.cumulative() {
+        let (ns, ios) = (highest.0.min(MAX_BIN_NS), up_to - before);
+        before = up_to;
+        match bins.last_mut() {
+            Some((last, count)) if *last == ns => *count += ios,
+            _ => bins.push((ns, ios)),
+        }
+    }
+    let text = |(ns, ios): (u64, u64)| (ns.to_string(), ios);
+    Ordered(bins.into_iter().map(text).collect())
 }
 
 /// Write the run in fio's layout. Reads the run folder again, because the percentiles that fio lists need the raw
@@ -195,6 +217,15 @@ impl Latency {
 /// # Errors
 /// Everything that [`Run::open`] refuses, and when the output cannot be written.
 pub fn export_fio_json(run: &Run, out: &mut impl Write) -> Result<(), StoreError> {
+    let (run, jobs) = jobs(run)?;
+    let jobs = jobs.into_iter().map(|(_, job)| job);
+    write_document(&document(&run, jobs.collect()), out)
+}
+
+/// The run, and a job per measured cell and drive by (cell, drive within the cell).
+pub(super) type Jobs = (Run, Vec<((usize, usize), Job)>);
+
+pub(super) fn jobs(run: &Run) -> Result<Jobs, StoreError> {
     let mut jobs: BTreeMap<(usize, usize), Job> = BTreeMap::new();
     let run = fold(&run.path, &mut |cell, place, totals| {
         jobs.remove(&(cell, place));
@@ -203,14 +234,15 @@ pub fn export_fio_json(run: &Run, out: &mut impl Write) -> Result<(), StoreError
         }
     })?;
     let jobs = jobs.into_iter().enumerate();
-    let jobs = jobs.map(|(number, ((cell, place), job))| {
-        let cell = &run.cells[cell];
-        job.complete(&run, number, cell, &cell.drives[place])
+    let jobs = jobs.map(|(number, (at, job))| {
+        let cell = &run.cells[at.0];
+        (at, job.complete(&run, number, cell, &cell.drives[at.1]))
     });
-    write_document(&document(&run, jobs.collect()), out)
+    let jobs = jobs.collect();
+    Ok((run, jobs))
 }
 
-fn document(run: &Run, jobs: Vec<Job>) -> Document {
+pub(super) fn document(run: &Run, jobs: Vec<Job>) -> Document {
     let manifest = &run.manifest;
     // An unreadable time becomes the epoch, as fio shows an unset clock.
     let created: jiff::Timestamp = manifest.created.parse().unwrap_or_default();
@@ -257,17 +289,10 @@ impl Direction {
         }
     }
 
-    /// Fill in what fio samples over time. fio takes a sample when an averaging window is over (stat.c, add_bw_samples), so a
-    /// short last interval is none.
+    /// Fill in what fio samples over time.
     fn sample(&mut self, part: &CellDrive, op: Op) {
         let counts = |p: &&OpSample| p.op == op && !p.ramp && p.elapsed() > Nanos::ZERO;
-        let mut measured: Vec<&OpSample> = part.series.iter().filter(counts).collect();
-        let longest = measured
-            .iter()
-            .map(|p| p.elapsed())
-            .max()
-            .unwrap_or_default();
-        measured.pop_if(|last| is_short(last.elapsed(), longest));
+        let measured: Vec<&OpSample> = part.series.iter().filter(counts).collect();
         let kib_per_s = moments(measured.iter().map(|p| p.mib_per_s() * KIB as f64));
         let iops = moments(measured.iter().map(|p| p.iops()));
         let samples = measured.len() as u64;

@@ -6,7 +6,7 @@ use assay_stats::{HostAudit, HostLoad, LatencySummary, OpSummary};
 use assay_units::{Nanos, Op};
 use serde::{Serialize, Serializer};
 
-use super::table::state_text;
+use super::table::{state_text, used};
 use super::write_document;
 use crate::error::StoreError;
 use crate::model::{
@@ -73,8 +73,9 @@ struct CellFigures<'a> {
     elapsed_ns: Nanos,
     iops: f64,
     mib_per_s: f64,
-    read: &'a OpSummary,
-    write: &'a OpSummary,
+    /// Null where the workload does not read; likewise `write`.
+    read: Option<&'a OpSummary>,
+    write: Option<&'a OpSummary>,
     host: Option<&'a HostLoad>,
     verify: Option<&'a VerifySummary>,
     values: &'a std::collections::BTreeMap<String, f64>,
@@ -145,7 +146,7 @@ pub fn export_json(run: &Run, out: &mut impl Write) -> Result<(), StoreError> {
 
 fn cell_of<'a>(run: &'a Run, cell: &'a CellRecord) -> Cell<'a> {
     let (state, state_reason) = state_text(&cell.state);
-    let results = cell.drives.iter().map(|part| part_of(run, part));
+    let results = cell.drives.iter().map(|part| part_of(run, cell, part));
     let host = cell.host.iter();
     Cell {
         plan: &cell.plan,
@@ -158,14 +159,14 @@ fn cell_of<'a>(run: &'a Run, cell: &'a CellRecord) -> Cell<'a> {
     }
 }
 
-fn part_of<'a>(run: &'a Run, part: &'a CellDrive) -> DriveInCell<'a> {
+fn part_of<'a>(run: &'a Run, cell: &'a CellRecord, part: &'a CellDrive) -> DriveInCell<'a> {
     let drive = &run.manifest.drives[part.drive];
     let distributions = part.distributions.iter();
     DriveInCell {
         drive: part.drive,
         drive_label: &drive.label,
         simulated: drive.simulated,
-        result: part.result.as_ref().map(figures),
+        result: part.result.as_ref().map(|result| figures(cell, result)),
         series: &part.series,
         telemetry: &part.telemetry,
         distributions: distributions
@@ -177,13 +178,13 @@ fn part_of<'a>(run: &'a Run, part: &'a CellDrive) -> DriveInCell<'a> {
     }
 }
 
-fn figures(result: &CellResult) -> CellFigures<'_> {
+fn figures<'a>(cell: &CellRecord, result: &'a CellResult) -> CellFigures<'a> {
     CellFigures {
         elapsed_ns: result.elapsed,
         iops: result.iops(),
         mib_per_s: result.mib_per_s(),
-        read: &result.read,
-        write: &result.write,
+        read: used(cell, result, Op::Read),
+        write: used(cell, result, Op::Write),
         host: result.host.as_ref(),
         verify: result.verify.as_ref(),
         values: &result.values,

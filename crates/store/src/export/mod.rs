@@ -14,6 +14,7 @@ use self::table::Table;
 use crate::error::StoreError;
 use crate::read::Run;
 
+pub mod bench_fio;
 pub mod csv;
 pub mod fio;
 pub mod json;
@@ -22,6 +23,7 @@ pub(crate) mod table;
 
 pub use self::csv::export_csv;
 pub use self::parquet::export_parquet;
+pub use bench_fio::export_bench_fio;
 pub use fio::export_fio_json;
 pub use json::export_json;
 
@@ -36,15 +38,18 @@ pub enum ExportFormat {
     Csv,
     /// One JSON document in the layout of fio 3.33.
     FioJson,
+    /// A folder of such documents, one per cell and drive, named as fio-plot's bench-fio does.
+    BenchFio,
 }
 
 impl ExportFormat {
     /// All, in the order that help texts list them.
-    pub const ALL: [ExportFormat; 4] = [
+    pub const ALL: [ExportFormat; 5] = [
         ExportFormat::Parquet,
         ExportFormat::Json,
         ExportFormat::Csv,
         ExportFormat::FioJson,
+        ExportFormat::BenchFio,
     ];
 
     /// Name on the command line.
@@ -54,6 +59,7 @@ impl ExportFormat {
             ExportFormat::Json => "json",
             ExportFormat::Csv => "csv",
             ExportFormat::FioJson => "fio-json",
+            ExportFormat::BenchFio => "bench-fio",
         }
     }
 
@@ -74,7 +80,7 @@ impl FromStr for ExportFormat {
     }
 }
 
-/// Export a run folder. `out` is the file to write (json, fio-json) or the folder to write tables into (csv, parquet;
+/// Export a run folder. `out` is the file to write (json, fio-json) or the folder to write into (csv, parquet, bench-fio;
 /// made when missing). Existing files of the same names are replaced, each only when the new one is whole. Returns the
 /// files written.
 ///
@@ -91,6 +97,7 @@ pub fn export(
         ExportFormat::FioJson => replace_file(out, |file| export_fio_json(&run, file))?,
         ExportFormat::Csv => return export_csv(&run, out),
         ExportFormat::Parquet => return export_parquet(&run, out),
+        ExportFormat::BenchFio => return export_bench_fio(&run, out),
     }
     Ok(vec![out.to_owned()])
 }

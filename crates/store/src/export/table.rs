@@ -2,9 +2,11 @@
 
 use assay_stats::summary::PERCENTILES;
 use assay_stats::{HostLoad, LatencySummary, OpSummary};
-use assay_units::Nanos;
+use assay_units::{Nanos, Op};
 
-use crate::model::{CellResult, DriveRecord, TelemetryRecord, WorkloadRecord};
+use crate::model::{
+    CellKind, CellResult, DriveRecord, OFFERED_IOPS, TelemetryRecord, WorkloadRecord,
+};
 use crate::read::{CellDrive, CellRecord, CellState, Run};
 use crate::series::OpSample;
 
@@ -181,6 +183,11 @@ impl<'a> DriveRow<'a> {
     fn result(&self) -> Option<&'a CellResult> {
         self.part.result.as_ref()
     }
+
+    /// A value that only some cells have.
+    fn value(&self, name: &str) -> Option<f64> {
+        self.result()?.values.get(name).copied()
+    }
 }
 
 /// Rows of `cells`.
@@ -200,6 +207,25 @@ pub(crate) fn state_text(state: &CellState) -> (&'static str, Option<&str>) {
         CellState::Finished => ("finished", None),
         CellState::Failed(why) => ("failed", Some(why)),
     }
+}
+
+/// The figures of reads or writes; `None` of a direction that the cell does not use and that did nothing.
+pub(crate) fn used<'a>(
+    cell: &CellRecord,
+    result: &'a CellResult,
+    direction: Op,
+) -> Option<&'a OpSummary> {
+    let rw = cell.plan.workload.rw.as_str();
+    let (summary, is_meant) = match direction {
+        Op::Read => (&result.read, !rw.ends_with("write")),
+        _ => (&result.write, !rw.ends_with("read")),
+    };
+    let measures = matches!(
+        cell.plan.kind,
+        CellKind::Measure | CellKind::Prepare | CellKind::Soak | CellKind::Concurrent
+    );
+    let did = summary.ios > 0 || summary.errors > 0;
+    (did || is_meant && measures).then_some(summary)
 }
 
 /// JSON text of a list or map; absent where it is empty.
@@ -234,12 +260,18 @@ fn cell_table<'a>(run: &'a Run) -> Table<'a> {
     c.add("runtime_ns", |r| r.workload().runtime_ns);
     c.add("ramp_ns", |r| r.workload().ramp_ns);
     c.add("rate_iops", |r| r.workload().rate_iops);
+    c.add("offered_iops", |r| {
+        let planned = Some(r.workload().rate_iops).filter(|rate| *rate > 0.0);
+        r.value(OFFERED_IOPS).or(planned)
+    });
+    c.add("load_pct", |r| r.cell.plan.load.as_ref().map(|l| l.percent));
+    c.add("power_state", |r| r.workload().power_state.map(u32::from));
+    c.add("power_mean_w", |r| r.value("power_mean_w"));
+    c.add("temperature_max_c", |r| r.value("temperature_max_c"));
     c.add("scale", |r| r.run.manifest.scale);
     c.add("elapsed_ns", |r| r.result().map(|x| x.elapsed));
-    type Side = (&'static str, fn(&CellResult) -> &OpSummary);
-    let sides: [Side; 2] = [("read", |x| &x.read), ("write", |x| &x.write)];
-    for (name, side) in sides {
-        let op = move |r: &DriveRow<'a>| -> Option<&'a OpSummary> { r.result().map(side) };
+    for (name, direction) in [("read", Op::Read), ("write", Op::Write)] {
+        let op = move |r: &DriveRow<'a>| used(r.cell, r.result()?, direction);
         c.add(format!("{name}_ios"), move |r| op(r).map(|o| o.ios));
         c.add(format!("{name}_bytes"), move |r| op(r).map(|o| o.bytes));
         c.add(format!("{name}_errors"), move |r| op(r).map(|o| o.errors));

@@ -16,7 +16,7 @@ use crate::journal::{JOURNAL_FILE, JournalReader, LineContent};
 use crate::model::{CellKind, CellResult, Entry, IntervalRecord, Manifest, Warning};
 use crate::read::{CellState, Run};
 use crate::run::{MANIFEST_FILE, sha256_of};
-use crate::series::{OpSample, silent};
+use crate::series::{OpSample, short, silent};
 use crate::thin::thin;
 
 mod cell;
@@ -286,20 +286,39 @@ impl<'a> Fold<'a> {
         let open = std::mem::take(&mut self.cells[at].open);
         for (place, drive) in open.into_iter().enumerate() {
             let mut series = Vec::with_capacity(drive.points.len());
+            let mut lines: Vec<(PointKey, u64)> = Vec::with_capacity(drive.points.len());
             for (key, mut point) in drive.points {
+                lines.push((key, point.first));
                 if !point.more.is_empty() {
+                    lines.extend(point.more.iter().map(|&offset| (key, offset)));
                     point.more.insert(0, point.first);
-                    point.figures.latency = LatencySummary::of(&self.latency_of(key, point.more)?);
+                    point.figures.latency = self.latency_of(&[key], point.more)?;
                 }
                 series.push(point.figures);
             }
             let cell = &mut self.cells[at];
             let ramp = Nanos(cell.record.plan.workload.ramp_ns);
             let series = silent::fill_gaps(series, &drive.spans, ramp);
-            let target = &mut cell.record.drives[place];
+            let target = &cell.record.drives[place];
             let simulated = self.run.manifest.drives[target.drive].simulated;
             let host = (!simulated).then_some(&cell.host);
-            target.result = summed(target.drive, &drive.totals, &series, host);
+            let result = summed(target.drive, &drive.totals, &series, host);
+            let series = short::merge_short(series, |op, sources| {
+                let keys = sources.indices.iter();
+                let keys: Vec<PointKey> = keys.map(|&i| (i, !sources.ramp, op)).collect();
+                let of_key = |key| {
+                    let from = lines.partition_point(|(known, _)| known < key);
+                    let found = lines[from..]
+                        .iter()
+                        .take_while(move |(known, _)| known == key);
+                    found.map(|&(_, offset)| offset)
+                };
+                let mut offsets: Vec<u64> = keys.iter().flat_map(of_key).collect();
+                offsets.sort_unstable();
+                self.latency_of(&keys, offsets)
+            })?;
+            let target = &mut self.cells[at].record.drives[place];
+            target.result = result;
             let latencies = drive.totals.ops().filter_map(|op| {
                 let latency = &drive.totals.counts(op)?.latency;
                 (!latency.is_empty()).then(|| (op, thin(&latency.cumulative())))
@@ -312,12 +331,12 @@ impl<'a> Fold<'a> {
         Ok(())
     }
 
-    /// The merged latencies of an interval that was recorded in parts, in lines at these offsets (one per part).
+    /// The merged latencies of intervals that were recorded in parts, in lines at these offsets (one per part, ascending).
     fn latency_of(
         &mut self,
-        wanted: PointKey,
+        wanted: &[PointKey],
         mut lines: Vec<u64>,
-    ) -> Result<Histogram, StoreError> {
+    ) -> Result<LatencySummary, StoreError> {
         let journal = self.run.path.join(JOURNAL_FILE);
         let reader = match &mut self.second_reader {
             Some(reader) => reader,
@@ -336,11 +355,11 @@ impl<'a> Fold<'a> {
                 let interval = record.interval();
                 let parts = interval.ops.iter();
                 parts
-                    .filter(|(op, _)| key(&interval, *op) == wanted)
+                    .filter(|(op, _)| wanted.contains(&key(&interval, *op)))
                     .for_each(|(_, counts)| merged.merge(&counts.latency));
             }
         }
-        Ok(merged)
+        Ok(LatencySummary::of(&merged))
     }
 
     /// Take a finished cell's journalled results, and check that each is the sum of its intervals.

@@ -70,7 +70,7 @@ pub struct SteadyRecord {
     pub group: String,
     /// The rule with its limits, as text.
     pub rule: String,
-    /// Tracking variable with its unit: `IOPS`, `MiB/s`, `mean latency, us`.
+    /// Tracking variable with its unit: `IOPS`, `MiB/s`, `mean latency, µs`.
     pub figure: String,
     /// Steady state achieved.
     pub achieved: bool,

@@ -100,7 +100,7 @@ impl TrackingVariable {
         match self {
             TrackingVariable::Iops => "IOPS",
             TrackingVariable::MibPerS => "MiB/s",
-            TrackingVariable::MeanLatency => "mean latency, us",
+            TrackingVariable::MeanLatency => "mean latency, \u{b5}s",
         }
     }
 }

@@ -8,7 +8,7 @@ use assay_stats::knee::DepthKnee;
 use assay_store::model::{CellKind, CellResult, TelemetryRecord};
 use assay_store::read::{CellDrive, CellRecord, CellState, Run};
 use assay_store::series::IntervalSample;
-use assay_units::text::format_size;
+use assay_units::text::{format_size, whole};
 
 use super::VerdictSubject;
 use crate::schema::{DatasheetFacts, VerdictMetric, VerdictRule};
@@ -127,7 +127,7 @@ impl<'a> RuleInput<'a> {
                 let size = format_size(size);
                 Some((
                     best,
-                    format!("{best:.0} MiB/s ({size} blocks, {jobs} {threads})"),
+                    format!("{} MiB/s ({size} blocks, {jobs} {threads})", whole(best)),
                 ))
             }
             VerdictMetric::SteadinessPct => {
@@ -145,14 +145,17 @@ impl<'a> RuleInput<'a> {
                 let fifth = rates.len() / 5;
                 let (first, last) = (mean(&rates[..fifth]), mean(&rates[rates.len() - fifth..]));
                 let pct = last / first * 100.0;
-                let text =
-                    format!("{first:.0} MiB/s at first, {last:.0} MiB/s at the end ({pct:.0} %)");
+                let text = format!(
+                    "{} MiB/s at first, {} MiB/s at the end ({pct:.0} %)",
+                    whole(first),
+                    whole(last)
+                );
                 (first > 0.0).then_some((pct, text))
             }
             VerdictMetric::P99Us => {
                 let result = self.cells().next()?.1.result.as_ref()?;
                 let us = result.latency().p99 as f64 / 1e3;
-                Some((us, format!("99 % of I/Os within {us:.0} us")))
+                Some((us, format!("99 % of I/Os within {} \u{b5}s", whole(us))))
             }
             VerdictMetric::ScalingPct => self.scaling(),
             VerdictMetric::ThrottledPct => {
@@ -172,7 +175,9 @@ impl<'a> RuleInput<'a> {
                 let after = found.after_mib_per_s;
                 let pct = after / before * 100.0;
                 let text = format!(
-                    "{before:.0} MiB/s until it throttled, {after:.0} MiB/s on average while it did ({pct:.0} %)"
+                    "{} MiB/s until it throttled, {} MiB/s on average while it did ({pct:.0} %)",
+                    whole(before),
+                    whole(after)
                 );
                 Some((pct, text))
             }
@@ -194,11 +199,11 @@ impl<'a> RuleInput<'a> {
                     .cells()
                     .filter_map(|(_, d)| Some(d.result.as_ref()?.iops()));
                 let best = rates.max_by(f64::total_cmp)?;
-                Some((best, format!("{best:.0} IOPS")))
+                Some((best, format!("{} IOPS", whole(best))))
             }
             VerdictMetric::ScoreIops => {
                 let mean = self.score()?.mean;
-                Some((mean, format!("{mean:.0} IOPS in steady state")))
+                Some((mean, format!("{} IOPS in steady state", whole(mean))))
             }
             VerdictMetric::ScoreSteadiness => {
                 let Score {
@@ -208,14 +213,18 @@ impl<'a> RuleInput<'a> {
                     return Some((f64::MAX, "no variation between seconds".to_owned()));
                 };
                 let text = format!(
-                    "mean / standard deviation = {ratio:.1}; {min:.0} IOPS in the slowest second"
+                    "mean / standard deviation = {ratio:.1}; {} IOPS in the slowest second",
+                    whole(min)
                 );
                 Some((ratio, text))
             }
             VerdictMetric::KneeIops => {
                 let (knee, result) = self.knee()?;
                 let iops = result.iops();
-                Some((iops, format!("{iops:.0} IOPS with {}", in_flight(&knee))))
+                Some((
+                    iops,
+                    format!("{} IOPS with {}", whole(iops), in_flight(&knee)),
+                ))
             }
             VerdictMetric::KneeTailUs => {
                 let (knee, result) = self.knee()?;
@@ -223,7 +232,7 @@ impl<'a> RuleInput<'a> {
                 let depth = in_flight(&knee);
                 Some((
                     us,
-                    format!("99.99 % of I/Os within {us:.0} us with {depth}"),
+                    format!("99.99 % of I/Os within {} \u{b5}s with {depth}", whole(us)),
                 ))
             }
             VerdictMetric::LoadKneePct => self.load_knee(),
@@ -290,9 +299,9 @@ impl<'a> RuleInput<'a> {
             Some((load.percent, found.knee))
         })?;
         let text = format!(
-            "carries {percent:.0} % of its saturated rate ({:.0} IOPS) with a mean latency of {:.0} us",
-            knee.offered,
-            knee.latency_ns / 1e3
+            "carries {percent:.0} % of its saturated rate ({} IOPS) with a mean latency of {} \u{b5}s",
+            whole(knee.offered),
+            whole(knee.latency_ns / 1e3)
         );
         Some((percent, text))
     }

@@ -63,3 +63,18 @@ fn sizes_are_formatted() {
     assert_eq!(group_digits(1_234_567), "1,234,567");
     assert_eq!(group_digits(12), "12");
 }
+
+#[test]
+fn typing_errors_have_a_suggestion() {
+    let known = "samsung-951, intel-600p, wd-black";
+    assert_eq!(
+        did_you_mean("samsng-951", known),
+        "; did you mean \"samsung-951\"?"
+    );
+    assert_eq!(
+        did_you_mean("Intel600p", known),
+        "; did you mean \"intel-600p\"?"
+    );
+    assert_eq!(did_you_mean("xyz", known), "");
+    assert_eq!(did_you_mean("", known), "");
+}

@@ -22,7 +22,10 @@ pub(super) fn out_of_range(option: &str, given: impl Display, range: &str) -> Pl
 }
 
 fn not_a_choice(option: &str, given: &str, choices: &str) -> PlanError {
-    invalid(format!("--{option} {given:?} is not one of: {choices}"))
+    let similar = text::did_you_mean(given, choices);
+    invalid(format!(
+        "--{option} {given:?} is not one of: {choices}{similar}"
+    ))
 }
 
 fn size(option: &'static str, text: &str) -> Result<u64, PlanError> {
@@ -87,9 +90,26 @@ fn size_or_share(
 /// The rate of all threads together: the option is per thread, as fio's rates are per job and `numjobs` clones the job.
 fn total_rate(option: &'static str, text: &str, threads: u32) -> Result<NonZeroU64, PlanError> {
     const RANGE: &str = "a rate is at least 1, and that of all threads together below 2^64";
+    if option != "rate_bw" {
+        not_bytes(option, text)?;
+    }
     let total = size(option, text)?.checked_mul(u64::from(threads));
     let total = total.and_then(NonZeroU64::new);
     total.ok_or_else(|| out_of_range(option, text, RANGE))
+}
+
+/// Error for a rate in I/Os per second that is written as a rate in bytes. fio's `--rate` is one: `--rate 100m` is 100 MiB/s there and would
+/// offer 104,857,600 I/Os per second here. `k` is accepted: rates in thousands of I/Os per second are usual, in millions per thread they are not.
+fn not_bytes(option: &'static str, text: &str) -> Result<(), PlanError> {
+    let unit = text
+        .trim()
+        .trim_start_matches(|c: char| c.is_ascii_digit() || c == '.');
+    if unit.is_empty() || unit.eq_ignore_ascii_case("k") {
+        return Ok(());
+    }
+    Err(PlanError::Invalid(format!(
+        "--{option} {text}: {unit:?} suggests bytes per second, and --{option} counts I/Os per second; for bytes write --rate_bw {text} (fio's --rate), for I/Os a plain number or k (1024)"
+    )))
 }
 
 pub(super) fn within(

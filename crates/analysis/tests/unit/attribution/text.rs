@@ -21,3 +21,14 @@ fn causes_are_described_with_figures() {
     assert_eq!(size_text(3 << 20), "3.0 MiB");
     assert_eq!(size_text(300 << 20), "300 MiB");
 }
+
+/// "Steady" means steady state by the rules of docs/statistics.md; a phase is only a span of one level.
+#[test]
+fn no_phase_is_called_steady() {
+    let gc = Cause::GcSteady {
+        write_amplification: None,
+    };
+    for cause in [Cause::Steady, gc, Cause::GcOnset, Cause::Fresh] {
+        assert!(!cause.label().contains("steady"), "{}", cause.label());
+    }
+}

@@ -1,0 +1,87 @@
+//! References of the relative modes: the best of several drives, and the data sheet.
+
+use assay_calibrate::hardware::{Hardware, Rating};
+use assay_units::MIB;
+
+use super::metrics::RuleInput;
+use super::{VerdictSubject, facts_of};
+use crate::schema::{VerdictMetric, VerdictRules};
+
+/// What a figure is compared with, in its unit.
+pub(super) struct Reference {
+    pub(super) value: f64,
+    /// Completes "62 % of".
+    pub(super) text: String,
+}
+
+/// The best value of the rule's figure among the drives; or why there is none.
+pub(super) fn best_of(
+    input: RuleInput<'_>,
+    drives: &[VerdictSubject<'_>],
+    rules: &VerdictRules,
+) -> Result<Reference, String> {
+    let measured = drives.iter().filter_map(|subject| {
+        let drive = subject.drive()?;
+        let facts = facts_of(rules, drive);
+        let rule = input.rule;
+        let (value, _) = RuleInput {
+            rule,
+            subject,
+            facts,
+        }
+        .figure()?;
+        Some((value, drive.label.as_str()))
+    });
+    let measured: Vec<(f64, &str)> = measured.filter(|(value, _)| *value > 0.0).collect();
+    let [_, _, ..] = measured[..] else {
+        return Err("no other drive to compare it with".to_owned());
+    };
+    let sign = if input.rule.lower_is_better {
+        -1.0
+    } else {
+        1.0
+    };
+    let best = measured
+        .into_iter()
+        .max_by(|a, b| (sign * a.0).total_cmp(&(sign * b.0)));
+    best.map(|(value, label)| Reference {
+        value,
+        text: format!("the best of these drives ({label})"),
+    })
+    .ok_or_else(|| "no drive was measured".to_owned())
+}
+
+/// The rated value of the rule's figure; or why there is none.
+pub(super) fn rated(input: RuleInput<'_>) -> Result<Reference, String> {
+    let Some(rating) = input.rule.rating else {
+        return Err("has no rating".to_owned());
+    };
+    let own = input.facts.and_then(|facts| {
+        let value = *facts.rated.get(&rating)?;
+        Some((value, facts.source.clone()))
+    });
+    let (value, source) = own.or_else(|| modelled(input, rating)).ok_or_else(|| {
+        "its data sheet is not known; give its figures with --datasheet FILE".to_owned()
+    })?;
+    // Data sheets state rates in 10^6 bytes per second, verdicts in MiB/s.
+    let per_unit = match (input.rule.figure, rating) {
+        (
+            VerdictMetric::BestRate | VerdictMetric::SingleRate,
+            Rating::SequentialReadMbS | Rating::SequentialWriteMbS | Rating::CachedWriteMbS,
+        ) => 1e6 / MIB as f64,
+        _ => 1.0,
+    };
+    Ok(Reference {
+        value: value * per_unit,
+        text: format!("the {value} of its data sheet ({source})"),
+    })
+}
+
+/// The rated figure of the drive that a simulated one models.
+fn modelled(input: RuleInput<'_>, rating: Rating) -> Option<(f64, String)> {
+    let profile = input.subject.drive()?.profile.as_ref()?;
+    let table = Hardware::embedded().expect("the embedded table is read in tests");
+    let figure = table.drive(profile)?.highest(rating)?;
+    let source = table.sources.get(&figure.source)?;
+    Some((figure.value, source.title.clone()))
+}
