@@ -7,6 +7,7 @@ use clap::Args;
 pub struct FioArguments {
     /// fio's name of a job; changes nothing
     #[arg(long, value_name = "NAME", help_heading = "fio's spelling")]
+    #[expect(dead_code, reason = "accepted without effect")]
     pub name: Option<String>,
     /// fio's spelling of DRIVE
     #[arg(long, value_name = "DRIVE", help_heading = "fio's spelling")]
@@ -21,15 +22,19 @@ pub struct FioArguments {
         requires = "runtime",
         help_heading = "fio's spelling"
     )]
+    #[expect(dead_code, reason = "accepted without effect")]
     pub time_based: bool,
     /// Changes nothing: threads are always reported together
     #[arg(long, alias = "group-reporting", help_heading = "fio's spelling")]
+    #[expect(dead_code, reason = "accepted without effect")]
     pub group_reporting: bool,
     /// Changes nothing: jobs always are threads
     #[arg(long, help_heading = "fio's spelling")]
+    #[expect(dead_code, reason = "accepted without effect")]
     pub thread: bool,
     /// Changes nothing: random offsets repeat, unless --random_distribution cover
     #[arg(long, help_heading = "fio's spelling")]
+    #[expect(dead_code, reason = "accepted without effect")]
     pub norandommap: bool,
 }
 

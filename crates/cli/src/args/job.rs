@@ -2,9 +2,10 @@
 
 use std::sync::LazyLock;
 
-use super::fio::verify_method;
 use assay_workload::options::{JOB_OPTIONS, JobOption, JobOptions, OptionKind};
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
+
+use super::fio::verify_method;
 
 /// Every option of a workload as a command-line argument.
 #[derive(Clone, Debug)]
