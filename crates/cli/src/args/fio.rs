@@ -7,7 +7,6 @@ use clap::Args;
 pub struct FioArguments {
     /// fio's name of a job; changes nothing
     #[arg(long, value_name = "NAME", help_heading = "fio's spelling")]
-    #[expect(dead_code, reason = "accepted without effect")]
     pub name: Option<String>,
     /// fio's spelling of DRIVE
     #[arg(long, value_name = "DRIVE", help_heading = "fio's spelling")]
@@ -17,24 +16,24 @@ pub struct FioArguments {
     pub ioengine: Option<&'static str>,
     /// Changes nothing: with --runtime a job always repeats its area until the time is over
     #[arg(
-        long,
+        long = "time_based",
         alias = "time-based",
         requires = "runtime",
         help_heading = "fio's spelling"
     )]
-    #[expect(dead_code, reason = "accepted without effect")]
     pub time_based: bool,
     /// Changes nothing: threads are always reported together
-    #[arg(long, alias = "group-reporting", help_heading = "fio's spelling")]
-    #[expect(dead_code, reason = "accepted without effect")]
+    #[arg(
+        long = "group_reporting",
+        alias = "group-reporting",
+        help_heading = "fio's spelling"
+    )]
     pub group_reporting: bool,
     /// Changes nothing: jobs always are threads
     #[arg(long, help_heading = "fio's spelling")]
-    #[expect(dead_code, reason = "accepted without effect")]
     pub thread: bool,
     /// Changes nothing: random offsets repeat, unless --random_distribution cover
     #[arg(long, help_heading = "fio's spelling")]
-    #[expect(dead_code, reason = "accepted without effect")]
     pub norandommap: bool,
 }
 
