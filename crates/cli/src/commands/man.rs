@@ -43,7 +43,7 @@ fn pages() -> anyhow::Result<Vec<(String, String)>> {
     root.build();
     let visible = root
         .get_subcommands()
-        .filter(|command| !command.is_hide_set());
+        .filter(|command| !command.is_hide_set() && command.get_name() != "help");
     std::iter::once(&root).chain(visible).map(page).collect()
 }
 

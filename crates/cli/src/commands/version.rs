@@ -1,14 +1,15 @@
-//! `assay version`.
+//! `assay version`: as `assay --version`.
 
+use clap::CommandFactory;
 use serde_json::json;
 
+use crate::args::Arguments;
 use crate::exit::CommandOutcome;
 use crate::terminal::Output;
 
 pub fn run(output: Output) -> anyhow::Result<CommandOutcome> {
-    let tool = super::tool();
     output.show(
-        || format!("{} {} (commit {})\n", tool.name, tool.version, tool.commit),
-        || json!({ "tool": tool }),
+        || Arguments::command().render_long_version(),
+        || json!({ "tool": super::tool() }),
     )
 }

@@ -127,7 +127,7 @@ fn every_command_gives_one_json_document_and_nothing_else_on_stdout() {
     let fixture = Fixture::on_disk();
     fixture.ok("run quick sim:intel-600p --scale 0.001 --out run");
     fixture.ok("job sim:intel-600p --size 1m --out job");
-    let cases: [(&str, &[&str]); 12] = [
+    let cases: [(&str, &[&str]); 14] = [
         ("list", &["drives", "simulated"]),
         ("probe sim:samsung-951", &["drive", "simulated"]),
         ("probe null:", &["drive", "simulated"]),
@@ -153,6 +153,7 @@ fn every_command_gives_one_json_document_and_nothing_else_on_stdout() {
         ),
         ("export run --format json -o -", &[]),
         ("completions bash", &["shell", "script"]),
+        ("version", &["tool"]),
     ];
     for (words, expected) in cases {
         let document = fixture.json(words);
