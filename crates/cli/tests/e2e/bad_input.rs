@@ -227,7 +227,11 @@ fn invalid_workloads() {
             ("job disk --rw randrw --rwmixread 101", 2, &["101", "100"]),
             ("job disk --rate 0", 2, &["--rate 0", "at least 1"]),
             ("job disk --rate abc", 2, &["--rate"]),
-            ("job disk --rate 18446744073709551615g", 2, &["too large"]),
+            (
+                "job disk --rate_bw 18446744073709551615g",
+                2,
+                &["too large"],
+            ),
             ("job disk --rate 1k --rate_iops 1k", 2, &["exclude"]),
             ("job disk --arrival poisson", 2, &["--rate"]),
             (
@@ -378,7 +382,7 @@ fn reports_of_other_folders() {
             (
                 "export run --format nonsense",
                 2,
-                &["nonsense", "parquet, json, csv or fio-json"],
+                &["nonsense", "parquet, json, csv, fio-json or bench-fio"],
             ),
             ("export run --format csv -o -", 2, &["stdout", "-o"]),
             ("export run --format parquet -o -", 2, &["stdout"]),

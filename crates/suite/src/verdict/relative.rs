@@ -2,6 +2,7 @@
 
 use assay_calibrate::hardware::{Hardware, Rating};
 use assay_units::MIB;
+use assay_units::text::whole;
 
 use super::metrics::RuleInput;
 use super::{VerdictSubject, facts_of};
@@ -30,9 +31,10 @@ pub(super) fn best_of(
             facts,
         }
         .figure()?;
-        Some((value, drive.label.as_str()))
+        let mark = if drive.simulated { ", simulated" } else { "" };
+        Some((value, format!("{}{mark}", drive.label)))
     });
-    let measured: Vec<(f64, &str)> = measured.filter(|(value, _)| *value > 0.0).collect();
+    let measured: Vec<(f64, String)> = measured.filter(|(value, _)| *value > 0.0).collect();
     let [_, _, ..] = measured[..] else {
         return Err("no other drive to compare it with".to_owned());
     };
@@ -64,16 +66,17 @@ pub(super) fn rated(input: RuleInput<'_>) -> Result<Reference, String> {
         "its data sheet is not known; give its figures with --datasheet FILE".to_owned()
     })?;
     // Data sheets state rates in 10^6 bytes per second, verdicts in MiB/s.
-    let per_unit = match (input.rule.figure, rating) {
+    let (per_unit, unit) = match (input.rule.figure, rating) {
         (
             VerdictMetric::BestRate | VerdictMetric::SingleRate,
             Rating::SequentialReadMbS | Rating::SequentialWriteMbS | Rating::CachedWriteMbS,
-        ) => 1e6 / MIB as f64,
-        _ => 1.0,
+        ) => (1e6 / MIB as f64, " MB/s"),
+        _ => (1.0, ""),
     };
+    let rated = whole(value);
     Ok(Reference {
         value: value * per_unit,
-        text: format!("the {value} of its data sheet ({source})"),
+        text: format!("the {rated}{unit} of its data sheet ({source})"),
     })
 }
 
