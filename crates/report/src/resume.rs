@@ -2,8 +2,16 @@
 
 use std::path::Path;
 
+use assay_store::read::Run;
+
 /// Options of `assay run` that a resumed run needs again, because a run folder grants no permission and starts no program.
 const NEEDED_AGAIN: [&str; 2] = ["--destroy", "--power-meter"];
+
+/// The command for a run of a suite; a single job cannot be continued.
+pub(crate) fn of_run(run: &Run) -> Option<String> {
+    let is_suite = !run.manifest.suite.text.is_empty();
+    is_suite.then(|| resume_command(&run.path, &run.manifest.command_line))
+}
 
 /// `assay run --resume FOLDER` with the options that must be given again, quoted for a shell.
 /// `command_line` is that of the first attempt.

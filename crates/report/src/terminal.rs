@@ -16,7 +16,7 @@ use crate::drive_set::DriveSet;
 use crate::format::{capacity, figure, humanise, joined, micros, percent, stamp, text_or};
 use crate::grid::{self, Point, Section};
 use crate::metric::{LATENCIES, Latency, ResultMetric};
-use crate::resume::resume_command;
+use crate::resume;
 use crate::table::{Column, Heading, Row, Table, TableCell};
 use crate::tables::{self, figures, predictive, rounds};
 use text::{Paint, TextPage};
@@ -222,10 +222,10 @@ fn limitations(page: &mut TextPage, set: &DriveSet<'_>) {
         }
         let outcome = match run.outcome {
             Some(RunEnd::Complete) => None,
-            Some(RunEnd::Interrupted) => Some(format!(
-                "interrupted: continue with: {}",
-                resume_command(&run.path, &run.manifest.command_line)
-            )),
+            Some(RunEnd::Interrupted) => Some(match resume::of_run(run) {
+                Some(command) => format!("interrupted: continue with: {command}"),
+                None => "interrupted".to_owned(),
+            }),
             None => Some("unfinished: killed or still in progress".to_owned()),
         };
         outcome

@@ -7,7 +7,7 @@ use maud::{Markup, html};
 
 use crate::drive_set::DriveSet;
 use crate::format::{distinct, joined, plural, stamp};
-use crate::resume::resume_command;
+use crate::resume;
 
 /// A limitation: its short name, and its explanations.
 struct Badge {
@@ -169,8 +169,9 @@ fn of_run(run: &Run, which: &str, add: &mut impl FnMut(&'static str, String, Mar
             label.to_owned(),
             html! {
                 (reason) " " (run.cells.iter().filter(finished).count()) " of " (run.cells.len())
-                " cells are complete or were skipped with a reason; available results are shown, and "
-                code { (resume_command(&run.path, &run.manifest.command_line)) } " continues."
+                " cells are complete or were skipped with a reason; available results are shown"
+                @if let Some(command) = resume::of_run(run) { ", and " code { (command) } " continues" }
+                "."
             },
         );
     }
