@@ -61,7 +61,7 @@ fidelity: ## regenerate docs/fidelity.md and fidelity.html: published and simula
 
 predictions: ## repeat the cross-validation and the ensembles: tables in reference/ and profiles/ensembles/; half an hour of one core. PART=folds, twins or ensembles selects
 	cargo build --release -p assay-calibrate --example predictions
-	@. scripts/lib.sh && "$$(target_directory)/release/examples/predictions" . 2 $(PART)
+	@. scripts/lib.sh && "$$(target_directory)/release/examples/predictions" . "$$(nproc)" $(PART)
 
 fit: ## fit the shipped profiles by profiles/fits.toml; FIT=samsung-951 selects one; minutes each
 	cargo build --release -p assay-cli

@@ -1,6 +1,6 @@
 //! `make predictions`: the cross-validation, its tables in `reference/`, and the ensembles of the shipped profiles.
 //!
-//! Arguments: the repository's folder, threads (2), a part (`folds`, `twins` or `ensembles`), and truths for `twins`. Deterministic, whatever the number of threads.
+//! Arguments: the repository's folder, threads (one per processor), a part (`folds`, `twins` or `ensembles`), and truths for `twins`. Deterministic, whatever the number of threads.
 
 use std::path::Path;
 
@@ -15,21 +15,15 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut arguments = std::env::args().skip(1);
     let folder = arguments.next().unwrap_or_else(|| ".".to_owned());
     let folder = Path::new(&folder);
-    let threads = arguments.next().map_or(Ok(2), |n| n.parse())?;
+    let processors = std::thread::available_parallelism().map_or(1, usize::from);
+    let threads = arguments.next().map_or(Ok(processors), |n| n.parse())?;
     let only = arguments.next();
     let wants = |part: &str| only.as_deref().is_none_or(|only| only == part);
     if wants("folds") {
         let mut study = Study::new(SEED, threads)?;
         for name in study.drives() {
-            eprintln!("{name}: random reads");
+            eprintln!("{name}: random reads, {:?}", study.lacks(&name));
             study.base(&name);
-            if let Some(learned) = study.learned(&name) {
-                let best = &learned.explanations[0];
-                eprintln!(
-                    "  cost {:.1}, structure {:?}",
-                    best.mode.cost, best.structure
-                );
-            }
         }
         let mut all = Vec::new();
         for name in study.drives() {

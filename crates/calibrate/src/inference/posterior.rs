@@ -128,19 +128,7 @@ pub fn climb(
             break;
         }
     }
-    let (fisher, _) = curvature(prior, observed, &point, &here, &jacobian);
-    let precision = with_prior(&fisher, prior);
-    let widths: f64 = prior.width.iter().map(|w| w.ln()).sum();
-    let log_evidence = -lowest - widths - log_determinant(&cholesky(&precision)?) / 2.0;
-    Some(Mode {
-        point,
-        cost: lowest,
-        predictions: here,
-        jacobian,
-        fisher,
-        precision,
-        log_evidence,
-    })
+    Mode::at(prior, observed, point, here, jacobian)
 }
 
 fn damped_step(
@@ -234,6 +222,31 @@ fn with_prior(fisher: &[Vec<f64>], prior: &Prior) -> Matrix {
 }
 
 impl Mode {
+    /// The Laplace approximation around a point where the model gives `predictions` and has the derivatives `jacobian`, its own or those of a
+    /// similar model; `None` where the precision is not positive definite.
+    pub fn at(
+        prior: &Prior,
+        observed: &[Observation],
+        point: Vec<f64>,
+        predictions: Vec<f64>,
+        jacobian: Matrix,
+    ) -> Option<Mode> {
+        let cost = cost(prior, observed, &point, &predictions);
+        let (fisher, _) = curvature(prior, observed, &point, &predictions, &jacobian);
+        let precision = with_prior(&fisher, prior);
+        let widths: f64 = prior.width.iter().map(|w| w.ln()).sum();
+        let log_evidence = -cost - widths - log_determinant(&cholesky(&precision)?) / 2.0;
+        Some(Mode {
+            point,
+            cost,
+            predictions,
+            jacobian,
+            fisher,
+            precision,
+            log_evidence,
+        })
+    }
+
     /// A point drawn from the Laplace approximation, and minus the logarithm of its density there, without constants.
     pub fn draw(&self, rng: &mut Rng) -> (Vec<f64>, f64) {
         let z: Vec<f64> = self.point.iter().map(|_| rng.normal()).collect();

@@ -1,13 +1,16 @@
 //! The members of the shipped profiles (`profiles/ensembles/`): numbers that explain a drive's published reads about equally well.
 //!
 //! The free numbers are those of the profile's recipe, the priors log-normal around it; the Laplace approximation is taken at the shipped
-//! numbers after further Gauss-Newton steps, beside alternative structures of the read path, and members are weighted by their likelihood.
+//! numbers after further Gauss-Newton steps, beside alternative structures of the read path, and members are weighted by their likelihood,
+//! coarsened by what the model lacks of the other drives ([`super::discrepancy`]).
 
 use std::collections::BTreeMap;
 
+use assay_ssd::Profile;
 use assay_ssd::profile::ensemble::{Ensemble, Member};
 use toml::Value;
 
+use super::discrepancy::{Discrepancy, FittedResiduals};
 use super::folds::MEMBERS;
 use super::learn::{Observed, learn};
 use super::template::{ReferenceDrive, Structure, Template, get, leader};
@@ -28,7 +31,7 @@ pub const LEAST_MEMBERS: usize = 30;
 /// Profiles with published rates of steady reads, enough for an ensemble.
 pub fn profiles() -> Result<Vec<String>, CalibrateError> {
     let mut out = Vec::new();
-    for name in assay_ssd::Profile::names() {
+    for name in Profile::names() {
         if published(name)?.iter().filter(|m| is_target(m)).count() >= 10 {
             out.push(name.to_owned());
         }
@@ -43,7 +46,7 @@ fn is_target(m: &Measurement) -> bool {
 /// The ensemble of a profile; deterministic by the seed, whatever the number of threads.
 pub fn build(name: &str, seed: u64, threads: usize) -> Result<Ensemble, CalibrateError> {
     let drive = ReferenceDrive::new(name)?;
-    let text = assay_ssd::Profile::builtin_text(name)?;
+    let text = Profile::builtin_text(name)?;
     let free = free_by_default(text)?;
     let free = free
         .into_iter()
@@ -71,7 +74,13 @@ pub fn build(name: &str, seed: u64, threads: usize) -> Result<Ensemble, Calibrat
     let mut starts = vec![(Structure::new(), prior.mean.clone())];
     starts.extend(flip("nand.cache_read").map(|s| (s, prior.mean.clone())));
     let seeds = (seed, threads);
-    let observed = Observed::new(&targets, &[]);
+    // Of the other drives: what is left of this one's figures was fitted.
+    let mut others = Vec::new();
+    for other in Profile::names().into_iter().filter(|other| *other != name) {
+        others.extend(FittedResiduals::of(other, threads)?);
+    }
+    let lacks = Discrepancy::learned(&others.iter().collect::<Vec<_>>());
+    let observed = Observed::new(&targets, &[], &lacks);
     let no_targets = || CalibrateError::NoTargets {
         what: name.to_owned(),
         why: "the shipped profile is not a valid drive".to_owned(),

@@ -7,40 +7,52 @@
 //! | `drive` | all figures of the drive | hardware facts, other drives, data sheet |
 //! | `sequential` | sequential reads | random reads |
 //! | `writes` | sequential writes | flash class, other drives, data sheet |
-//! | `temperature` | temperatures | other drives |
+//! | `temperature`, `throttling` | temperatures; rates and times of a throttled drive | other drives |
 //!
-//! In each fold, template, prior, starts and structure are made anew without the drive's figures that are left out; all other drives keep
-//! theirs.
+//! In each fold, template, prior, starts and structures are made anew without the drive's figures that are left out; all other drives keep
+//! theirs. What the model lacks is learned from the other drives alone.
 
 use std::collections::BTreeMap;
 
 use toml::Value;
 
 use super::anchor::{anchors, rated, ratio};
+use super::discrepancy::{Discrepancy, FittedResiduals, ReadCell};
 use super::learn::{
     Learned, Observed, SimulatedMember, centre_and_spread, in_unit, learn, on_scale,
 };
-use super::template::{ReferenceDrive, Structure, Template, get, leader, put, scaled};
+use super::template::{ReferenceDrive, Structure, Template, get, leader, put, scaled, unlearn};
 use crate::CalibrateError;
 use crate::hardware::Hardware;
 use crate::inference::hierarchy::{Estimate, shared_prior};
 use crate::inference::posterior::Prior;
 use crate::measurement::{
-    AccessPattern, FillFigure, Measurement, Procedure, ReferenceMetric, ReferenceWorkload,
-    SoakFigure,
+    FillFigure, Measurement, Procedure, ReferenceMetric, ReferenceWorkload, SoakFigure,
 };
 use crate::predictive::{FigureKind, Situation};
 use crate::published::published;
-use assay_units::Op;
+use assay_ssd::Provenance;
 
 /// Members of an ensemble.
 pub const MEMBERS: usize = 40;
+/// Members of a fold: more structures than in an ensemble have a share.
+const FOLD_MEMBERS: usize = 60;
 /// Members whose soaks are simulated: a soak costs a hundred cells.
 const HEAT_MEMBERS: usize = 16;
 /// Blocks from this length on are long.
 const LONG_BYTES: u32 = 32 << 10;
 /// Spread of the ambient conditions (room temperature, airflow) and of the thermal contact of the module.
 const AMBIENT_K: f64 = 3.0;
+/// Sections of the path of a write.
+const WRITE_PATH: [&str; 7] = [
+    "nand.program_",
+    "nand.erase_",
+    "nand.blocks_per_plane",
+    "firmware.write_",
+    "buffer.",
+    "slc.",
+    "ftl.",
+];
 /// Hysteresis where only the warning temperature is known.
 const HYSTERESIS_K: f64 = 2.0;
 
@@ -72,6 +84,7 @@ pub struct Study {
     figures: BTreeMap<String, Vec<Measurement>>,
     /// By drive and path: what its random reads say, without a prior.
     estimates: BTreeMap<String, BTreeMap<String, Estimate>>,
+    residuals: BTreeMap<String, FittedResiduals>,
     learned: BTreeMap<String, Learned>,
     seed: u64,
     threads: usize,
@@ -79,14 +92,9 @@ pub struct Study {
 
 /// The workload of a published random read.
 fn random_read(m: &Measurement) -> Option<ReferenceWorkload> {
+    ReadCell::of(m)?;
     match m.procedure {
-        Procedure::Steady(w)
-            if w.op == Op::Read
-                && w.access == AccessPattern::Random
-                && m.metric == ReferenceMetric::MibPerS =>
-        {
-            Some(w)
-        }
+        Procedure::Steady(w) => Some(w),
         _ => None,
     }
 }
@@ -110,7 +118,7 @@ impl Study {
     /// The drives of which random reads are published.
     pub fn new(seed: u64, threads: usize) -> Result<Study, CalibrateError> {
         let mut figures = BTreeMap::new();
-        let mut drives = Vec::new();
+        let (mut drives, mut residuals) = (Vec::new(), BTreeMap::new());
         for name in assay_ssd::Profile::names() {
             let all = published(name)?;
             if all
@@ -118,6 +126,8 @@ impl Study {
                 .any(|m| random_read(m).is_some_and(|w| w.threads == 16))
             {
                 drives.push(ReferenceDrive::new(name)?);
+                let fitted = FittedResiduals::of(name, threads)?;
+                residuals.extend(fitted.map(|fitted| (name.to_owned(), fitted)));
                 figures.insert(name.to_owned(), all);
             }
         }
@@ -126,6 +136,7 @@ impl Study {
             drives,
             figures,
             estimates: BTreeMap::new(),
+            residuals,
             learned: BTreeMap::new(),
             seed,
             threads,
@@ -146,6 +157,12 @@ impl Study {
     fn others(&self, name: &str) -> Vec<&str> {
         let names = self.drives.iter().map(|d| d.name.as_str());
         names.filter(|other| *other != name).collect()
+    }
+
+    /// What the model lacks of a drive, by the others.
+    pub fn lacks(&self, name: &str) -> Discrepancy {
+        let others = self.residuals.iter().filter(|(other, _)| *other != name);
+        Discrepancy::learned(&others.map(|(_, fitted)| fitted).collect::<Vec<_>>())
     }
 
     fn template(&self, name: &str) -> Template {
@@ -175,7 +192,8 @@ impl Study {
             .filter(|m| random_read(m).is_some())
             .cloned()
             .collect();
-        let (prior, observed) = (template.wide.clone(), Observed::new(&training, &[]));
+        let prior = template.wide.clone();
+        let observed = Observed::new(&training, &[], &self.lacks(name));
         let Some(learned) = learn(
             template,
             prior,
@@ -197,14 +215,13 @@ impl Study {
         self.learned.get(name)
     }
 
-    /// Predictions of the figures that `is_left_out` says from the drive's other random reads, `starts` instead of a search.
+    /// Predictions of the figures that `is_left_out` says from those that `is_trained` says and the data sheet.
     fn predict(
         &self,
         (fold, situation): (&str, Situation),
         name: &str,
         is_trained: &dyn Fn(&Measurement) -> bool,
         is_left_out: &dyn Fn(&Measurement) -> bool,
-        starts: &[(Structure, Vec<f64>)],
         vary: &[Structure],
     ) -> Result<Vec<Prediction>, CalibrateError> {
         let figures = &self.figures[name];
@@ -218,14 +235,14 @@ impl Study {
         let template = self.template(name);
         let prior = self.prior(name, &template);
         let anchors = anchors(&self.hardware, name, &self.others(name), &training)?;
-        let observed = Observed::new(&training, &anchors);
-        let search = starts.is_empty();
+        let observed = Observed::new(&training, &anchors, &self.lacks(name));
         let seeds = (self.seed, self.threads);
-        let Some(learned) = learn(template, prior, observed, starts, search, seeds) else {
+        let Some(learned) = learn(template, prior, observed, &[], true, seeds) else {
             return Ok(Vec::new());
         };
-        let members = learned.members(&left_out, MEMBERS, vary, seeds);
-        Ok(self.predictions((fold, situation), name, &left_out, &training, &members))
+        let members = learned.members(&left_out, FOLD_MEMBERS, vary, seeds);
+        let fold = (fold, situation);
+        Ok(self.predictions(fold, name, &left_out, &training, (&learned, &members)))
     }
 
     fn predictions(
@@ -234,17 +251,17 @@ impl Study {
         name: &str,
         left_out: &[Measurement],
         training: &[Measurement],
-        members: &[SimulatedMember],
+        (learned, members): (&Learned, &[SimulatedMember]),
     ) -> Vec<Prediction> {
-        let one = |(figure, m): (usize, &Measurement)| {
-            let (centre, spread) = centre_and_spread(members, figure)?;
+        let one = |(place, m): (usize, &Measurement)| {
+            let (centre, between) = centre_and_spread(members, (place, m))?;
             Some(Prediction {
                 fold: fold.to_owned(),
                 drive: name.to_owned(),
                 measurement: m.clone(),
                 situation,
                 predicted: in_unit(m, centre),
-                spread,
+                spread: between.hypot(learned.unexplained(m)),
                 data_sheet: rated(&self.hardware, name, m).map(|rated| 0.8 * rated),
                 nearest: self.nearest(name, m, training),
             })
@@ -291,7 +308,6 @@ impl Study {
                     &|m| threads(m) == Some(kept),
                     &|m| threads(m) == Some(left),
                     &[],
-                    &[],
                 )?);
             }
         }
@@ -302,7 +318,6 @@ impl Study {
             &|m| is_long(m) == Some(false),
             &|m| is_long(m) == Some(true),
             &[],
-            &[],
         )?);
         let windows = self.windows(name);
         out.extend(self.predict(
@@ -310,36 +325,34 @@ impl Study {
             name,
             &|_| false,
             &|m| random_read(m).is_some() || is_sequential(m),
-            &[],
             &windows,
         )?);
-        let known = self.learned.get(name).map_or(&[][..], |l| &l.explanations);
-        let starts = known.iter().take(3);
-        let starts: Vec<_> = starts
-            .map(|e| (e.structure.clone(), e.mode.point.clone()))
-            .collect();
-        out.extend(self.predict(
-            ("sequential", Situation::OtherKinds),
-            name,
-            &|m| random_read(m).is_some(),
-            &is_sequential,
-            &starts,
-            &windows,
-        )?);
+        if let Some(learned) = self.learned.get(name) {
+            let figures = self.figures[name].iter();
+            let (left_out, training): (Vec<_>, Vec<_>) = figures
+                .filter(|m| is_sequential(m) || random_read(m).is_some())
+                .cloned()
+                .partition(is_sequential);
+            let seeds = (self.seed, self.threads);
+            let members = learned.members(&left_out, FOLD_MEMBERS, &windows, seeds);
+            let fold = ("sequential", Situation::OtherKinds);
+            let members = (learned, members.as_slice());
+            out.extend(self.predictions(fold, name, &left_out, &training, members));
+        }
         Ok(out)
     }
 
-    /// Prefetch windows of the other drives: random reads say nothing of it.
+    /// Read-ahead of a drive of which only random reads are known, which say nothing of it: none (600p, and by the rule of succession once
+    /// more), or the windows of the other drives.
     fn windows(&self, name: &str) -> Vec<Structure> {
         let path = "prefetch.window_bytes";
-        let values = self
-            .of(name)
-            .1
-            .into_iter()
-            .filter_map(|o| get(&o.table, path).cloned());
-        values
-            .map(|value| Structure::from([(path.to_owned(), value)]))
-            .collect()
+        let others = self.of(name).1.into_iter();
+        let mut values: Vec<Value> = others
+            .filter_map(|o| get(&o.table, path).cloned())
+            .collect();
+        values.push(Value::Integer(0));
+        let one = |value| Structure::from([(path.to_owned(), value)]);
+        values.into_iter().map(one).collect()
     }
 
     /// The fold of sequential writes: the program time by the class of the flash and by the data sheet.
@@ -360,6 +373,10 @@ impl Study {
             return Ok(Vec::new());
         }
         let mut template = self.template(name);
+        let (own, others) = self.of(name);
+        unlearn(&mut template.table, own, &others, &|n| {
+            n.provenance == Provenance::Fitted && WRITE_PATH.iter().any(|s| n.path.starts_with(s))
+        });
         let path = "nand.program_ns";
         let [low, high] = program.value.map(|us| us * 1000.0);
         let pages = get(&template.table, "nand.program_pages")
@@ -390,26 +407,24 @@ impl Study {
         }
         let seeds = (self.seed, self.threads);
         let starts = [(Structure::new(), prior.mean.clone())];
-        let observed = Observed::new(&[], &soft);
+        let observed = Observed::new(&[], &soft, &self.lacks(name));
         let Some(learned) = learn(template, prior, observed, &starts, false, seeds) else {
             return Ok(Vec::new());
         };
         let members = learned.members(&left_out, HEAT_MEMBERS, &[], seeds);
         let fold = ("writes", Situation::OtherKinds);
-        Ok(self.predictions(fold, name, &left_out, &[], &members))
+        Ok(self.predictions(fold, name, &left_out, &[], (&learned, &members)))
     }
 
-    /// The fold of temperatures: resistance, time constant and throttling by the other drives, the warning temperature by the facts.
+    /// The folds of temperatures and of throttling: power, resistances, time constant and throttling by the other drives, the warning
+    /// temperature by the facts.
     pub fn heat_fold(&self, name: &str) -> Result<Vec<Prediction>, CalibrateError> {
-        let is_temperature = |m: &&Measurement| {
-            m.metric == ReferenceMetric::Celsius
-                && m.procedure != Procedure::Soak(SoakFigure::SecondSensor)
+        // Of the two second sensors that are published one is stuck: there is no other drive to learn from.
+        let is_heat = |m: &&Measurement| {
+            m.procedure.is_heat() && m.procedure != Procedure::Soak(SoakFigure::SecondSensor)
         };
-        let left_out: Vec<Measurement> = self.figures[name]
-            .iter()
-            .filter(is_temperature)
-            .cloned()
-            .collect();
+        let figures = self.figures[name].iter();
+        let left_out: Vec<Measurement> = figures.filter(is_heat).cloned().collect();
         let (own, others) = self.of(name);
         let mut template = Template {
             table: own.table.clone(),
@@ -421,6 +436,11 @@ impl Study {
             alternatives: Vec::new(),
         };
         let mut prior = template.wide.clone();
+        // The idle power is that of the first power state, which data sheets give.
+        unlearn(&mut template.table, own, &others, &|n| {
+            let is_heat = n.path.starts_with("power.") || n.path.starts_with("thermal.");
+            is_heat && n.provenance != Provenance::Published && n.path != "power.idle_mw"
+        });
         for path in ["thermal.resistance_k_per_w", "thermal.time_constant_s"] {
             let values = others.iter().filter_map(|o| leader(get(&o.table, path)?));
             let logs: Vec<f64> = values.map(f64::ln).collect();
@@ -472,7 +492,7 @@ impl Study {
         });
         let seeds = (self.seed, self.threads);
         let starts = [(Structure::new(), prior.mean.clone())];
-        let observed = Observed::new(&[], &[]);
+        let observed = Observed::new(&[], &[], &self.lacks(name));
         if left_out.is_empty() {
             return Ok(Vec::new());
         }
@@ -481,7 +501,14 @@ impl Study {
         };
         let members = learned.members(&left_out, HEAT_MEMBERS, &vary, seeds);
         let fold = ("temperature", Situation::OtherKinds);
-        Ok(self.predictions(fold, name, &left_out, &[], &members))
+        let members = (&learned, members.as_slice());
+        let mut out = self.predictions(fold, name, &left_out, &[], members);
+        for one in &mut out {
+            if one.measurement.metric != ReferenceMetric::Celsius {
+                one.fold = "throttling".to_owned();
+            }
+        }
+        Ok(out)
     }
 }
 

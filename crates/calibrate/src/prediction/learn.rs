@@ -1,38 +1,40 @@
 //! What figures say of one drive: modes over starts and structures, and the figures of members drawn from them.
 //!
-//! Starts are drawn from the prior; the best are climbed ([`crate::inference::posterior`]). Alternative structures are tried one at a time
-//! from the best mode and then together, in the order of their evidence, while the evidence rises. Members are drawn from the Laplace
-//! approximations in the proportion of the modes' evidence and weighted by the likelihood of their own figures.
+//! Structures and starts are those of [`super::structures`]. Members are drawn from the Laplace approximations in the proportion of prior times
+//! evidence of their structures and weighted by the likelihood of their own figures, so that a prediction is an average over structures (J.
+//! Hoeting and others, "Bayesian Model Averaging: A Tutorial", Statistical Science 14, 1999), not that of the best one.
+//!
+//! The likelihood is coarsened ([`super::discrepancy`]): what the model lacks is alike in neighbouring cells, so that ten cells of a column do
+//! not choose a structure with the weight of ten. An exponent of the likelihood is, for normal errors, a division of the variance by it.
+//!
+//! A member's prediction of a random read is its simulated figure and the discrepancy that follows from what the member leaves of the known
+//! cells. The centre of the members is the median of their distribution weighted by the inverse of the figure: the point of least expected relative
+//! error (T. Gneiting, "Making and Evaluating Point Forecasts", JASA 106, 2011, section 3.3), as errors are scored relative to the figure.
 
 use assay_ssd::Profile;
 use assay_units::Rng;
 
 use crate::inference::hierarchy::Estimate;
 use crate::inference::hierarchy::without_prior;
-use crate::inference::linear::inverse;
+use crate::inference::linear::{Matrix, inverse};
 use crate::inference::posterior::{
-    Mode, Observation, Predictions, Prior, climb, cost, importance, quantile, shares,
+    Mode, Observation, Predictions, Prior, cost, importance, quantile, shares,
 };
 use crate::measurement::{Measurement, ReferenceMetric};
 use crate::prediction::anchor::Anchor;
+use crate::prediction::discrepancy::{Discrepancy, ReadCell};
+use crate::prediction::structures::Structures;
 use crate::prediction::template::{Structure, Template};
 use crate::simulate::{Effort, Figures, simulate_valid};
 
-/// Scale of the errors of a figure that the model could meet: reading off, rounding, and what the model lacks. Neighbouring cells of a
-/// sweep err alike, so a cell counts less than its error alone would say.
+/// Scale of the errors of a figure that the model could meet, where no discrepancy is learned: reading off, rounding, and what the model lacks.
 pub const FIGURE_SCALE: f64 = 0.07;
 /// The same of temperatures, in kelvin.
 pub const KELVIN_SCALE: f64 = 3.0;
-/// Draws from the prior, of which the best are climbed.
-const DRAWS: usize = 14;
-const CLIMBED: usize = 2;
-/// Gauss-Newton steps of a start, and of an alternative structure.
-const STEPS: usize = 4;
-const ALTERNATIVE_STEPS: usize = 2;
-/// Evidence that an alternative must gain, a logarithm: where the figures say nothing of it, noise would choose.
-const LEAST_EVIDENCE: f64 = 1.0;
-/// Alternatives tried together at most.
-const MOST_TOGETHER: usize = 3;
+/// Gauss-Newton steps of a start.
+pub(super) const STEPS: usize = 4;
+/// Explanations of less probability do not count in estimates.
+const LEAST_SHARE: f64 = 1e-4;
 
 /// Figure on the scale of the inference: a logarithm, kelvin for temperatures.
 pub fn on_scale(measurement: &Measurement, value: f64) -> f64 {
@@ -63,13 +65,25 @@ pub fn error_scale(measurement: &Measurement) -> f64 {
 pub struct Observed {
     figures: Vec<Measurement>,
     observations: Vec<Observation>,
+    /// What the model lacks, and how many of the first figures were measured.
+    discrepancy: Option<(Discrepancy, usize)>,
 }
 
 impl Observed {
-    /// Measured figures and anchors.
-    pub fn new(training: &[Measurement], anchors: &[Anchor]) -> Observed {
-        let measured = training.iter().map(|m| (m, error_scale(m)));
-        Observed::of(measured.chain(anchors.iter().map(|a| (&a.measurement, a.scale))))
+    /// Measured figures and anchors; the likelihood of the random reads is coarsened to as many of them as the discrepancy leaves independent.
+    pub fn new(training: &[Measurement], anchors: &[Anchor], lacks: &Discrepancy) -> Observed {
+        let cells: Vec<ReadCell> = training.iter().filter_map(ReadCell::of).collect();
+        let exponent = lacks.effective(&cells) / cells.len().max(1) as f64;
+        let scale = |m: &Measurement| match ReadCell::of(m) {
+            Some(_) => lacks.scale / exponent.sqrt(),
+            None => error_scale(m),
+        };
+        let measured = training.iter().map(|m| (m, scale(m)));
+        let anchored = anchors.iter().map(|a| (&a.measurement, a.scale));
+        Observed {
+            discrepancy: Some((*lacks, training.len())),
+            ..Observed::of(measured.chain(anchored))
+        }
     }
 
     /// Measured figures with errors of their own.
@@ -87,12 +101,25 @@ impl Observed {
         Observed {
             figures,
             observations,
+            discrepancy: None,
         }
     }
 
     /// What drives give for these figures, on the scale of the inference; `None` where one is not valid or lacks a figure.
     pub fn predictions(&self, profiles: Vec<Option<Profile>>, threads: usize) -> Predictions {
         predictions_of(profiles, &self.figures, threads)
+    }
+
+    /// Mean and variance of what the model lacks of a figure, where a drive gives `simulated` for the observed ones.
+    fn lacking(&self, simulated: &[f64], figure: &Measurement) -> (f64, f64) {
+        let Some(((lacks, measured), cell)) = self.discrepancy.zip(ReadCell::of(figure)) else {
+            return (0.0, 0.0);
+        };
+        let all = self.figures.iter().zip(&self.observations).zip(simulated);
+        let known = all
+            .take(measured)
+            .filter_map(|((m, o), simulated)| Some((ReadCell::of(m)?, o.value - simulated)));
+        lacks.conditional(&known.collect::<Vec<_>>(), &cell)
     }
 
     /// The figures on the scale of the inference, with their errors.
@@ -106,8 +133,17 @@ impl Observed {
 pub struct Explanation {
     /// The structure, beside the template's.
     pub structure: Structure,
+    /// Logarithm of the structure's prior probability.
+    pub log_prior: f64,
     /// The mode of its numbers.
     pub mode: Mode,
+}
+
+impl Explanation {
+    /// Logarithm of prior times evidence, without constants.
+    pub fn log_weight(&self) -> f64 {
+        self.log_prior + self.mode.log_evidence
+    }
 }
 
 /// The posterior of a drive.
@@ -162,8 +198,8 @@ pub fn predictions_of(
         .collect()
 }
 
-/// The posterior of a drive from figures; `starts` are tried beside the draws from the prior, and structures anew when `search`.
-/// `None` where no start is a valid drive.
+/// The posterior of a drive from figures; `starts` are climbed, and structures tried anew when `search`. `None` where no start is a valid
+/// drive.
 pub fn learn(
     template: Template,
     prior: Prior,
@@ -172,80 +208,26 @@ pub fn learn(
     search: bool,
     (seed, threads): (u64, usize),
 ) -> Option<Learned> {
-    let mut rng = Rng::stream(seed, "starts");
-    let model = |structure: &Structure, points: &[Vec<f64>]| -> Predictions {
-        let profiles = points.iter().map(|p| template.profile(structure, p).ok());
-        predictions_of(profiles.collect(), &observed.figures, threads)
-    };
-    let up = |structure: &Structure, start: &[f64], steps| {
-        let mut at = |points: &[Vec<f64>]| model(structure, points);
-        climb(&prior, &observed.observations, start, steps, &mut at).map(|mode| Explanation {
-            structure: structure.clone(),
-            mode,
-        })
+    let tried = Structures {
+        template: &template,
+        prior: &prior,
+        observed: &observed,
+        threads,
     };
     let mut found: Vec<Explanation> = Vec::new();
     for (structure, start) in starts {
-        found.extend(up(structure, start, STEPS));
+        found.extend(tried.climb(structure, 0.0, start, STEPS));
     }
     if search {
-        let base = Structure::new();
-        let mut points = vec![prior.mean.clone()];
-        points.extend((0..DRAWS).map(|_| prior.draw(&mut rng)));
-        let figures = model(&base, &points);
-        let costs = points.iter().zip(&figures);
-        let mut ranked: Vec<(f64, &Vec<f64>)> = costs
-            .filter_map(|(point, figures)| {
-                let cost = cost(&prior, &observed.observations, point, figures.as_ref()?);
-                Some((cost, point))
-            })
-            .collect();
-        ranked.sort_by(|a, b| a.0.total_cmp(&b.0));
-        for (_, point) in ranked.iter().take(CLIMBED) {
-            found.extend(up(&base, point, STEPS));
-        }
-        let best = best(&found)?.clone();
-        let mut better: Vec<Explanation> = Vec::new();
-        for structure in &template.alternatives {
-            better.extend(up(structure, &best.mode.point, ALTERNATIVE_STEPS));
-        }
-        better.sort_by(|a, b| b.mode.log_evidence.total_cmp(&a.mode.log_evidence));
-        let base_evidence = best.mode.log_evidence;
-        let mut reached = best;
-        for one in better.iter().take(MOST_TOGETHER) {
-            if one.mode.log_evidence <= base_evidence + LEAST_EVIDENCE {
-                break;
-            }
-            let mut structure = reached.structure.clone();
-            structure.extend(one.structure.clone());
-            let start = if reached.structure.is_empty() {
-                &one.mode.point
-            } else {
-                &reached.mode.point
-            };
-            if let Some(both) = up(&structure, start, STEPS)
-                && both.mode.log_evidence > reached.mode.log_evidence
-            {
-                found.push(both.clone());
-                reached = both;
-            }
-        }
-        found.extend(better);
+        found.extend(tried.explain(&mut Rng::stream(seed, "starts"))?);
     }
-    found.sort_by(|a, b| b.mode.log_evidence.total_cmp(&a.mode.log_evidence));
+    found.sort_by(|a, b| b.log_weight().total_cmp(&a.log_weight()));
     (!found.is_empty()).then_some(Learned {
         template,
         prior,
         observed,
         explanations: found,
     })
-}
-
-fn best(found: &[Explanation]) -> Option<&Explanation> {
-    let evidence = |e: &&Explanation| e.mode.log_evidence;
-    found
-        .iter()
-        .max_by(|a, b| evidence(a).total_cmp(&evidence(b)))
 }
 
 impl Learned {
@@ -261,7 +243,7 @@ impl Learned {
         let evidences: Vec<f64> = self
             .explanations
             .iter()
-            .map(|e| e.mode.log_evidence)
+            .map(Explanation::log_weight)
             .collect();
         let shares = shares(&evidences);
         let mut rng = Rng::stream(seed, "members");
@@ -280,7 +262,8 @@ impl Learned {
                 structure.extend(vary[k % vary.len()].clone());
             }
             profiles.push(self.template.profile(&structure, &point).ok());
-            proposal.push(density - explanation.mode.cost);
+            // The share of the mode times the density of the draw, where determinants cancel.
+            proposal.push(density + explanation.mode.cost);
             members.push(SimulatedMember {
                 weight: 0.0,
                 structure,
@@ -296,10 +279,21 @@ impl Learned {
             let complete: Option<Vec<f64>> = found
                 .as_ref()
                 .and_then(|f| f[..known].iter().copied().collect());
-            let cost =
-                complete.map(|c| cost(&self.prior, &self.observed.observations, &member.point, &c));
-            targets.push(cost.unwrap_or(1e6));
-            member.figures = found.map_or(vec![None; figures.len()], |f| f[known..].to_vec());
+            let Some((simulated, found)) = complete.zip(found) else {
+                targets.push(1e6);
+                member.figures = vec![None; figures.len()];
+                continue;
+            };
+            targets.push(cost(
+                &self.prior,
+                &self.observed.observations,
+                &member.point,
+                &simulated,
+            ));
+            let predicted = found[known..].iter().zip(figures);
+            let predicted =
+                predicted.map(|(f, m)| Some((*f)? + self.observed.lacking(&simulated, m).0));
+            member.figures = predicted.collect();
         }
         for (member, weight) in members.iter_mut().zip(importance(&targets, &proposal)) {
             member.weight = weight;
@@ -307,34 +301,64 @@ impl Learned {
         members
     }
 
-    /// What the figures say of each free number, without the prior, by the most probable explanation.
+    /// Standard deviation of what the model lacks of a figure, beside what the observed figures say of it.
+    pub fn unexplained(&self, figure: &Measurement) -> f64 {
+        let none = vec![0.0; self.observed.figures.len()];
+        self.observed.lacking(&none, figure).1.sqrt()
+    }
+
+    /// What the figures say of each free number, without the prior: mean and variance over the explanations.
     pub fn estimates(&self, class: &dyn Fn(&str) -> Option<String>) -> Vec<(String, Estimate)> {
-        let mode = &self.explanations[0].mode;
-        let covariance = inverse(&mode.precision).unwrap_or_default();
+        let weights: Vec<f64> = self
+            .explanations
+            .iter()
+            .map(Explanation::log_weight)
+            .collect();
+        let mut all: Vec<(f64, &Mode, Matrix)> = Vec::new();
+        for (share, explanation) in shares(&weights).into_iter().zip(&self.explanations) {
+            let mode = &explanation.mode;
+            if let (true, Some(covariance)) = (share > LEAST_SHARE, inverse(&mode.precision)) {
+                all.push((share, mode, covariance));
+            }
+        }
+        let total: f64 = all.iter().map(|one| one.0).sum();
         let one = |(j, path): (usize, &String)| {
-            let width = covariance.get(j)?[j].max(0.0).sqrt();
+            let mean = all
+                .iter()
+                .map(|(w, mode, _)| w * mode.point[j])
+                .sum::<f64>()
+                / total;
+            let squares = all.iter().map(|(share, mode, covariance)| {
+                share * (covariance[j][j].max(0.0) + (mode.point[j] - mean).powi(2))
+            });
+            let width = (squares.sum::<f64>() / total).sqrt();
             let prior = (self.prior.mean[j], self.prior.width[j]);
-            let estimate = without_prior((mode.point[j], width), prior, class(path))?;
+            let estimate = without_prior((mean, width), prior, class(path))?;
             Some((path.clone(), estimate))
         };
-        self.template
-            .paths
-            .iter()
-            .enumerate()
-            .filter_map(one)
-            .collect()
+        let paths = self.template.paths.iter().enumerate();
+        paths.filter_map(one).collect()
     }
 }
 
-/// Weighted median and half the distance of the weighted 16th and 84th percentiles, on the scale of the inference; `None` where no
-/// member has the figure.
-pub fn centre_and_spread(members: &[SimulatedMember], figure: usize) -> Option<(f64, f64)> {
+/// The point of least expected relative error (of temperatures the weighted median) and half the distance of the weighted 16th and 84th
+/// percentiles, on the scale of the inference; `None` where no member has the figure.
+pub fn centre_and_spread(
+    members: &[SimulatedMember],
+    (place, figure): (usize, &Measurement),
+) -> Option<(f64, f64)> {
     let values = members
         .iter()
-        .filter_map(|m| Some((m.figures[figure]?, m.weight)));
+        .filter_map(|m| Some((m.figures[place]?, m.weight)));
     let values: Vec<(f64, f64)> = values.collect();
     let at = |share| quantile(&values, share);
-    Some((at(0.5)?, (at(0.84)? - at(0.16)?) / 2.0))
+    let spread = (at(0.84)? - at(0.16)?) / 2.0;
+    let relative = |&(value, weight): &(f64, f64)| match figure.metric {
+        ReferenceMetric::Celsius => (value, weight),
+        _ => (value, weight * (-value).exp()),
+    };
+    let centre = quantile(&values.iter().map(relative).collect::<Vec<_>>(), 0.5)?;
+    Some((centre, spread))
 }
 
 #[cfg(test)]

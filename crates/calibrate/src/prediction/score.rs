@@ -1,15 +1,15 @@
 //! Scores of a cross-validation: errors, baselines, coverage; predictive intervals from them.
 //!
-//! An interval is the prediction, and to both sides a multiple of `sqrt(spread^2 + scale^2)`: the members' spread and the scale of figures
-//! ([`crate::prediction::learn::FIGURE_SCALE`]). The multiple is that within which 90 % of the errors of *other* drives in the same fold
-//! lie (split conformal prediction; V. Vovk, A. Gammerman, G. Shafer, "Algorithmic Learning in a Random World", 2005), so that no drive's
-//! own errors widen or narrow its intervals.
+//! An interval is the prediction and to both sides a multiple of the members' spread and of a scale of the errors of *other* drives in the same
+//! fold ([`super::scale`]), so that no drive's own errors widen or narrow its intervals.
+
+use std::collections::BTreeMap;
 
 use crate::CalibrateError;
-use crate::inference::identify::SIGMAS_90;
 use crate::inference::posterior::quantile;
 use crate::prediction::folds::Prediction;
-use crate::prediction::learn::{error_scale, in_unit, on_scale};
+use crate::prediction::learn::{in_unit, on_scale};
+use crate::prediction::scale::{ErrorAndSpread, ErrorScale, pooled};
 use crate::predictive::{FigureKind, PredictiveInterval, Situation};
 use crate::table::CsvTable;
 use assay_units::median;
@@ -19,11 +19,6 @@ pub const HEADING: &str =
     "fold,drive,figure,measurement,unit,situation,published,predicted,low,high,data_sheet,nearest";
 const FILE: &str = "cross_validation.csv";
 const TEXT: &str = include_str!("../../../../reference/cross_validation.csv");
-/// Share of figures within an interval.
-const COVERED: f64 = 0.9;
-/// Least number of errors of other drives that calibrate an interval; with fewer, a normal distribution is assumed.
-const LEAST_ERRORS: usize = 8;
-
 /// A left-out figure with its interval: a line of the table.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Scored {
@@ -80,35 +75,45 @@ impl Scored {
     }
 }
 
-fn total_spread(p: &Prediction) -> f64 {
-    (p.spread.powi(2) + error_scale(&p.measurement).powi(2)).sqrt()
+fn is_kelvin(p: &Prediction) -> bool {
+    FigureKind::of(&p.measurement) == FigureKind::Temperature
 }
 
-/// Error in units of the total spread.
-fn standardised(p: &Prediction) -> f64 {
-    let m = &p.measurement;
-    (on_scale(m, m.value) - on_scale(m, p.predicted)) / total_spread(p)
-}
-
-/// Intervals calibrated on the errors of other drives in the same fold.
-pub fn score(all: &[Prediction]) -> Vec<Scored> {
-    let one = |p: &Prediction| {
-        let others = all
-            .iter()
-            .filter(|o| o.fold == p.fold && o.drive != p.drive);
-        let errors: Vec<(f64, f64)> = others.map(|o| (standardised(o).abs(), 1.0)).collect();
-        // The smallest sample of which a further error is below the quantile in 90 % of cases.
-        let share = COVERED * (1.0 + 1.0 / errors.len().max(1) as f64);
-        let sigmas = match errors.len() {
-            0..LEAST_ERRORS => SIGMAS_90,
-            _ => quantile(&errors, share.min(1.0)).unwrap_or(SIGMAS_90),
-        };
+/// Errors and spreads of the predictions that `is` says, a list per drive and fold.
+fn errors(all: &[Prediction], is: &dyn Fn(&Prediction) -> bool) -> Vec<Vec<ErrorAndSpread>> {
+    let mut lists: BTreeMap<(&str, &str), Vec<ErrorAndSpread>> = BTreeMap::new();
+    for p in all.iter().filter(|p| is(p)) {
         let m = &p.measurement;
-        let (centre, half) = (on_scale(m, p.predicted), sigmas * total_spread(p));
+        let error = on_scale(m, m.value) - on_scale(m, p.predicted);
+        let list = lists.entry((&p.drive, &p.fold)).or_default();
+        list.push((error, p.spread));
+    }
+    lists.into_values().collect()
+}
+
+/// Intervals by the errors of other drives in the same fold.
+pub fn score(all: &[Prediction]) -> Vec<Scored> {
+    let mut scales: BTreeMap<(&str, &str, FigureKind), ErrorScale> = BTreeMap::new();
+    for p in all {
+        let kind = FigureKind::of(&p.measurement);
+        scales.entry((&p.drive, &p.fold, kind)).or_insert_with(|| {
+            let shared = errors(all, &|o| o.drive != p.drive && is_kelvin(o) == is_kelvin(p));
+            let alike = errors(all, &|o| {
+                o.drive != p.drive && o.fold == p.fold && FigureKind::of(&o.measurement) == kind
+            });
+            ErrorScale::learned(&alike, pooled(&shared, is_kelvin(p)))
+        });
+    }
+    let one = |p: &Prediction| {
+        let kind = FigureKind::of(&p.measurement);
+        let scale = &scales[&(p.drive.as_str(), p.fold.as_str(), kind)];
+        let m = &p.measurement;
+        let centre = on_scale(m, p.predicted);
+        let half = scale.half_width(p.spread);
         Scored {
             fold: p.fold.clone(),
             drive: p.drive.clone(),
-            kind: FigureKind::of(m),
+            kind,
             key: m.key(),
             unit: m.metric.unit().to_owned(),
             situation: p.situation,
@@ -325,7 +330,7 @@ fn goals(all: &[Scored]) -> String {
         met(is_met)
     ));
     out.push_str(
-        "\nNot predicted: latency percentiles, throttled rates and times, second sensors, cache sizes. What limits the predictions: the structure\n\
+        "\nNot predicted: latency percentiles, second sensors (one of the two published is stuck), cache sizes. What limits the predictions: the structure\n\
          that facts alone give (which reads cost by the piece, which data paths limit long reads), prefetching, of which random reads say nothing,\n\
          and interval scales from six other drives.\n",
     );

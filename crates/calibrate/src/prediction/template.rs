@@ -3,7 +3,7 @@
 //! A shipped profile was fitted, and its structure chosen, with all figures of its drive in view. A template keeps of it what other
 //! sources say (identity, link, geometry by hardware facts, host) and replaces the numbers of the read path: those that
 //! `reference/hardware.toml` knows by the fact, structure by the median of the other drives, quantities by the geometric mean of the other
-//! drives. [`Template::alternatives`] are the structures among which a fold chooses again.
+//! drives. [`Template::alternatives`] are the structures over which a fold averages.
 
 use std::collections::BTreeMap;
 
@@ -87,8 +87,44 @@ pub struct Template {
     pub paths: Vec<String>,
     /// Their wide priors, logarithms: of the mechanism's class.
     pub wide: Prior,
-    /// Other values of one structural number, or of several that belong together.
-    pub alternatives: Vec<Structure>,
+    /// Structural numbers that facts leave open, each with its values.
+    pub alternatives: Vec<Alternatives>,
+}
+
+/// Values of one structural number, or of several that belong together.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Alternatives {
+    /// Each with its prior probability; they add up to 1. The first is the template's own, with no number to change.
+    pub values: Vec<(Structure, f64)>,
+}
+
+impl Alternatives {
+    /// The template's own value and `further` ones. Prior probabilities are the posterior means of a multinomial distribution with a uniform
+    /// prior (P. Laplace's rule of succession), by how many of the other drives have each.
+    fn new(table: &Table, further: Vec<Structure>, others: &[&ReferenceDrive]) -> Alternatives {
+        let paths: Vec<String> = further.iter().flat_map(|s| s.keys().cloned()).collect();
+        let is_number = |path: &&String| !path.ends_with("blocks_per_plane");
+        let own = paths
+            .iter()
+            .filter_map(|path| Some((path.clone(), get(table, path)?.clone())));
+        let own: Structure = own.collect();
+        let has = |drive: &ReferenceDrive, structure: &Structure| {
+            let mut numbers = paths.iter().filter(is_number);
+            numbers.all(|path| get(&drive.table, path) == structure.get(path))
+        };
+        let all = [vec![own], further].concat();
+        let counts: Vec<f64> = all
+            .iter()
+            .map(|s| 1.0 + others.iter().filter(|o| has(o, s)).count() as f64)
+            .collect();
+        let total: f64 = counts.iter().sum();
+        let mut values: Vec<(Structure, f64)> = all
+            .into_iter()
+            .zip(counts.iter().map(|c| c / total))
+            .collect();
+        values[0].0.clear();
+        Alternatives { values }
+    }
 }
 
 /// The value of a number.
@@ -334,6 +370,32 @@ fn by_fact(path: &str, facts: Option<DriveFacts>) -> Option<(f64, f64)> {
     }
 }
 
+/// Replace numbers that a drive's own figures may have taught, fitted or assumed, by the geometric mean of the other drives (of structural
+/// ones by their median). Those that no other drive has stay, as nothing replaces them.
+pub fn unlearn(
+    table: &mut Table,
+    drive: &ReferenceDrive,
+    others: &[&ReferenceDrive],
+    is_taught: &dyn Fn(&ProfileNumber) -> bool,
+) {
+    for number in drive.numbers.iter().filter(|n| is_taught(n)) {
+        let path = number.path.as_str();
+        let leaders = others.iter().filter_map(|o| leader(get(&o.table, path)?));
+        let logs: Vec<f64> = leaders.filter(|v| *v > 0.0).map(f64::ln).collect();
+        let old = get(table, path).cloned();
+        match old.and_then(|old| leader(&old).map(|at| (old, at))) {
+            Some((old, at)) if at > 0.0 && is_quantity(path) => {
+                if !logs.is_empty() {
+                    let mean = logs.iter().sum::<f64>() / logs.len() as f64;
+                    put(table, path, scaled(&old, mean.exp() / at));
+                }
+            }
+            Some((Value::Array(_), _)) | None => {}
+            Some(_) => structural(table, path, others),
+        }
+    }
+}
+
 /// Replace a structural number by the median of the other drives (of switches, the more frequent), or leave it out where most have none.
 fn structural(table: &mut Table, path: &str, others: &[&ReferenceDrive]) {
     let values: Vec<&Value> = others.iter().filter_map(|o| get(&o.table, path)).collect();
@@ -361,47 +423,58 @@ fn alternatives(
     facts: Option<DriveFacts>,
     others: &[&ReferenceDrive],
     (page, planes, dies): (i64, i64, i64),
-) -> Vec<Structure> {
+) -> Vec<Alternatives> {
     let one = |path: &str, value: Value| Structure::from([(path.to_owned(), value)]);
-    let mut out = vec![
-        one("nand.cache_read", Value::Boolean(false)),
-        one("firmware.read_block_by_hardware", Value::Boolean(true)),
+    let limits = [16, 32, 64].map(|kib| {
+        let limit = Value::Integer(kib << 10);
+        one("data_path.direct_limit_bytes", limit)
+    });
+    let slots = READ_SLOTS.map(|slots| one("firmware.read_slots", Value::Integer(slots)));
+    let mut further = vec![
+        vec![one("nand.cache_read", Value::Boolean(false))],
+        vec![one("firmware.read_block_by_hardware", Value::Boolean(true))],
+        limits.into(),
+        slots.into(),
     ];
-    for kib in [16, 32, 64] {
-        out.push(one(
-            "data_path.direct_limit_bytes",
-            Value::Integer(kib << 10),
-        ));
+    if get(table, "nand.stripe_bytes").is_none() {
+        // A page: planes come last, as by MQSim's default.
+        further.push(vec![one("nand.stripe_bytes", Value::Integer(page))]);
     }
-    out.extend(READ_SLOTS.map(|slots| one("firmware.read_slots", Value::Integer(slots))));
     if facts.and_then(DriveFacts::cores).is_none() {
-        let mut seen: Vec<i64> = others
-            .iter()
-            .filter_map(|o| get(&o.table, "firmware.cores")?.as_integer())
-            .collect();
+        let cores = |t: &Table| get(t, "firmware.cores").and_then(Value::as_integer);
+        let mut seen: Vec<i64> = others.iter().filter_map(|o| cores(&o.table)).collect();
         seen.sort_unstable();
         seen.dedup();
-        let own = get(table, "firmware.cores").and_then(Value::as_integer);
-        seen.retain(|cores| Some(*cores) != own);
-        out.extend(
-            seen.into_iter()
-                .map(|cores| one("firmware.cores", Value::Integer(cores))),
-        );
-    }
-    // Reads that cost by the piece of a mapping unit, or by one plane at a time.
-    for (page, planes) in [(4096, planes * page / 4096), (page, 1)] {
-        let mut reshaped = table.clone();
-        reshape(&mut reshaped, page, planes, dies);
-        let paths = ["nand.page_bytes", "nand.planes", "nand.blocks_per_plane"];
-        let values = paths.map(|path| (path.to_owned(), get(&reshaped, path).cloned()));
-        out.push(
-            values
-                .into_iter()
-                .filter_map(|(path, v)| Some((path, v?)))
+        seen.retain(|n| Some(*n) != cores(table));
+        let seen = seen.into_iter();
+        further.push(
+            seen.map(|n| one("firmware.cores", Value::Integer(n)))
                 .collect(),
         );
     }
-    out
+    // Reads cost by the piece of a page, of all planes at once or of one at a time.
+    let mut shapes = Vec::new();
+    for piece in [4096, 8192, 16_384] {
+        let together = (planes * page / piece).max(1);
+        shapes.extend([(piece, together), (piece, 1)]);
+    }
+    shapes.dedup();
+    let stripe = get(table, "nand.stripe_bytes").and_then(Value::as_integer);
+    shapes.retain(|&(piece, n)| piece <= page && (piece, n) != (page, planes));
+    shapes.retain(|&(piece, n)| stripe.is_none_or(|stripe| (piece * n) % stripe.max(1) == 0));
+    let shape = |(piece, planes)| {
+        let mut reshaped = table.clone();
+        reshape(&mut reshaped, piece, planes, dies);
+        let paths = ["nand.page_bytes", "nand.planes", "nand.blocks_per_plane"];
+        let values = paths.map(|path| (path.to_owned(), get(&reshaped, path).cloned()));
+        let values = values.into_iter();
+        values.filter_map(|(path, v)| Some((path, v?))).collect()
+    };
+    further.push(shapes.into_iter().map(shape).collect());
+    let further = further.into_iter().filter(|values| !values.is_empty());
+    further
+        .map(|values| Alternatives::new(table, values, others))
+        .collect()
 }
 
 #[cfg(test)]

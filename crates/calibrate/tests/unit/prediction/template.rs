@@ -25,7 +25,12 @@ fn every_template_and_alternative_is_a_valid_drive() {
     let (drives, hardware) = (all(), Hardware::embedded().unwrap());
     for drive in &drives {
         let template = Template::new(drive, &others(&drives, &drive.name), &hardware);
-        for structure in template.alternatives.iter().chain([&Structure::new()]) {
+        for alternatives in &template.alternatives {
+            let total: f64 = alternatives.values.iter().map(|v| v.1).sum();
+            assert!((total - 1.0).abs() < 1e-9 && alternatives.values[0].0.is_empty());
+        }
+        let values = template.alternatives.iter().flat_map(|a| &a.values);
+        for structure in values.map(|v| &v.0).chain([&Structure::new()]) {
             let profile = template.profile(structure, &template.wide.mean);
             profile.unwrap_or_else(|e| panic!("{} {structure:?}: {e}", drive.name));
         }
@@ -67,7 +72,8 @@ fn numbers_that_a_drives_own_figures_taught_do_not_enter_its_template() {
                 "nand.blocks_per_plane",
                 Value::Integer(1),
             );
-            for structure in &mut template.alternatives {
+            let values = template.alternatives.iter_mut();
+            for (structure, _) in values.flat_map(|a| &mut a.values) {
                 structure.remove("nand.blocks_per_plane");
             }
             template
@@ -105,4 +111,29 @@ fn facts_give_structure_and_flash() {
         number(&template("toshiba-rd400"), "nand.partial_read_saving_ns"),
         0.0
     );
+}
+
+#[test]
+fn what_heat_taught_is_replaced_by_the_other_drives() {
+    let drives = all();
+    let bpx = drives
+        .iter()
+        .find(|d| d.name == "mydigitalssd-bpx")
+        .unwrap();
+    let others = others(&drives, &bpx.name);
+    let path = "thermal.controller.resistance_k_per_w";
+    let unlearned = |drive: &ReferenceDrive| {
+        let mut table = drive.table.clone();
+        unlearn(&mut table, drive, &others, &|n| {
+            n.provenance != Provenance::Published && n.path.starts_with("thermal.")
+        });
+        get(&table, path).and_then(leader).unwrap()
+    };
+    let logs = others.iter().filter_map(|o| leader(get(&o.table, path)?));
+    let logs: Vec<f64> = logs.map(f64::ln).collect();
+    let mean = (logs.iter().sum::<f64>() / logs.len() as f64).exp();
+    assert!((unlearned(bpx) - mean).abs() < 1e-9);
+    let mut changed = bpx.clone();
+    put(&mut changed.table, path, Value::Float(99.0));
+    assert!((unlearned(&changed) - mean).abs() < 1e-9);
 }
