@@ -24,7 +24,8 @@ use assay_units::Op;
 
 /// Widths of the priors of a fitted profile's numbers: a factor of two either way.
 const WIDTH: f64 = 0.7;
-/// Candidates of the four numbers.
+/// Candidates of the four numbers. The scale is not below that of figures: the structures of the shipped profiles were chosen with the
+/// residuals in view, which makes them smaller than those of a drive whose structure is not known.
 const SCALES: [f64; 5] = [FIGURE_SCALE, 0.1, 0.15, 0.22, 0.33];
 const OWN: [f64; 4] = [0.05, 0.15, 0.4, 1.0];
 const LENGTHS: [f64; 5] = [0.35, 0.7, 1.4, 2.8, 5.6];

@@ -97,7 +97,7 @@ fn fields_have_their_layout() {
             }
             feature::{
                 FeatureSwitch, PowerManagement, TemperatureThreshold, ErrorRecovery, NumberOfQueues, InterruptCoalescing, InterruptVector,
-                AsyncEventConfig, AsyncEvent, AutonomousTransition, AutonomousTable, HostThermal,
+                AsyncEventConfig, AsyncEvent, AutonomousTransition, AutonomousTable, HostThermal, HostMemoryBuffer, HostMemoryDescriptor,
             }
             fdp::{
                 FdpFeature, FdpConfigurationsHead, FdpConfiguration, HandleDescriptor, HandleUsageHead, HandleUsage, FdpStatistics,
@@ -114,7 +114,7 @@ fn fields_have_their_layout() {
             nvm::{WriteZeroes}
             identify::{IdentifyController, IdentifyNamespace}
             log::{CommandEffectsLog, SupportedPagesLog}
-            feature::{Timestamp}
+            feature::{Timestamp, HostMemoryAttributes}
         }
     }
 }
