@@ -268,12 +268,12 @@ fn a_suite_on_a_loop_device_resumes_after_the_return_of_its_file() {
     let back = || {
         block_devices::run(&["losetup", "-d", &device]);
         std::fs::write(&image, &content).unwrap();
-        block_devices::run(&[
-            "losetup",
-            "--direct-io=on",
-            &device,
-            image.to_str().unwrap(),
-        ]);
+        // The kernel detaches when the last reader has closed the device: until then it is busy.
+        wait_until("the device is free", || {
+            let mut attach = std::process::Command::new("losetup");
+            attach.args(["--direct-io=on", &device]).arg(&image);
+            attach.output().unwrap().status.success()
+        });
     };
     pulled_and_plugged_in_again(&devices.fixture, &device, pull, back);
 }
