@@ -12,6 +12,7 @@ use assay_units::Nanos;
 use crate::admin::Background;
 use crate::admin::errors::ErrorLog;
 use crate::admin::events::AsyncEvents;
+use crate::admin::fdp::events::FdpEvents;
 use crate::admin::feature::Features;
 use crate::interrupts::{Interrupts, MAX_VECTORS, VectorSet};
 use crate::memory::HostMemory;
@@ -109,6 +110,7 @@ pub struct Controller {
     pub(crate) errors: ErrorLog,
     pub(crate) events: AsyncEvents,
     pub(crate) background: Background,
+    pub(crate) fdp_events: FdpEvents,
     /// Time at which the oldest outstanding command began, while there is one.
     busy_since_ns: Option<u64>,
     pub(crate) busy_ns: u64,
@@ -177,6 +179,7 @@ impl Controller {
             errors: ErrorLog::default(),
             events: AsyncEvents::default(),
             background: Background::default(),
+            fdp_events: FdpEvents::default(),
             busy_since_ns: None,
             busy_ns: 0,
             drive,

@@ -2,11 +2,13 @@
 
 mod support;
 
-use assay_nvme_spec::admin::{GetLogPage, SetFeatures, select};
+use assay_nvme_ctrl::HostMemory;
+use assay_nvme_spec::admin::{GetFeatures, GetLogPage, SetFeatures, select};
 use assay_nvme_spec::fdp::{
-    DATA_PLACEMENT, EnduranceGroupLog, FdpConfiguration, FdpConfigurationsHead, FdpFeature,
-    FdpStatistics, HANDLE_STATUS, HandleStatus, HandleStatusHead, HandleUsage, HandleUsageHead,
-    INITIALLY_ISOLATED, IoManagementReceive,
+    DATA_PLACEMENT, EnduranceGroupLog, FdpConfiguration, FdpConfigurationsHead, FdpEvent,
+    FdpEventDescriptor, FdpEventType, FdpEventsHead, FdpEventsSelection, FdpFeature, FdpStatistics,
+    HANDLE_STATUS, HANDLE_UPDATE, HOST_EVENTS, HandleStatus, HandleStatusHead, HandleUsage,
+    HandleUsageHead, INITIALLY_ISOLATED, IoManagementReceive, IoManagementSend,
 };
 use assay_nvme_spec::feature::FeatureId;
 use assay_nvme_spec::identify::ctratt;
@@ -161,4 +163,129 @@ fn it_can_neither_be_switched_off_nor_used_without_handles() {
     assert_eq!(plain.run(1, entry).status(), StatusCode::INVALID_OPCODE);
     let feature = plain.get_feature(FeatureId::FLEXIBLE_DATA_PLACEMENT, select::CURRENT, 1);
     assert_eq!(feature.status(), StatusCode::INVALID_FIELD);
+}
+
+/// I/O Management Send of a list of placement identifiers.
+fn update(driver: &mut TestDriver, identifiers: &[u16]) -> StatusCode {
+    let at = driver.pages(PAGE);
+    let list: Vec<u8> = identifiers.iter().flat_map(|id| id.to_le_bytes()).collect();
+    driver.memory.write(at, &list).expect("mapped");
+    let mut send = IoManagementSend::new();
+    send.set_nsid(1)
+        .set_operation(HANDLE_UPDATE)
+        .set_count(identifiers.len() as u16 - 1);
+    let mut entry = send.entry();
+    entry.set_prps(at, 0);
+    driver.run(1, entry).status()
+}
+
+/// Enable all supported event types of a handle.
+fn enable_events(driver: &mut TestDriver, handle: u16) {
+    let at = driver.pages(PAGE);
+    let kinds = [
+        FdpEventType::NOT_FULLY_WRITTEN.0,
+        FdpEventType::INVALID_PLACEMENT_ID.0,
+    ];
+    driver.memory.write(at, &kinds).expect("mapped");
+    let mut selection = FdpEventsSelection::default();
+    selection.set_placement_handle(handle).set_types(2);
+    let mut set = SetFeatures::new();
+    set.set_fid(FeatureId::FDP_EVENTS.0)
+        .set_value(selection.raw())
+        .set_second_value(1);
+    assert_eq!(driver.admin(set.entry(), at).status(), StatusCode::SUCCESS);
+}
+
+/// Supported event types of a handle with their states, by Get Features with room for so many.
+fn enabled_events(driver: &mut TestDriver, handle: u16, select: u8, types: u8) -> Vec<(u8, bool)> {
+    let at = driver.pages(PAGE);
+    let mut selection = FdpEventsSelection::default();
+    selection.set_placement_handle(handle).set_types(types);
+    let mut get = GetFeatures::new();
+    get.set_fid(FeatureId::FDP_EVENTS.0)
+        .set_select(select)
+        .set_value(selection.raw());
+    let reply = driver.admin(get.entry(), at);
+    assert_eq!(reply.status(), StatusCode::SUCCESS);
+    let data = driver.bytes(at, reply.dw0() as usize * FdpEventDescriptor::SIZE);
+    data.chunks_exact(FdpEventDescriptor::SIZE)
+        .map(|raw| FdpEventDescriptor::read_from(raw).expect("a descriptor"))
+        .map(|descriptor| (descriptor.kind(), descriptor.enabled()))
+        .collect()
+}
+
+/// Logged host events: type, placement identifier, handle.
+fn events(driver: &mut TestDriver) -> Vec<(u8, u16, u8)> {
+    let at = driver.pages(PAGE);
+    let mut command = GetLogPage::of(LogId::FDP_EVENTS, 0, 4096);
+    command
+        .set_nsid(NSID_ALL)
+        .set_endurance_group(1)
+        .set_log_specific(HOST_EVENTS);
+    let status = driver.admin(command.entry(), at).status();
+    assert_eq!(status, StatusCode::SUCCESS);
+    let log = driver.bytes(at, 4096);
+    let count = FdpEventsHead::read_from(&log).expect("a head").events() as usize;
+    let all = log[FdpEventsHead::SIZE..].chunks_exact(FdpEvent::SIZE);
+    all.take(count)
+        .map(|raw| FdpEvent::read_from(raw).expect("an event"))
+        .map(|event| (event.kind(), event.placement_id(), event.handle()))
+        .collect()
+}
+
+#[test]
+fn a_host_that_leaves_a_reclaim_unit_early_gets_an_empty_one_and_an_event() {
+    let mut driver = placing();
+    let size = driver.controller.drive().reclaim_unit_bytes() / 512;
+    let (not_full, unknown) = (
+        FdpEventType::NOT_FULLY_WRITTEN.0,
+        FdpEventType::INVALID_PLACEMENT_ID.0,
+    );
+    for slba in [0, 8] {
+        assert_eq!(
+            write(&mut driver, slba, DATA_PLACEMENT, 2),
+            StatusCode::SUCCESS
+        );
+    }
+    assert_eq!(update(&mut driver, &[2]), StatusCode::SUCCESS);
+    assert_eq!(left_blocks(&mut driver)[2], size, "an empty unit");
+    assert_eq!(events(&mut driver), [], "no event is enabled at power-on");
+    enable_events(&mut driver, 2);
+    enable_events(&mut driver, 0);
+    let known = |enabled: bool| [(not_full, enabled), (unknown, enabled)];
+    for (handle, select, enabled) in [
+        (2, select::CURRENT, true),
+        (2, select::DEFAULT, false),
+        (1, select::CURRENT, false),
+    ] {
+        let found = enabled_events(&mut driver, handle, select, 255);
+        assert_eq!(found, known(enabled), "{handle} {select}");
+    }
+    assert_eq!(
+        enabled_events(&mut driver, 2, select::CURRENT, 1),
+        [(not_full, true)]
+    );
+    assert_eq!(
+        write(&mut driver, 16, DATA_PLACEMENT, 2),
+        StatusCode::SUCCESS
+    );
+    // Nothing was written to handle 1, and no event of it is enabled.
+    assert_eq!(update(&mut driver, &[1, 2]), StatusCode::SUCCESS);
+    assert_eq!(
+        write(&mut driver, 24, DATA_PLACEMENT, 99),
+        StatusCode::SUCCESS
+    );
+    assert_eq!(events(&mut driver), [(not_full, 2, 2), (unknown, 99, 0)]);
+    assert_eq!(update(&mut driver, &[1, 4]), StatusCode::INVALID_FIELD);
+    // The data are where they were written.
+    assert_eq!(left_blocks(&mut driver), [size - 8, size, size, size]);
+    for slba in [0, 8, 16, 24] {
+        assert_eq!(driver.read(slba, 8).0, StatusCode::SUCCESS);
+    }
+    let len = FdpEventsHead::SIZE as u32;
+    let of_controller = group_log(&mut driver, LogId::FDP_EVENTS, len);
+    assert_eq!(
+        FdpEventsHead::read_from(&of_controller).unwrap().events(),
+        0
+    );
 }

@@ -1,7 +1,7 @@
 //! Flexible Data Placement (Base 2.1; TP4146): log pages of an endurance group, the feature, and reclaim unit handle status.
 
 use crate::opcode::NvmOpcode;
-use crate::wire::{commands, wire};
+use crate::wire::{codes, commands, wire};
 
 /// Directive Type of a write with a placement identifier in its Directive Specific field: Data Placement (Base 2.1).
 pub const DATA_PLACEMENT: u8 = 2;
@@ -10,7 +10,54 @@ pub const INITIALLY_ISOLATED: u8 = 1;
 /// Management operation of I/O Management Receive: Reclaim Unit Handle Status.
 pub const HANDLE_STATUS: u8 = 1;
 
+/// Management operation of I/O Management Send: Reclaim Unit Handle Update.
+pub const HANDLE_UPDATE: u8 = 1;
+/// Log Specific Field of the FDP Events log: host events instead of controller events.
+pub const HOST_EVENTS: u8 = 1;
+
+codes! {
+    /// FDP Event Type (Base 2.1, log 23h): host events below 80h, then controller events.
+    pub struct FdpEventType(u8) {
+        NOT_FULLY_WRITTEN = 0x00, "Reclaim Unit Not Fully Written To Capacity";
+        TIME_LIMIT_EXCEEDED = 0x01, "Reclaim Unit Time Limit Exceeded";
+        RESET_MODIFIED_HANDLES = 0x02, "Controller Level Reset Modified Reclaim Unit Handles";
+        INVALID_PLACEMENT_ID = 0x03, "Invalid Placement Identifier";
+        MEDIA_REALLOCATED = 0x80, "Media Reallocated";
+        IMPLICITLY_MODIFIED = 0x81, "Implicitly Modified Reclaim Unit Handle";
+    }
+}
+
 wire! {
+    /// Head of FDP Events (Base 2.1, log 23h); [`FdpEvent`]s follow, oldest first.
+    pub struct FdpEventsHead[64] {
+        events / set_events: u32 = 0, "Number of FDP Events (NFDPE).";
+    }
+
+    /// FDP Event.
+    pub struct FdpEvent[64] {
+        kind / set_kind: u8 = 0, "FDP Event Type, see [`FdpEventType`].";
+        has_placement_id / set_has_placement_id: bool = 1, u8[0..=0], "Placement Identifier Valid (PIV).";
+        has_nsid / set_has_nsid: bool = 1, u8[1..=1], "NSID Valid (NSIDV).";
+        has_location / set_has_location: bool = 1, u8[2..=2], "Location Valid (LV): reclaim group and handle.";
+        placement_id / set_placement_id: u16 = 2, "Placement Identifier (PID).";
+        milliseconds / set_milliseconds: u64 = 4, u64[0..=47], "Event Timestamp, as of the feature Timestamp.";
+        nsid / set_nsid: u32 = 12, "Namespace Identifier.";
+        group / set_group: u16 = 32, "Reclaim Group Identifier (RGID).";
+        handle / set_handle: u8 = 34, "Reclaim Unit Handle Identifier (RUHID).";
+    }
+
+    /// Flexible Data Placement Events (Base 2.1, feature 1Eh), dword 11.
+    pub struct FdpEventsSelection[4] as u32 {
+        placement_handle / set_placement_handle: u16 = 0, "Placement Handle (PHNDL).";
+        types / set_types: u8 = 2, "Number of FDP Event Types (NOET): of the list of Set Features, a byte each.";
+    }
+
+    /// Supported FDP Event Descriptor, data of Get Features.
+    pub struct FdpEventDescriptor[2] {
+        kind / set_kind: u8 = 0, "FDP Event Type.";
+        enabled / set_enabled: bool = 1, u8[0..=0], "FDP Event Enabled (FDPEE).";
+    }
+
     /// Flexible Data Placement feature: of Get Features and Set Features, dword 12 of the latter (Base 2.1, feature 1Dh).
     pub struct FdpFeature[4] as u32 {
         enabled / set_enabled: bool = 0, u32[0..=0], "Flexible Data Placement Enable (FDPE).";
@@ -88,6 +135,12 @@ wire! {
 }
 
 commands! {
+    /// I/O Management Send (Base 2.1).
+    pub struct IoManagementSend = NvmOpcode::IO_MANAGEMENT_SEND => {
+        operation / set_operation: u8 = 40, "Management Operation (MO), see [`HANDLE_UPDATE`].";
+        count / set_count: u16 = 42, "Management Operation Specific (MOS): placement identifiers in the data, less one.";
+    }
+
     /// I/O Management Receive (Base 2.1).
     pub struct IoManagementReceive = NvmOpcode::IO_MANAGEMENT_RECEIVE => {
         operation / set_operation: u8 = 40, "Management Operation (MO), see [`HANDLE_STATUS`].";

@@ -23,6 +23,7 @@ codes! {
         HOST_THERMAL = 0x10, "Host Controlled Thermal Management";
         NON_OPERATIONAL_POWER = 0x11, "Non-Operational Power State Config";
         FLEXIBLE_DATA_PLACEMENT = 0x1d, "Flexible Data Placement";
+        FDP_EVENTS = 0x1e, "Flexible Data Placement Events";
         SOFTWARE_PROGRESS = 0x80, "Software Progress Marker";
     }
 

@@ -25,6 +25,7 @@ codes! {
         FDP_CONFIGURATIONS = 0x20, "FDP Configurations";
         HANDLE_USAGE = 0x21, "Reclaim Unit Handle Usage";
         FDP_STATISTICS = 0x22, "FDP Statistics";
+        FDP_EVENTS = 0x23, "FDP Events";
         SANITIZE = 0x81, "Sanitize Status";
         OCP_SMART = 0xc0, "OCP SMART / Health Information Extended";
     }

@@ -33,5 +33,6 @@ codes! {
         VERIFY = 0x0c, "Verify";
         IO_MANAGEMENT_RECEIVE = 0x12, "I/O Management Receive";
         COPY = 0x19, "Copy";
+        IO_MANAGEMENT_SEND = 0x1d, "I/O Management Send";
     }
 }

@@ -173,3 +173,32 @@ fn drives_that_cannot_place_data_refuse_it() {
     );
     assert!(options.set("fdp", "0").is_err());
 }
+
+/// A host that leaves its reclaim units early wastes their rest: more superblocks are erased for the same writes, and no data is lost.
+#[test]
+fn reclaim_units_left_early_cost_erases() {
+    let erased = |renews: bool| {
+        let mut drive = small(Some(4));
+        let mut rng = Rng::new(3);
+        let (mut now, mut out) = (Nanos::ZERO, Vec::new());
+        let units = drive.identity().capacity_bytes / 4096;
+        for round in 0..2_000 {
+            for n in 0..64 {
+                drive.select_placement((n % 4) as u16);
+                let offset = rng.below(units) * 4096;
+                drive.submit(now, command(n, Op::Write, offset, 4096));
+            }
+            drive.advance(Nanos(u64::MAX - 1), &mut out);
+            now = out.iter().map(|done| done.at).max().expect("completions");
+            assert!(out.drain(..).all(|done| done.status.is_ok()));
+            if renews && round % 20 == 0 {
+                let left = drive.renew_reclaim_unit(now, (round / 20 % 4) as u16);
+                assert!(left.is_some_and(|bytes| bytes < drive.reclaim_unit_bytes()));
+            }
+        }
+        assert_eq!(drive.renew_reclaim_unit(now, 4), None);
+        drive.telemetry(now).superblocks_erased
+    };
+    let (full, early) = (erased(false), erased(true));
+    assert!(early > full + 40, "{early} {full}");
+}

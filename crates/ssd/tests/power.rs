@@ -2,7 +2,7 @@
 
 mod common;
 
-use assay_ssd::{Drive, DriveOptions};
+use assay_ssd::{Drive, DriveOptions, Profile, Sourced};
 use assay_units::{GIB, Nanos, Op, Rng};
 use common::{Job, command, drive, one, run};
 use proptest::prelude::*;
@@ -150,6 +150,69 @@ fn a_lower_power_state_caps_power_and_reduces_speed() {
         assert!(
             free > first && first > capped,
             "{op:?}: {free} {first} {capped}"
+        );
+    }
+}
+
+/// Energy of a random 4 KiB read in nanojoules, by the numbers of a profile: command, sense, transfers, decoding and core time.
+fn read_nj(profile: &Profile) -> f64 {
+    let (power, firmware) = (&profile.power, &profile.firmware);
+    let or_zero = |nj: &Option<Sourced<u64>>| nj.as_ref().map_or(0, |nj| nj.value);
+    let kib_nj = power.transfer_kib_nj.value
+        + or_zero(&power.flash_transfer_kib_nj)
+        + or_zero(&power.decode_kib_nj);
+    let sense_nj = or_zero(&power.sense_nj) + power.read_page_nj.value;
+    let core_ns = firmware.read_command_ns.value
+        + firmware.read_page_ns.value
+        + 4 * firmware.read_kib_ns.value;
+    let core_mw = power.core_mw.as_ref().map_or(0, |mw| mw.value);
+    (power.command_nj.value + sense_nj + 4 * kib_nj) as f64
+        + core_ns as f64 * f64::from(core_mw) / 1e3
+}
+
+/// What a limit leaves above idle power pays for so many reads: nothing else decides their rate where the drive could do more.
+#[test]
+fn a_power_limit_allows_the_reads_that_it_pays_for() {
+    for (name, state) in [
+        ("memblaze-pblaze5-c916", 2),
+        ("intel-p4510", 2),
+        ("samsung-983-dct", 2),
+        ("samsung-pm9d3a", 1),
+        ("samsung-pm9d3a", 2),
+    ] {
+        let rate = |state: usize| {
+            let mut drive = with(name, &[("ps", &state.to_string()), ("ambient", "-40")]);
+            let job = Job {
+                op: Op::Read,
+                random: true,
+                threads: 512,
+                block: 4096,
+                area: 64 * GIB,
+                first: 0,
+            };
+            let (bytes, end) = run(&mut drive, job, Nanos::ZERO, Nanos::MAX, 60_000);
+            bytes as f64 / 4096.0 / end.as_secs_f64()
+        };
+        let profile = Profile::builtin(name).expect("a built-in profile");
+        let (max_mw, idle_mw) = (
+            &profile.identity.power_states_mw.value,
+            &profile
+                .power
+                .states
+                .as_ref()
+                .expect("a table of states")
+                .idle_mw
+                .value,
+        );
+        let (free, limited) = (rate(0), rate(state));
+        let paid = f64::from(max_mw[state] - idle_mw[state]) * 1e6 / read_nj(&profile);
+        assert!(
+            paid < 0.9 * free,
+            "{name}: a limit that matters, {paid} of {free}"
+        );
+        assert!(
+            (0.97..1.03).contains(&(limited / paid)),
+            "{name}: {limited} of {paid} reads/s"
         );
     }
 }

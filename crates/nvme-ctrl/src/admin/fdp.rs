@@ -1,7 +1,7 @@
 //! Flexible Data Placement (NVM Express Base Specification 2.1; TP4146) of drives with reclaim unit handles: one configuration, enabled at
 //! power-on, of one reclaim group; all handles belong to the namespace, handle `n` under placement identifier `n`.
 //!
-//! Not modelled: FDP events, updates of reclaim units by the host (I/O Management Send), and other configurations.
+//! Events and updates of reclaim units by the host: [`events`]. Not modelled: other configurations.
 
 use assay_nvme_spec::StatusCode;
 use assay_nvme_spec::fdp::{
@@ -14,6 +14,8 @@ use assay_units::Nanos;
 
 use crate::controller::Controller;
 use assay_ssd::SPARE_THRESHOLD_PERCENT;
+
+pub(crate) mod events;
 
 /// The only endurance group, of drives with reclaim unit handles.
 pub(crate) const ENDURANCE_GROUP: u16 = 1;
@@ -33,6 +35,7 @@ impl Controller {
             LogId::FDP_CONFIGURATIONS,
             LogId::HANDLE_USAGE,
             LogId::FDP_STATISTICS,
+            LogId::FDP_EVENTS,
         ]
         .contains(&lid)
     }

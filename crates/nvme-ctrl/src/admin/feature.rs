@@ -12,6 +12,7 @@ use assay_ssd::thermal::HostThrottling;
 use assay_ssd::{Drive, Telemetry};
 use assay_units::Nanos;
 
+use super::fdp::events::EVENT_TYPES;
 use super::{AdminCommand, AdminOutcome, AdminResult};
 use crate::controller::Controller;
 
@@ -101,6 +102,11 @@ impl Features {
         }
     }
 
+    /// Timestamp in milliseconds at a time that is not before the one at which it was set.
+    pub(super) fn timestamp_ms(&self, now_ns: u64) -> u64 {
+        self.timestamp_at(now_ns).milliseconds()
+    }
+
     /// Timestamp data at a time that is not before the one at which it was set.
     fn timestamp_at(&self, now_ns: u64) -> Timestamp {
         let (set_ms, at_ns) = self.timestamp.unwrap_or((0, 0));
@@ -172,7 +178,7 @@ impl Controller {
             return Ok(AdminOutcome::Done(CHANGEABLE));
         }
         let features = self.features(is_current);
-        let (timestamp, host_memory);
+        let (timestamp, host_memory, fdp_events);
         let data: &[u8] = match fid {
             FeatureId::AUTONOMOUS_POWER => features.table.as_bytes(),
             FeatureId::TIMESTAMP => {
@@ -182,6 +188,10 @@ impl Controller {
             FeatureId::HOST_MEMORY_BUFFER => {
                 host_memory = features.host_memory.as_deref().copied().unwrap_or_default();
                 host_memory.as_bytes()
+            }
+            FeatureId::FDP_EVENTS => {
+                fdp_events = self.event_descriptors(get.value(), is_current)?;
+                &fdp_events
             }
             _ => return Ok(AdminOutcome::Done(dw0)),
         };
@@ -250,6 +260,11 @@ impl Controller {
                 features.autonomous.raw()
             }
             FeatureId::FLEXIBLE_DATA_PLACEMENT => self.placement_feature(value)?,
+            // The number of descriptors in the data.
+            FeatureId::FDP_EVENTS => {
+                let asked = self.event_selection(value)?.types();
+                EVENT_TYPES.len().min(asked.into()) as u32
+            }
             FeatureId::NON_OPERATIONAL_POWER if self.has_non_operational_states() => {
                 features.non_operational.raw()
             }
@@ -336,6 +351,12 @@ impl Controller {
                 self.set_host_thermal(now_ns, HostThermal::from_raw(value))?
             }
             FeatureId::FLEXIBLE_DATA_PLACEMENT => self.set_placement(set.second_value())?,
+            FeatureId::FDP_EVENTS => {
+                let selection = self.event_selection(value)?;
+                let mut kinds = vec![0; usize::from(selection.types())];
+                command.receive(&mut kinds, self.page_bytes)?;
+                self.set_fdp_events(selection, &kinds, set.second_value())?;
+            }
             FeatureId::NON_OPERATIONAL_POWER => self.features.non_operational = enabled,
             _ => return Err(StatusCode::FEATURE_NOT_CHANGEABLE),
         }

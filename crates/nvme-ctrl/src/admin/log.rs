@@ -1,6 +1,7 @@
 //! Get Log Page (Base 5.16).
 
 use assay_nvme_spec::admin::GetLogPage;
+use assay_nvme_spec::fdp::HOST_EVENTS;
 use assay_nvme_spec::log::{
     CommandEffect, CommandEffectsLog, CriticalWarning, FirmwareSlotLog, LogId, OCP_GUID,
     OcpSmartLog, SmartLog, SupportedPage, SupportedPagesLog, TelemetryHeader,
@@ -24,7 +25,7 @@ const BLOCK_BYTES: usize = 512;
 type LogPage = fn(&mut Controller, u64, &GetLogPage) -> Vec<u8>;
 
 /// The supported log pages: contents at a time in nanoseconds.
-const LOG_PAGES: [(LogId, LogPage); 14] = [
+const LOG_PAGES: [(LogId, LogPage); 15] = [
     (LogId::SUPPORTED_PAGES, |controller, _, _| {
         bytes(controller.supported_pages())
     }),
@@ -54,6 +55,11 @@ const LOG_PAGES: [(LogId, LogPage); 14] = [
     }),
     (LogId::FDP_STATISTICS, |controller, now_ns, _| {
         bytes(controller.placement_statistics(now_ns))
+    }),
+    (LogId::FDP_EVENTS, |controller, _, get| {
+        controller
+            .fdp_events
+            .page(get.log_specific() & HOST_EVENTS != 0)
     }),
     (LogId::SANITIZE, |controller, now_ns, _| {
         bytes(controller.sanitize_log(now_ns))

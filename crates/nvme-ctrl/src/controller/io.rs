@@ -21,7 +21,7 @@ pub(crate) const NAMESPACE: u32 = 1;
 /// Opcode of an I/O command, its effects, and its bit of ONCS, 0 for a mandatory command.
 type IoCommand = (NvmOpcode, CommandEffects, u16);
 
-const IO_COMMANDS: [IoCommand; 8] = {
+const IO_COMMANDS: [IoCommand; 9] = {
     use CommandEffects::{Content, NoChange};
     use NvmOpcode as Io;
     [
@@ -33,18 +33,19 @@ const IO_COMMANDS: [IoCommand; 8] = {
         (Io::DATASET_MANAGEMENT, Content, oncs::DATASET_MANAGEMENT),
         (Io::VERIFY, NoChange, oncs::VERIFY),
         (Io::IO_MANAGEMENT_RECEIVE, NoChange, 0),
+        (Io::IO_MANAGEMENT_SEND, NoChange, 0),
     ]
 };
 
 impl Controller {
-    /// The supported I/O commands. Compare requires stored data, I/O Management Receive reclaim unit handles.
+    /// The supported I/O commands. Compare requires stored data, I/O Management reclaim unit handles.
     pub(crate) fn io_commands(&self) -> impl Iterator<Item = IoCommand> {
         let keeps_data = self.keeps_data;
         let commands = IO_COMMANDS.into_iter();
         let has_placement = self.has_placement();
         commands.filter(move |&(opcode, ..)| match opcode {
             NvmOpcode::COMPARE => keeps_data,
-            NvmOpcode::IO_MANAGEMENT_RECEIVE => has_placement,
+            NvmOpcode::IO_MANAGEMENT_RECEIVE | NvmOpcode::IO_MANAGEMENT_SEND => has_placement,
             _ => true,
         })
     }
@@ -117,7 +118,7 @@ impl Controller {
         let fua = entry.cdw12() >> 30 & 1 != 0;
         let flush_after = WRITE && (fua || !self.features.write_cache.enabled());
         if WRITE && self.has_placement() {
-            self.place(entry)?;
+            self.place(now_ns, entry)?;
         }
         let (state, op) = match WRITE {
             true => (SlotState::Write { flush_after }, Op::Write),
@@ -139,11 +140,11 @@ impl Controller {
 
     /// Selects the reclaim unit handle of a write by its placement identifier; without one, or with one that does not exist, the
     /// first.
-    fn place(&mut self, entry: &SubmissionEntry) -> Result<(), StatusCode> {
+    fn place(&mut self, now_ns: u64, entry: &SubmissionEntry) -> Result<(), StatusCode> {
         let write = Write::from(*entry);
         let handle = match write.directive() {
             0 => 0,
-            DATA_PLACEMENT => write.directive_specific(),
+            DATA_PLACEMENT => self.handle_of(now_ns, write.directive_specific()),
             _ => return Err(StatusCode::INVALID_FIELD),
         };
         self.drive.select_placement(handle);
@@ -202,6 +203,14 @@ impl Controller {
             NvmOpcode::IO_MANAGEMENT_RECEIVE => {
                 let reply = self.handle_status((*entry).into())?;
                 DataPointer::of(entry).scatter(memory, &reply, self.page_bytes)?;
+                slot.state = SlotState::Scheduled;
+                self.schedule_slot(slot, now_ns, now_ns + self.command_ns);
+                return Ok(());
+            }
+            NvmOpcode::IO_MANAGEMENT_SEND => {
+                let mut list = vec![0; 2 * self.updated_handles((*entry).into())?];
+                DataPointer::of(entry).gather(memory, &mut list, self.page_bytes)?;
+                self.update_handles(now_ns, &list)?;
                 slot.state = SlotState::Scheduled;
                 self.schedule_slot(slot, now_ns, now_ns + self.command_ns);
                 return Ok(());

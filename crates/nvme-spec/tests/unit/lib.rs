@@ -101,7 +101,8 @@ fn fields_have_their_layout() {
             }
             fdp::{
                 FdpFeature, FdpConfigurationsHead, FdpConfiguration, HandleDescriptor, HandleUsageHead, HandleUsage, FdpStatistics,
-                HandleStatusHead, HandleStatus, EnduranceGroupLog, IoManagementReceive,
+                HandleStatusHead, HandleStatus, EnduranceGroupLog, IoManagementReceive, IoManagementSend, FdpEventsHead, FdpEvent,
+                FdpEventsSelection, FdpEventDescriptor,
             }
             data_pointer::{SglDescriptor}
             register::{Capabilities, Version, Configuration, ControllerStatus, AdminQueueAttributes}

@@ -1,5 +1,7 @@
 //! Flexible Data Placement: reclaim unit handles of the drive, see [`crate::ftl`].
 
+use assay_units::Nanos;
+
 use super::{Drive, DriveError};
 use crate::ftl::ReclaimUnit;
 use crate::medium::Medium;
@@ -40,6 +42,16 @@ impl Drive {
     /// The handle of writes submitted from now on; handle 0 where there is no such one.
     pub fn select_placement(&mut self, handle: u16) {
         self.handle = if handle < self.handles { handle } else { 0 };
+    }
+
+    /// Give the handle an empty reclaim unit from `now` on (I/O Management Send, Reclaim Unit Handle Update); returns the bytes of the one before
+    /// that stay unwritten, or `None` if there is no such handle.
+    pub fn renew_reclaim_unit(&mut self, now: Nanos, handle: u16) -> Option<u64> {
+        let now_ns = self.catch_up(now);
+        match &mut self.medium {
+            Medium::Flash(ftl) => ftl.renew_reclaim_unit(now_ns, handle),
+            Medium::InPlace(_) => None,
+        }
     }
 
     /// The reclaim units of the handles, in order.

@@ -185,7 +185,7 @@ impl Ftl {
         self.with_waiting(|ftl| ftl.pad_selected(now_ns));
     }
 
-    fn pad_selected(&mut self, now_ns: u64) {
+    pub(super) fn pad_selected(&mut self, now_ns: u64) {
         self.apply_map_updates();
         let write_point = &mut self.write_points[HOST];
         let in_group = (write_point.superblock << self.shift)

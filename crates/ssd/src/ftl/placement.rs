@@ -89,6 +89,20 @@ impl Ftl {
             .collect()
     }
 
+    /// The next write of a handle opens another reclaim unit: what is buffered is programmed, the superblock is closed with the rest of it
+    /// unwritten. Returns the bytes left unwritten: 0 where nothing was written to it. `None` if there is no such handle.
+    pub fn renew_reclaim_unit(&mut self, now_ns: u64, handle: u16) -> Option<u64> {
+        if usize::from(handle) >= self.placement.waiting.len() {
+            return None;
+        }
+        self.select_handle(now_ns, handle);
+        self.pad_selected(now_ns);
+        let write_point = &mut self.write_points[HOST];
+        let left = write_point.limit - write_point.next;
+        write_point.limit = write_point.next;
+        Some(self.unit.start(left))
+    }
+
     /// Size of a reclaim unit in bytes: a superblock.
     pub fn reclaim_unit_bytes(&self) -> u64 {
         self.unit.start(self.superblock_units)
