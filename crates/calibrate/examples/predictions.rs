@@ -4,6 +4,7 @@
 
 use std::path::Path;
 
+use assay_calibrate::prediction::discrepancy::ShippedResiduals;
 use assay_calibrate::prediction::folds::Study;
 use assay_calibrate::prediction::{ensemble, score, twins};
 use assay_calibrate::predictive;
@@ -68,9 +69,10 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         print!("{}", twins::markdown(&all));
     }
     if wants("ensembles") {
+        let residuals = ShippedResiduals::of(assay_ssd::Profile::names(), threads)?;
         for name in ensemble::profiles()? {
             eprintln!("{name}: members");
-            let members = ensemble::build(&name, SEED, threads)?;
+            let members = ensemble::build(&name, &residuals, (SEED, threads))?;
             if members.members.len() < ensemble::LEAST_MEMBERS {
                 eprintln!("  only {} of weight: not written", members.members.len());
                 continue;

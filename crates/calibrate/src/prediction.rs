@@ -1,6 +1,7 @@
 //! Predictions with intervals, and their cross-validation.
 //!
 //! - [`template`]: a drive's profile from hardware facts and from other drives, without what its own figures taught.
+//! - [`alternatives`]: structural numbers of a profile, and other values of them.
 //! - [`anchor`]: figures of data sheets as soft observations.
 //! - [`learn`]: the posterior of one drive over starts and structures, and figures of its members.
 //! - `structures`: the structures and starts of one drive that are tried.
@@ -11,6 +12,7 @@
 //! - [`discrepancy`]: what the model lacks, and how alike its errors at neighbouring cells are.
 //! - [`ensemble`]: the members of the shipped profiles.
 
+pub mod alternatives;
 pub mod anchor;
 pub mod discrepancy;
 pub mod ensemble;

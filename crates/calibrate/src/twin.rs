@@ -23,11 +23,12 @@ use crate::identification::identify;
 use crate::inference::posterior::{Mode, Predictions, climb, cost, step_by};
 use crate::measurement::{Measurement, Procedure, Role, Tolerance};
 use crate::parameter::{FreeParameter, remarked, renamed, significant, with_fitted, without};
+use crate::prediction::alternatives::{Structure, apply};
 use crate::prediction::learn::Observed;
-use crate::prediction::template::{ReferenceDrive, Structure, Template, get, put};
+use crate::prediction::template::{ReferenceDrive, Template, get};
 use crate::residual::Residuals;
 use crate::simulate::{Effort, simulate};
-use structure::{NOT_OF_THE_DRIVE, STRUCTURE, alternatives, template};
+use structure::{Change, NOT_OF_THE_DRIVE, STRUCTURE, changes, template};
 
 /// Profiles that are climbed, and those of them whose structure is varied.
 const CLIMBED: usize = 4;
@@ -143,10 +144,17 @@ impl Search<'_> {
         })
     }
 
-    /// The lowest cost of each template at a point and after steps from it by the derivatives of a similar structure, lowest first.
-    fn screen(&self, from: &Candidate, templates: Vec<Template>) -> Vec<Screened> {
+    /// The lowest cost of a candidate with each of these changes, at its point and after steps by the derivatives of the candidate, lowest first.
+    fn screen(&self, from: &Candidate, changes: &[Change]) -> Vec<Screened> {
         let observations = self.observed.observations();
-        let mut points = vec![from.mode.point.clone(); templates.len()];
+        let changed = |change: &Change| {
+            let mut template = from.template.clone();
+            apply(&mut template.table, &change.structure);
+            template
+        };
+        let templates: Vec<Template> = changes.iter().map(changed).collect();
+        let start = |change: &Change| change.start(&from.template, &from.mode.point);
+        let mut points: Vec<Vec<f64>> = changes.iter().map(start).collect();
         let mut lowest: Vec<(f64, Vec<f64>)> = vec![(f64::INFINITY, Vec::new()); templates.len()];
         let base = Structure::new();
         for _ in 0..SCREENING_STEPS {
@@ -188,39 +196,33 @@ impl Search<'_> {
 
     /// One round: the best of the alternative structures around a candidate, if it gains enough; where none does, of pairs of them.
     fn vary(&self, here: &Candidate) -> Option<Candidate> {
-        let changed = |structures: &[&Structure]| {
-            let mut template = here.template.clone();
-            for (path, value) in structures.iter().copied().flatten() {
-                put(&mut template.table, path, value.clone());
-            }
-            template
-        };
-        let all = alternatives(&here.template.table);
-        let one = all.iter().map(|structure| changed(&[structure]));
-        let screened = self.screen(here, one.collect());
+        let now = here.template.table_at(&Structure::new(), &here.mode.point);
+        let all = changes(&now);
+        let screened = self.screen(here, &all);
         let best = self.best_of(here, &screened);
         if best.is_some() {
             return best;
         }
-        // The numbers may be at a local optimum.
-        let mean = &here.template.wide.mean;
-        let anew = self.climb(here.template.clone(), &here.nearest, mean);
-        let anew = anew.filter(|anew| evidence(anew) - evidence(here) > LEAST_EVIDENCE);
-        if anew.is_some() {
-            return anew;
+        // The numbers may be at a local optimum, or not yet there.
+        for start in [&here.mode.point, &here.template.wide.mean] {
+            let anew = self.climb(here.template.clone(), &here.nearest, start);
+            let anew = anew.filter(|anew| evidence(anew) - evidence(here) > LEAST_EVIDENCE);
+            if anew.is_some() {
+                return anew;
+            }
         }
         // Changes that only help together, of those that cost least alone.
         let promising = screened.iter().take(PAIRED).map(|s| &all[s.place]);
-        let promising: Vec<&Structure> = promising.collect();
+        let promising: Vec<&Change> = promising.collect();
         let mut pairs = Vec::new();
         for (n, first) in promising.iter().enumerate() {
-            for second in &promising[..n] {
-                if !first.keys().any(|path| second.contains_key(path)) {
-                    pairs.push(changed(&[first, second]));
-                }
-            }
+            pairs.extend(
+                promising[..n]
+                    .iter()
+                    .filter_map(|second| first.with(second)),
+            );
         }
-        let screened = self.screen(here, pairs);
+        let screened = self.screen(here, &pairs);
         self.best_of(here, &screened)
     }
 
@@ -364,7 +366,6 @@ fn finished(
         settings.name, settings.label, best.nearest
     );
     let text = renamed(before, &settings.name, &title)?;
-    let text = without(&text, &NOT_OF_THE_DRIVE)?;
     let original = ReferenceDrive::new(&best.nearest)?.table;
     let table = best.template.table_at(&Structure::new(), &best.mode.point);
     let is_sensitive = |place: usize| {
@@ -378,12 +379,17 @@ fn finished(
         let value = get(&table, path).ok_or_else(|| CalibrateError::parameter(*path, "is lost"))?;
         values.insert((*path).clone(), rounded(value));
     }
-    let mut structure = Vec::new();
+    let (mut structure, mut removed) = (Vec::new(), NOT_OF_THE_DRIVE.to_vec());
     let shown = |value: Option<&Value>| value.map_or_else(|| "none".to_owned(), Value::to_string);
     for path in STRUCTURE {
         let (from, to) = (get(&original, path), get(&table, path));
-        if let Some(value) = to.filter(|_| from != to) {
-            values.insert(path.to_owned(), value.clone());
+        if from != to {
+            match to {
+                Some(value) => {
+                    values.insert(path.to_owned(), value.clone());
+                }
+                None => removed.push(path),
+            }
             structure.push(FittedNumber {
                 path: path.to_owned(),
                 from: shown(from),
@@ -391,6 +397,7 @@ fn finished(
             });
         }
     }
+    let text = without(&text, &removed)?;
     let text = with_fitted(&text, &values, &settings.label)?;
     let free: Vec<FreeParameter> = sensitive
         .iter()

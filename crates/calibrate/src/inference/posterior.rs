@@ -269,6 +269,21 @@ pub fn shares(log_evidences: &[f64]) -> Vec<f64> {
     raw.iter().map(|r| r / total).collect()
 }
 
+/// Where in a distribution the middle of the `stratum`-th of `count` equal parts of the probability lies: as many strata have a place as its
+/// share says.
+pub fn stratified(
+    shares: impl IntoIterator<Item = f64>,
+    (stratum, count): (usize, usize),
+) -> usize {
+    let at = (stratum as f64 + 0.5) / count as f64;
+    let mut below = 0.0;
+    let found = shares.into_iter().position(|share| {
+        below += share;
+        below >= at
+    });
+    found.unwrap_or(0)
+}
+
 /// Weights of draws from their target and proposal densities (minus logarithms), truncated at the mean weight times the square root of
 /// their number (E. Ionides, "Truncated Importance Sampling", JCGS 17, 2008).
 pub fn importance(target: &[f64], proposal: &[f64]) -> Vec<f64> {

@@ -10,20 +10,18 @@
 //! them (a coarsened posterior; J. Miller, D. Dunson, JASA 114, 2019). And what the best numbers leave of the known cells is carried over
 //! to their neighbours ([`Discrepancy::conditional`]; C. Rasmussen, C. Williams, "Gaussian Processes for Machine Learning", section 2.2).
 
-use assay_ssd::Profile;
+use std::collections::BTreeMap;
 
-use super::template::{ReferenceDrive, Structure, Template, get, leader};
+use super::alternatives::Structure;
+use super::template::{ReferenceDrive, SHIPPED_WIDTH, Template};
 use crate::CalibrateError;
 use crate::inference::linear::{Matrix, cholesky, dot, log_determinant, solve};
-use crate::inference::posterior::{Prior, climb};
+use crate::inference::posterior::climb;
 use crate::measurement::{AccessPattern, Measurement, Procedure, ReferenceMetric};
-use crate::parameter::free_by_default;
 use crate::prediction::learn::{FIGURE_SCALE, Observed, predictions_of};
 use crate::published::published;
 use assay_units::Op;
 
-/// Widths of the priors of a fitted profile's numbers: a factor of two either way.
-const WIDTH: f64 = 0.7;
 /// Candidates of the four numbers. The scale is not below that of figures: the structures of the shipped profiles were chosen with the
 /// residuals in view, which makes them smaller than those of a drive whose structure is not known.
 const SCALES: [f64; 5] = [FIGURE_SCALE, 0.1, 0.15, 0.22, 0.33];
@@ -70,28 +68,8 @@ impl FittedResiduals {
     /// Those of a shipped profile; `None` where it has no such figures, or is no valid drive.
     pub fn of(name: &str, threads: usize) -> Result<Option<FittedResiduals>, CalibrateError> {
         let drive = ReferenceDrive::new(name)?;
-        let free = free_by_default(Profile::builtin_text(name)?)?;
-        let free = free
-            .into_iter()
-            .filter(|f| !f.is_heat() && !f.path.contains("program"));
-        let (mut paths, mut mean) = (Vec::new(), Vec::new());
-        for path in free.map(|f| f.path) {
-            let Some(value) = get(&drive.table, &path).and_then(leader) else {
-                continue;
-            };
-            paths.push(path);
-            mean.push(value.ln());
-        }
-        let prior = Prior {
-            width: vec![WIDTH; mean.len()],
-            mean,
-        };
-        let template = Template {
-            table: drive.table,
-            paths,
-            wide: prior.clone(),
-            alternatives: Vec::new(),
-        };
+        let template = Template::shipped(&drive)?;
+        let prior = &template.wide;
         let mut figures = published(name)?;
         figures.retain(|m| ReadCell::of(m).is_some());
         let observed = Observed::with_scale(&figures, &|_| FIGURE_SCALE);
@@ -100,13 +78,16 @@ impl FittedResiduals {
             let profiles = points.iter().map(|p| template.profile(&base, p).ok());
             predictions_of(profiles.collect(), &figures, threads)
         };
-        let at = climb(&prior, observed.observations(), &prior.mean, 0, &mut model);
+        let at = climb(prior, observed.observations(), &prior.mean, 0, &mut model);
         let Some(mode) = at.filter(|_| !figures.is_empty()) else {
             return Ok(None);
         };
         let both = observed.observations().iter().zip(&mode.predictions);
         let row = |a: &Vec<f64>| {
-            let entries = mode.jacobian.iter().map(|b| WIDTH * WIDTH * dot(a, b));
+            let entries = mode
+                .jacobian
+                .iter()
+                .map(|b| SHIPPED_WIDTH * SHIPPED_WIDTH * dot(a, b));
             entries.collect()
         };
         Ok(Some(FittedResiduals {
@@ -114,6 +95,33 @@ impl FittedResiduals {
             errors: both.map(|(o, p)| o.value - p).collect(),
             absorbed: mode.jacobian.iter().map(row).collect(),
         }))
+    }
+}
+
+/// Residuals of several shipped profiles.
+#[derive(Clone, Debug, Default)]
+pub struct ShippedResiduals {
+    by_name: BTreeMap<String, FittedResiduals>,
+}
+
+impl ShippedResiduals {
+    /// Those of the profiles of these names that have any.
+    pub fn of<'a>(
+        names: impl IntoIterator<Item = &'a str>,
+        threads: usize,
+    ) -> Result<ShippedResiduals, CalibrateError> {
+        let mut by_name = BTreeMap::new();
+        for name in names {
+            let fitted = FittedResiduals::of(name, threads)?;
+            by_name.extend(fitted.map(|fitted| (name.to_owned(), fitted)));
+        }
+        Ok(ShippedResiduals { by_name })
+    }
+
+    /// What the model lacks of a drive, by the others: what is left of its own figures was fitted.
+    pub fn lacks(&self, name: &str) -> Discrepancy {
+        let others = self.by_name.iter().filter(|(other, _)| *other != name);
+        Discrepancy::learned(&others.map(|(_, fitted)| fitted).collect::<Vec<_>>())
     }
 }
 

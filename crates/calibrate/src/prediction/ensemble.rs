@@ -10,18 +10,14 @@ use assay_ssd::Profile;
 use assay_ssd::profile::ensemble::{Ensemble, Member};
 use toml::Value;
 
-use super::discrepancy::{Discrepancy, FittedResiduals};
+use super::alternatives::{Structure, number};
+use super::discrepancy::ShippedResiduals;
 use super::folds::MEMBERS;
 use super::learn::{Observed, learn};
-use super::template::{ReferenceDrive, Structure, Template, get, leader};
+use super::template::{ReferenceDrive, Template, get};
 use crate::CalibrateError;
-use crate::inference::posterior::Prior;
 use crate::measurement::{Measurement, Procedure, ReferenceMetric};
-use crate::parameter::free_by_default;
 use crate::published::published;
-
-/// Width of the priors: a factor of two either way.
-const WIDTH: f64 = 0.7;
 
 /// Weight below which a draw is left out.
 const LEAST_WEIGHT: f64 = 1e-6;
@@ -43,44 +39,25 @@ fn is_target(m: &Measurement) -> bool {
     matches!(m.procedure, Procedure::Steady(_)) && m.metric == ReferenceMetric::MibPerS
 }
 
-/// The ensemble of a profile; deterministic by the seed, whatever the number of threads.
-pub fn build(name: &str, seed: u64, threads: usize) -> Result<Ensemble, CalibrateError> {
+/// The ensemble of a profile, by the residuals of all; deterministic by the seed, whatever the number of threads.
+pub fn build(
+    name: &str,
+    residuals: &ShippedResiduals,
+    (seed, threads): (u64, usize),
+) -> Result<Ensemble, CalibrateError> {
     let drive = ReferenceDrive::new(name)?;
-    let text = Profile::builtin_text(name)?;
-    let free = free_by_default(text)?;
-    let free = free
-        .into_iter()
-        .filter(|f| !f.is_heat() && !f.path.contains("program"));
-    let paths: Vec<String> = free.map(|f| f.path).collect();
-    let mean = paths
-        .iter()
-        .filter_map(|path| Some(leader(get(&drive.table, path)?)?.ln()));
-    let prior = Prior {
-        mean: mean.collect(),
-        width: vec![WIDTH; paths.len()],
-    };
+    let template = Template::shipped(&drive)?;
+    let (paths, prior) = (template.paths.clone(), template.wide.clone());
     let flip = |path: &str| {
         let on = get(&drive.table, path).and_then(Value::as_bool)?;
-        Some(Structure::from([(path.to_owned(), Value::Boolean(!on))]))
-    };
-    let template = Template {
-        table: drive.table.clone(),
-        paths: paths.clone(),
-        wide: prior.clone(),
-        alternatives: Vec::new(),
+        Some(number(path, !on))
     };
     let figures = published(name)?;
     let targets: Vec<Measurement> = figures.into_iter().filter(is_target).collect();
     let mut starts = vec![(Structure::new(), prior.mean.clone())];
     starts.extend(flip("nand.cache_read").map(|s| (s, prior.mean.clone())));
     let seeds = (seed, threads);
-    // Of the other drives: what is left of this one's figures was fitted.
-    let mut others = Vec::new();
-    for other in Profile::names().into_iter().filter(|other| *other != name) {
-        others.extend(FittedResiduals::of(other, threads)?);
-    }
-    let lacks = Discrepancy::learned(&others.iter().collect::<Vec<_>>());
-    let observed = Observed::new(&targets, &[], &lacks);
+    let observed = Observed::new(&targets, &[], &residuals.lacks(name));
     let no_targets = || CalibrateError::NoTargets {
         what: name.to_owned(),
         why: "the shipped profile is not a valid drive".to_owned(),

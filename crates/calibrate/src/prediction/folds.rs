@@ -16,12 +16,13 @@ use std::collections::BTreeMap;
 
 use toml::Value;
 
+use super::alternatives::{Structure, number};
 use super::anchor::{anchors, rated, ratio};
-use super::discrepancy::{Discrepancy, FittedResiduals, ReadCell};
+use super::discrepancy::{Discrepancy, ReadCell, ShippedResiduals};
 use super::learn::{
     Learned, Observed, SimulatedMember, centre_and_spread, in_unit, learn, on_scale,
 };
-use super::template::{ReferenceDrive, Structure, Template, get, leader, put, scaled, unlearn};
+use super::template::{ReferenceDrive, Template, get, leader, put, scaled, unlearn};
 use crate::CalibrateError;
 use crate::hardware::Hardware;
 use crate::inference::hierarchy::{Estimate, shared_prior};
@@ -84,7 +85,7 @@ pub struct Study {
     figures: BTreeMap<String, Vec<Measurement>>,
     /// By drive and path: what its random reads say, without a prior.
     estimates: BTreeMap<String, BTreeMap<String, Estimate>>,
-    residuals: BTreeMap<String, FittedResiduals>,
+    residuals: ShippedResiduals,
     learned: BTreeMap<String, Learned>,
     seed: u64,
     threads: usize,
@@ -118,7 +119,7 @@ impl Study {
     /// The drives of which random reads are published.
     pub fn new(seed: u64, threads: usize) -> Result<Study, CalibrateError> {
         let mut figures = BTreeMap::new();
-        let (mut drives, mut residuals) = (Vec::new(), BTreeMap::new());
+        let mut drives: Vec<ReferenceDrive> = Vec::new();
         for name in assay_ssd::Profile::names() {
             let all = published(name)?;
             if all
@@ -126,11 +127,10 @@ impl Study {
                 .any(|m| random_read(m).is_some_and(|w| w.threads == 16))
             {
                 drives.push(ReferenceDrive::new(name)?);
-                let fitted = FittedResiduals::of(name, threads)?;
-                residuals.extend(fitted.map(|fitted| (name.to_owned(), fitted)));
                 figures.insert(name.to_owned(), all);
             }
         }
+        let residuals = ShippedResiduals::of(drives.iter().map(|d| d.name.as_str()), threads)?;
         Ok(Study {
             hardware: Hardware::embedded()?,
             drives,
@@ -161,8 +161,7 @@ impl Study {
 
     /// What the model lacks of a drive, by the others.
     pub fn lacks(&self, name: &str) -> Discrepancy {
-        let others = self.residuals.iter().filter(|(other, _)| *other != name);
-        Discrepancy::learned(&others.map(|(_, fitted)| fitted).collect::<Vec<_>>())
+        self.residuals.lacks(name)
     }
 
     fn template(&self, name: &str) -> Template {
@@ -351,8 +350,10 @@ impl Study {
             .filter_map(|o| get(&o.table, path).cloned())
             .collect();
         values.push(Value::Integer(0));
-        let one = |value| Structure::from([(path.to_owned(), value)]);
-        values.into_iter().map(one).collect()
+        values
+            .into_iter()
+            .map(|value| number(path, value))
+            .collect()
     }
 
     /// The fold of sequential writes: the program time by the class of the flash and by the data sheet.
@@ -486,10 +487,8 @@ impl Study {
         {
             thermal.remove("levels");
         }
-        let vary = [-1.5, -0.5, 0.0, 0.5, 1.5].map(|z| {
-            let celsius = Value::Float(25.0 + z * AMBIENT_K);
-            Structure::from([("thermal.ambient_celsius".to_owned(), celsius)])
-        });
+        let vary = [-1.5, -0.5, 0.0, 0.5, 1.5]
+            .map(|z| number("thermal.ambient_celsius", 25.0 + z * AMBIENT_K));
         let seeds = (self.seed, self.threads);
         let starts = [(Structure::new(), prior.mean.clone())];
         let observed = Observed::new(&[], &[], &self.lacks(name));

@@ -18,13 +18,14 @@ use crate::inference::hierarchy::Estimate;
 use crate::inference::hierarchy::without_prior;
 use crate::inference::linear::{Matrix, inverse};
 use crate::inference::posterior::{
-    Mode, Observation, Predictions, Prior, cost, importance, quantile, shares,
+    Mode, Observation, Predictions, Prior, cost, importance, quantile, shares, stratified,
 };
 use crate::measurement::{Measurement, ReferenceMetric};
+use crate::prediction::alternatives::Structure;
 use crate::prediction::anchor::Anchor;
 use crate::prediction::discrepancy::{Discrepancy, ReadCell};
 use crate::prediction::structures::Structures;
-use crate::prediction::template::{Structure, Template};
+use crate::prediction::template::Template;
 use crate::simulate::{Effort, Figures, simulate_valid};
 
 /// Scale of the errors of a figure that the model could meet, where no discrepancy is learned: reading off, rounding, and what the model lacks.
@@ -249,13 +250,8 @@ impl Learned {
         let mut rng = Rng::stream(seed, "members");
         let (mut members, mut proposal, mut profiles) = (Vec::new(), Vec::new(), Vec::new());
         for k in 0..count {
-            let at = (k as f64 + 0.5) / count as f64;
-            let mut below = 0.0;
-            let chosen = shares.iter().position(|share| {
-                below += share;
-                below >= at
-            });
-            let explanation = &self.explanations[chosen.unwrap_or(0)];
+            let chosen = stratified(shares.iter().copied(), (k, count));
+            let explanation = &self.explanations[chosen];
             let (point, density) = explanation.mode.draw(&mut rng);
             let mut structure = explanation.structure.clone();
             if !vary.is_empty() {

@@ -9,9 +9,10 @@ use std::collections::BTreeSet;
 
 use assay_units::Rng;
 
+use super::alternatives::{Alternatives, Structure};
 use super::learn::{Explanation, Observed, STEPS};
-use super::template::{Alternatives, Structure, Template};
-use crate::inference::posterior::{Mode, Predictions, Prior, climb, cost, step_by};
+use super::template::Template;
+use crate::inference::posterior::{Mode, Predictions, Prior, climb, cost, step_by, stratified};
 
 /// Draws from the prior, of which the best are climbed.
 const DRAWS: usize = 14;
@@ -70,13 +71,8 @@ fn combinations(all: &[Alternatives], count: usize, rng: &mut Rng) -> Vec<Choice
         let mut order: Vec<(f64, usize)> = (0..count).map(|k| (rng.unit_f64(), k)).collect();
         order.sort_by(|a, b| a.0.total_cmp(&b.0));
         for (choice, (_, stratum)) in out.iter_mut().zip(order) {
-            let at = (stratum as f64 + 0.5) / count as f64;
-            let mut below = 0.0;
-            let place = alternatives.values.iter().position(|(_, probability)| {
-                below += probability;
-                below >= at
-            });
-            choice.push(place.unwrap_or(0));
+            let probabilities = alternatives.values.iter().map(|value| value.1);
+            choice.push(stratified(probabilities, (stratum, count)));
         }
     }
     out

@@ -5,17 +5,16 @@
 //! `reference/hardware.toml` knows by the fact, structure by the median of the other drives, quantities by the geometric mean of the other
 //! drives. [`Template::alternatives`] are the structures over which a fold averages.
 
-use std::collections::BTreeMap;
-
 use assay_ssd::profile::ProfileNumber;
 use assay_ssd::{Profile, Provenance};
 use assay_units::median;
 use toml::{Table, Value};
 
+use super::alternatives::{Alternatives, Structure, alternatives, apply};
 use crate::CalibrateError;
 use crate::hardware::{DriveFacts, Hardware};
 use crate::inference::posterior::Prior;
-use crate::parameter::is_quantity;
+use crate::parameter::{free_by_default, is_quantity};
 
 /// Sections of the read path.
 const SECTIONS: [&str; 4] = ["firmware.", "data_path.", "nand.", "prefetch."];
@@ -23,6 +22,8 @@ const SECTIONS: [&str; 4] = ["firmware.", "data_path.", "nand.", "prefetch."];
 const WRITES: [&str; 3] = ["nand.program_", "nand.erase_", "firmware.write_"];
 /// A quantity is free where so many other profiles have it as a fitted one.
 const LEAST_DRIVES: usize = 3;
+/// Width of the priors of a shipped profile's numbers: a factor of two either way.
+pub const SHIPPED_WIDTH: f64 = 0.7;
 /// Least width of a wide prior: numbers of unrelated drives differ by a factor of two.
 const WIDE: f64 = 0.7;
 /// Width where a fact gives the class of the flash: times within [lowest, highest] and by page type.
@@ -40,9 +41,6 @@ const MECHANISMS: [(&str, f64, f64); 2] = [
     ("firmware.read_latency_ns", 10_000.0, 1.0),
     ("data_path.prp_list_ns", 500.0, 1.0),
 ];
-
-/// Reads that a controller works on at a time, as an alternative structure.
-const READ_SLOTS: [i64; 2] = [16, 32];
 
 /// A drive of whose kind figures are published.
 #[derive(Clone, Debug)]
@@ -75,9 +73,6 @@ impl ReferenceDrive {
     }
 }
 
-/// A structure: numbers of a profile that are not free.
-pub type Structure = BTreeMap<String, Value>;
-
 /// A drive from facts and other drives.
 #[derive(Clone, Debug)]
 pub struct Template {
@@ -89,42 +84,6 @@ pub struct Template {
     pub wide: Prior,
     /// Structural numbers that facts leave open, each with its values.
     pub alternatives: Vec<Alternatives>,
-}
-
-/// Values of one structural number, or of several that belong together.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Alternatives {
-    /// Each with its prior probability; they add up to 1. The first is the template's own, with no number to change.
-    pub values: Vec<(Structure, f64)>,
-}
-
-impl Alternatives {
-    /// The template's own value and `further` ones. Prior probabilities are the posterior means of a multinomial distribution with a uniform
-    /// prior (P. Laplace's rule of succession), by how many of the other drives have each.
-    fn new(table: &Table, further: Vec<Structure>, others: &[&ReferenceDrive]) -> Alternatives {
-        let paths: Vec<String> = further.iter().flat_map(|s| s.keys().cloned()).collect();
-        let is_number = |path: &&String| !path.ends_with("blocks_per_plane");
-        let own = paths
-            .iter()
-            .filter_map(|path| Some((path.clone(), get(table, path)?.clone())));
-        let own: Structure = own.collect();
-        let has = |drive: &ReferenceDrive, structure: &Structure| {
-            let mut numbers = paths.iter().filter(is_number);
-            numbers.all(|path| get(&drive.table, path) == structure.get(path))
-        };
-        let all = [vec![own], further].concat();
-        let counts: Vec<f64> = all
-            .iter()
-            .map(|s| 1.0 + others.iter().filter(|o| has(o, s)).count() as f64)
-            .collect();
-        let total: f64 = counts.iter().sum();
-        let mut values: Vec<(Structure, f64)> = all
-            .into_iter()
-            .zip(counts.iter().map(|c| c / total))
-            .collect();
-        values[0].0.clear();
-        Alternatives { values }
-    }
 }
 
 /// The value of a number.
@@ -333,6 +292,28 @@ impl Template {
         }
     }
 
+    /// A shipped profile as it is: its free numbers that reads depend on, with priors around their values.
+    pub fn shipped(drive: &ReferenceDrive) -> Result<Template, CalibrateError> {
+        let free = free_by_default(Profile::builtin_text(&drive.name)?)?;
+        let free = free
+            .into_iter()
+            .filter(|f| !f.is_heat() && !f.path.contains("program"));
+        let (mut paths, mut mean) = (Vec::new(), Vec::new());
+        for path in free.map(|f| f.path) {
+            if let Some(value) = get(&drive.table, &path).and_then(leader) {
+                paths.push(path);
+                mean.push(value.ln());
+            }
+        }
+        let width = vec![SHIPPED_WIDTH; mean.len()];
+        Ok(Template {
+            table: drive.table.clone(),
+            paths,
+            wide: Prior { mean, width },
+            alternatives: Vec::new(),
+        })
+    }
+
     /// The profile of a structure and a point; an error when it is not valid.
     pub fn profile(&self, structure: &Structure, point: &[f64]) -> Result<Profile, CalibrateError> {
         Ok(Profile::from_table(self.table_at(structure, point))?)
@@ -341,9 +322,7 @@ impl Template {
     /// Its text as a table.
     pub fn table_at(&self, structure: &Structure, point: &[f64]) -> Table {
         let mut table = self.table.clone();
-        for (path, value) in structure {
-            put(&mut table, path, value.clone());
-        }
+        apply(&mut table, structure);
         for (path, x) in self.paths.iter().zip(point) {
             let old = get(&table, path).cloned();
             if let Some((old, at)) = old.and_then(|old| leader(&old).map(|at| (old, at))) {
@@ -416,65 +395,6 @@ fn structural(table: &mut Table, path: &str, others: &[&ReferenceDrive]) {
             put(table, path, Value::Boolean(2 * on > values.len()));
         }
     }
-}
-
-fn alternatives(
-    table: &Table,
-    facts: Option<DriveFacts>,
-    others: &[&ReferenceDrive],
-    (page, planes, dies): (i64, i64, i64),
-) -> Vec<Alternatives> {
-    let one = |path: &str, value: Value| Structure::from([(path.to_owned(), value)]);
-    let limits = [16, 32, 64].map(|kib| {
-        let limit = Value::Integer(kib << 10);
-        one("data_path.direct_limit_bytes", limit)
-    });
-    let slots = READ_SLOTS.map(|slots| one("firmware.read_slots", Value::Integer(slots)));
-    let mut further = vec![
-        vec![one("nand.cache_read", Value::Boolean(false))],
-        vec![one("firmware.read_block_by_hardware", Value::Boolean(true))],
-        limits.into(),
-        slots.into(),
-    ];
-    if get(table, "nand.stripe_bytes").is_none() {
-        // A page: planes come last, as by MQSim's default.
-        further.push(vec![one("nand.stripe_bytes", Value::Integer(page))]);
-    }
-    if facts.and_then(DriveFacts::cores).is_none() {
-        let cores = |t: &Table| get(t, "firmware.cores").and_then(Value::as_integer);
-        let mut seen: Vec<i64> = others.iter().filter_map(|o| cores(&o.table)).collect();
-        seen.sort_unstable();
-        seen.dedup();
-        seen.retain(|n| Some(*n) != cores(table));
-        let seen = seen.into_iter();
-        further.push(
-            seen.map(|n| one("firmware.cores", Value::Integer(n)))
-                .collect(),
-        );
-    }
-    // Reads cost by the piece of a page, of all planes at once or of one at a time.
-    let mut shapes = Vec::new();
-    for piece in [4096, 8192, 16_384] {
-        let together = (planes * page / piece).max(1);
-        shapes.extend([(piece, together), (piece, 1)]);
-    }
-    shapes.dedup();
-    let stripe = get(table, "nand.stripe_bytes").and_then(Value::as_integer);
-    shapes.retain(|&(piece, n)| piece <= page && (piece, n) != (page, planes));
-    shapes.retain(|&(piece, n)| stripe.is_none_or(|stripe| (piece * n) % stripe.max(1) == 0));
-    let shape = |(piece, planes)| {
-        let mut reshaped = table.clone();
-        reshape(&mut reshaped, piece, planes, dies);
-        let paths = ["nand.page_bytes", "nand.planes", "nand.blocks_per_plane"];
-        let values = paths.map(|path| (path.to_owned(), get(&reshaped, path).cloned()));
-        let values = values.into_iter();
-        values.filter_map(|(path, v)| Some((path, v?))).collect()
-    };
-    further.push(shapes.into_iter().map(shape).collect());
-    let further = further.into_iter().filter(|values| !values.is_empty());
-    further
-        .map(|values| Alternatives::new(table, values, others))
-        .collect()
 }
 
 #[cfg(test)]

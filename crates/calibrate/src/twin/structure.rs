@@ -1,11 +1,16 @@
 //! Where a twin's search begins and goes: a profile with every cost of a read as a free number, and the structures beside one.
 
+use std::collections::BTreeMap;
+
 use toml::Value;
 
 use crate::inference::posterior::Prior;
 use crate::parameter::is_quantity;
+use crate::prediction::alternatives::{
+    Structure, changed, flipped, layout, layouts, number, numbers, shape,
+};
 use crate::prediction::template::{
-    ReferenceDrive, Structure, Template, get, is_read_path, leader, put, remove, reshape,
+    ReferenceDrive, Template, get, is_read_path, leader, put, remove,
 };
 
 /// Width of a number's prior, a logarithm: a factor of two.
@@ -14,6 +19,8 @@ const WIDTH: f64 = 0.7;
 const SENSE_WIDTH: f64 = 0.4;
 /// Cores that controllers have.
 const CORES: [i64; 7] = [1, 2, 3, 4, 5, 6, 8];
+/// Lengths up to which the short data path takes a read, KiB; the last: all.
+const LIMITS_KIB: [i64; 5] = [8, 16, 32, 64, 16 << 10];
 /// Windows of read-ahead, KiB; 0: none.
 const WINDOWS_KIB: [i64; 13] = [0, 32, 48, 64, 96, 128, 192, 256, 384, 512, 768, 1024, 2048];
 /// Reads that a controller works on at a time; the last stands for as many as there are.
@@ -24,7 +31,7 @@ const PREFETCH_STREAMS: i64 = 16;
 /// Of the host that measured the published figures; assay sends the pieces of an I/O at once.
 pub const NOT_OF_THE_DRIVE: [&str; 1] = ["bench.max_io_bytes"];
 /// Structural numbers: those that alternatives change, and the capacity.
-pub const STRUCTURE: [&str; 14] = [
+pub const STRUCTURE: [&str; 15] = [
     "identity.capacity_bytes",
     "firmware.cores",
     "firmware.read_block_by_hardware",
@@ -36,6 +43,7 @@ pub const STRUCTURE: [&str; 14] = [
     "nand.page_bytes",
     "nand.blocks_per_plane",
     "nand.stripe_bytes",
+    "nand.single_plane_bytes",
     "nand.cache_read",
     "prefetch.window_bytes",
     "prefetch.streams",
@@ -125,57 +133,113 @@ fn resize(table: &mut toml::Table, bytes: u64) {
     );
 }
 
+/// A change of a candidate: other structural numbers, and other values (logarithms) of free numbers from which they are climbed.
+#[derive(Clone, Debug, Default)]
+pub struct Change {
+    /// The structural numbers.
+    pub structure: Structure,
+    /// The free numbers.
+    pub moved: BTreeMap<&'static str, f64>,
+}
+
+impl Change {
+    /// Both changes; `None` where they change the same number.
+    pub fn with(&self, other: &Change) -> Option<Change> {
+        let is_shared = self
+            .structure
+            .keys()
+            .any(|p| other.structure.contains_key(p))
+            || self.moved.keys().any(|p| other.moved.contains_key(p));
+        let mut both = self.clone();
+        both.structure.extend(other.structure.clone());
+        both.moved.extend(&other.moved);
+        (!is_shared).then_some(both)
+    }
+
+    /// A point with the free numbers moved.
+    pub fn start(&self, template: &Template, point: &[f64]) -> Vec<f64> {
+        let both = template.paths.iter().zip(point);
+        both.map(|(path, x)| *self.moved.get(path.as_str()).unwrap_or(x))
+            .collect()
+    }
+}
+
+/// Share of a cost that stays what it was when the rest becomes another one.
+const KEPT: f64 = 0.1;
+
+/// Costs of a read that some lengths cannot tell apart, one as the other: steps by derivatives do not find them where one is so small that no figure
+/// depends on it.
+fn exchanges(table: &toml::Table) -> Vec<Change> {
+    let page_kib = get(table, "nand.page_bytes")
+        .and_then(leader)
+        .unwrap_or(4096.0)
+        / 1024.0;
+    let pairs = [
+        ("firmware.read_kib_ns", "firmware.read_page_ns", page_kib),
+        (
+            "firmware.read_page_ns",
+            "firmware.read_kib_ns",
+            1.0 / page_kib,
+        ),
+        ("firmware.read_command_ns", "firmware.read_page_ns", 1.0),
+        ("firmware.read_command_ns", "firmware.read_latency_ns", 1.0),
+        ("firmware.read_latency_ns", "firmware.read_command_ns", 1.0),
+    ];
+    let one = |(from, to, ratio): (&'static str, &'static str, f64)| {
+        let value = |path| get(table, path).and_then(leader).filter(|&ns| ns > 0.0);
+        let (before, after) = (value(from)?, value(to)?);
+        let gained = after + (1.0 - KEPT) * before * ratio;
+        let moved = BTreeMap::from([(from, (before * KEPT).ln()), (to, gained.ln())]);
+        Some(Change {
+            moved,
+            ..Change::default()
+        })
+    };
+    pairs.into_iter().filter_map(one).collect()
+}
+
+/// Changes of a drive: one structural number, several that belong together, or costs that are another one.
+pub fn changes(table: &toml::Table) -> Vec<Change> {
+    let structures = alternatives(table).into_iter().map(|structure| Change {
+        structure,
+        ..Change::default()
+    });
+    structures.chain(exchanges(table)).collect()
+}
+
 /// Structures beside that of a table: one number, or several that belong together.
 pub fn alternatives(table: &toml::Table) -> Vec<Structure> {
-    let number = |path: &str| get(table, path).and_then(Value::as_integer);
-    let one = |path: &str, value: Value| Structure::from([(path.to_owned(), value)]);
+    let integer = |path: &str| get(table, path).and_then(Value::as_integer);
     let mut out = Vec::new();
     for path in ["nand.cache_read", "firmware.read_block_by_hardware"] {
-        let on = get(table, path).and_then(Value::as_bool).unwrap_or(false);
-        out.push(one(path, Value::Boolean(!on)));
+        out.push(flipped(table, path));
     }
-    if let Some(limit) = number("data_path.direct_limit_bytes") {
-        for kib in [8, 16, 32, 64, 16 << 10] {
-            if limit != kib << 10 {
-                out.push(one(
-                    "data_path.direct_limit_bytes",
-                    Value::Integer(kib << 10),
-                ));
-            }
-        }
-    }
+    let limits = LIMITS_KIB.map(|kib| kib << 10);
+    out.extend(numbers(table, "data_path.direct_limit_bytes", limits));
     for kib in WINDOWS_KIB {
         let streams = if kib == 0 { 0 } else { PREFETCH_STREAMS };
-        if number("prefetch.window_bytes").is_some_and(|now| now != kib << 10) {
-            let mut window = one("prefetch.window_bytes", Value::Integer(kib << 10));
-            if number("prefetch.streams") != Some(streams) {
-                window.extend(one("prefetch.streams", Value::Integer(streams)));
-            }
-            out.push(window);
+        for mut window in numbers(table, "prefetch.window_bytes", [kib << 10]) {
+            window.extend(number("prefetch.streams", streams));
+            out.push(changed(table, window));
         }
     }
-    if let Some(now) = number("firmware.cores") {
-        let others = CORES.into_iter().filter(|&cores| cores != now);
-        out.extend(others.map(|cores| one("firmware.cores", Value::Integer(cores))));
-    }
-    if let Some(now) = number("nand.channels") {
+    out.extend(numbers(table, "firmware.cores", CORES));
+    if let Some(now) = integer("nand.channels") {
         let others = [now / 2, now * 2].into_iter().filter(|&n| n > 0);
-        out.extend(others.map(|n| one("nand.channels", Value::Integer(n))));
+        out.extend(numbers(table, "nand.channels", others));
     }
-    let slots = number("firmware.read_slots").unwrap_or(UNLIMITED_SLOTS);
+    let slots = integer("firmware.read_slots").unwrap_or(UNLIMITED_SLOTS);
     let others = SLOTS.into_iter().filter(|&n| n != slots);
-    out.extend(others.map(|n| one("firmware.read_slots", Value::Integer(n))));
+    out.extend(others.map(|n| number("firmware.read_slots", n)));
+    let found = layouts(table).into_iter();
+    out.extend(found.map(|one| changed(table, layout(table, one))));
     let (Some(page), Some(planes), Some(dies)) = (
-        number("nand.page_bytes"),
-        number("nand.planes"),
-        number("nand.dies"),
+        integer("nand.page_bytes"),
+        integer("nand.planes"),
+        integer("nand.dies"),
     ) else {
         return out;
     };
-    let whole = page * planes;
-    let stripe = number("nand.stripe_bytes").unwrap_or(whole);
-    let stripes = [4096, page, whole].into_iter().filter(|&n| n != stripe);
-    out.extend(stripes.map(|n| one("nand.stripe_bytes", Value::Integer(n))));
     let shapes = [
         (page, planes, dies / 2),
         (page, planes, dies * 2),
@@ -186,26 +250,8 @@ pub fn alternatives(table: &toml::Table) -> Vec<Structure> {
         (page / 2, planes * 2, dies),
         (page * 2, (planes / 2).max(1), dies),
     ];
-    for (page, planes, dies) in shapes {
-        if page < 4096 || dies < 1 {
-            continue;
-        }
-        let mut reshaped = table.clone();
-        reshape(&mut reshaped, page, planes, dies);
-        let paths = [
-            "nand.page_bytes",
-            "nand.planes",
-            "nand.dies",
-            "nand.blocks_per_plane",
-        ];
-        let changed = paths.iter().filter_map(|path| {
-            let value = get(&reshaped, path)?;
-            (get(table, path) != Some(value)).then(|| ((*path).to_owned(), value.clone()))
-        });
-        let changed: Structure = changed.collect();
-        if changed.len() > 1 {
-            out.push(changed);
-        }
-    }
+    let shapes = shapes.into_iter().filter(|s| s.0 >= 4096 && s.2 >= 1);
+    let shapes = shapes.map(|one| changed(table, shape(table, one)));
+    out.extend(shapes.filter(|changed| changed.len() > 1));
     out
 }

@@ -1,8 +1,9 @@
 //! Twins: alternative structures, figures of the search, and a structure found again.
 
-use super::structure::MECHANISMS;
+use super::structure::{MECHANISMS, alternatives};
 use super::*;
 use crate::measurement::{AccessPattern, ReferenceMetric, ReferenceWorkload};
+use crate::prediction::template::put;
 
 fn base(name: &str) -> ReferenceDrive {
     ReferenceDrive::new(name).unwrap()
@@ -54,10 +55,10 @@ fn alternatives_are_drives_of_the_same_capacity_or_refused() {
                     .all(|path| STRUCTURE.contains(&path.as_str()))
             );
             let mut table = template.table.clone();
-            for (path, value) in structure {
-                assert_ne!(get(&table, &path), Some(&value), "{path} is as before");
-                put(&mut table, &path, value);
+            for (path, value) in &structure {
+                assert_ne!(get(&table, path), value.as_ref(), "{path} is as before");
             }
+            apply(&mut table, &structure);
             assert!(bytes(&table) >= before);
             valid += usize::from(Profile::from_table(table).is_ok());
         }
@@ -195,4 +196,27 @@ fn nothing_is_made_of_nothing_or_after_a_stop() {
     let target = random(1, 4, ReferenceMetric::MibPerS);
     let stopped = twin(&[target], &settings, &AtomicBool::new(true), &mut |_| {});
     assert!(stopped.unwrap().is_none());
+}
+
+#[test]
+fn costs_are_exchanged_without_a_change_of_their_sum() {
+    let drive = base("mle-brief-960gb");
+    let from = template(&drive, None);
+    let number = |point: &[f64], path: &str| {
+        let at = from.paths.iter().position(|known| known == path).unwrap();
+        point[at].exp()
+    };
+    let mean = from.wide.mean.clone();
+    let all = changes(&from.table);
+    let (kib, page) = ("firmware.read_kib_ns", "firmware.read_page_ns");
+    let is = |c: &&Change| c.moved.contains_key(kib) && c.moved[kib] < number(&mean, kib).ln();
+    let change = all.iter().find(is).unwrap();
+    let point = change.start(&from, &mean);
+    // The core time of a page of 16 KiB.
+    let sum = |point: &[f64]| 16.0 * number(point, kib) + number(point, page);
+    assert!((sum(&point) / sum(&mean) - 1.0).abs() < 1e-9);
+    assert!(number(&point, page) > 50.0 * number(&mean, page));
+    assert!(change.with(change).is_none());
+    let other = all.iter().find(|c| !c.structure.is_empty()).unwrap();
+    assert_eq!(change.with(other).unwrap().structure, other.structure);
 }

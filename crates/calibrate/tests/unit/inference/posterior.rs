@@ -144,3 +144,14 @@ fn shares_and_quantiles() {
     );
     assert_eq!(quantile(&[], 0.5), None);
 }
+
+#[test]
+fn strata_fall_on_places_in_the_proportion_of_their_shares() {
+    let shares = [0.5, 0.0, 0.3, 0.2];
+    let mut counts = [0; 4];
+    for stratum in 0..10 {
+        counts[stratified(shares, (stratum, 10))] += 1;
+    }
+    assert_eq!(counts, [5, 0, 3, 2]);
+    assert_eq!(stratified([], (0, 1)), 0);
+}

@@ -5,7 +5,7 @@ use toml::Value;
 
 fn alternatives(probabilities: &[f64], path: &str) -> Alternatives {
     let value = |(n, p): (usize, &f64)| {
-        let changes = (n > 0).then(|| (path.to_owned(), Value::Integer(n as i64)));
+        let changes = (n > 0).then(|| (path.to_owned(), Some(Value::Integer(n as i64))));
         (changes.into_iter().collect(), *p)
     };
     Alternatives {

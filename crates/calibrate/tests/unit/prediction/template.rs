@@ -137,3 +137,17 @@ fn what_heat_taught_is_replaced_by_the_other_drives() {
     put(&mut changed.table, path, Value::Float(99.0));
     assert!((unlearned(&changed) - mean).abs() < 1e-9);
 }
+
+#[test]
+fn the_numbers_of_a_shipped_profile_are_its_own() {
+    for drive in all() {
+        let template = Template::shipped(&drive).unwrap();
+        assert_eq!(template.paths.len(), template.wide.mean.len());
+        assert!(!template.paths.is_empty(), "{}", drive.name);
+        for (path, mean) in template.paths.iter().zip(&template.wide.mean) {
+            let value = get(&drive.table, path).and_then(leader).unwrap();
+            assert_eq!(mean.exp().round(), value.round(), "{}: {path}", drive.name);
+            assert!(!path.starts_with("thermal.") && !path.contains("program"));
+        }
+    }
+}
