@@ -60,6 +60,9 @@ fn new_drive(flash: bool) -> Drive {
     small(options)
 }
 
+/// A day, in which the idle drives patrol once.
+const END: Nanos = Nanos(86_400_000_000_000);
+
 /// The trace on the drive itself: completions by step, and the drive.
 fn run_on_drive(flash: bool, steps: &[TraceStep], from: Nanos) -> (Vec<Completion>, Drive) {
     let mut drive = new_drive(flash);
@@ -87,7 +90,7 @@ fn run_on_drive(flash: bool, steps: &[TraceStep], from: Nanos) -> (Vec<Completio
             drive.submit(now, command);
         }
     }
-    drive.advance(Nanos(u64::MAX >> 2), &mut out);
+    drive.advance(END, &mut out);
     out.sort_by_key(|completion| completion.tag);
     (out, drive)
 }
@@ -144,7 +147,7 @@ fn run_on_controller(
         // The controller fetches the data here; the buffer is reused for the next command.
         driver.controller.advance(now, &mut driver.memory);
     }
-    collect(&mut driver, Nanos(u64::MAX >> 3), &mut sent, &mut done);
+    collect(&mut driver, END, &mut sent, &mut done);
     assert!(sent.is_empty());
     (done.into_iter().flatten().collect(), from, driver)
 }
@@ -189,8 +192,7 @@ proptest! {
         for ((at, status), completion) in seen.iter().zip(&expected) {
             prop_assert_eq!((*at, status.is_success()), (completion.at, completion.status.is_ok()), "{:?}", steps[completion.tag as usize]);
         }
-        let end = Nanos(u64::MAX >> 2);
-        prop_assert_eq!(through.telemetry(end), drive.telemetry(end));
+        prop_assert_eq!(through.telemetry(END), drive.telemetry(END));
         prop_assert_eq!(through.digest(), drive.digest());
     }
 }

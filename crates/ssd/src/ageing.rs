@@ -30,7 +30,7 @@
 //! `x`, a share [`FAILED_AT_RATED`]` x^3` of the blocks has failed.
 //!
 //! # Non-goals
-//! Dependence of the rate on layer, page type and neighbours' data; open blocks; wear by SLC mode.
+//! Dependence of the rate on layer, page type and neighbours' data; open blocks. Wear by SLC mode: [`crate::wear`].
 
 use std::sync::OnceLock;
 
@@ -324,7 +324,12 @@ impl AgeingLaw {
 
     /// Share of the blocks that fail within so many cycles.
     pub fn failed_share(&self, cycles: u64) -> f64 {
-        let x = self.wear_of(cycles);
+        self.failed_share_of(cycles, 1)
+    }
+
+    /// As [`AgeingLaw::failed_share`], of flash that endures so many times as many cycles.
+    pub fn failed_share_of(&self, cycles: u64, times: u64) -> f64 {
+        let x = self.wear_of(cycles) / times as f64;
         (FAILED_AT_RATED * x * x * x).min(1.0)
     }
 

@@ -93,7 +93,8 @@ pub struct Drive {
     min_ns: u64,
     /// Commands take the fast path: no faults, kept data, command slots or power transitions.
     fast_path: bool,
-    has_background_work: bool,
+    /// Least time without a submission before background work.
+    background_after_ns: u64,
     /// First units of waiting reads whose map entries are not loaded yet.
     upcoming: Vec<u32>,
 }
@@ -185,7 +186,7 @@ impl Drive {
                 &profile.data_path,
                 options.external_link_bytes_per_second,
             ),
-            has_background_work: medium.has_background_work(),
+            background_after_ns: medium.background_after_ns(),
             medium,
             map_cache: map_cache.map(Box::new),
             host_memory_bytes,
@@ -321,10 +322,8 @@ impl Drive {
     #[inline]
     fn enqueue(&mut self, now: Nanos, command: Command) -> (bool, WriteEffect) {
         let now_ns = now.0.min(MAX_TIME_NS).max(self.last_submit_ns);
-        if self.has_background_work {
-            if self.front.next_ns <= now_ns {
-                self.start_waiting(now_ns);
-            }
+        if now_ns - self.last_submit_ns >= self.background_after_ns {
+            self.start_waiting(now_ns);
             self.run_background(now_ns);
         }
         self.last_submit_ns = now_ns;

@@ -367,7 +367,8 @@ impl Ftl {
         let erased = self.blocks.erase_all();
         for &superblock in &erased {
             self.energy.erase_superblock();
-            self.nand.erase(superblock, now_ns);
+            let lender = self.lender_of(superblock);
+            self.nand.erase(superblock, lender, now_ns);
         }
         self.counters.erased_superblocks += erased.len() as u64;
         let multi = 0..self.blocks.multi;
@@ -375,7 +376,8 @@ impl Ftl {
             .filter(|&superblock| !self.blocks.is_retired(superblock))
             .collect();
         if let Some(slc) = &mut self.slc {
-            slc.empty();
+            let blocks = &self.blocks;
+            slc.empty(|superblock| blocks.is_retired(superblock));
         }
         self.gc.reset();
         self.nand.idle_ns().max(now_ns)
@@ -432,7 +434,13 @@ impl Ftl {
         self.counters.erased_superblocks += 1;
         self.energy.erase_superblock();
         self.blocks.erase(superblock);
-        self.nand.erase(superblock, at_ns);
+        let lender = self.lender_of(superblock);
+        self.nand.erase(superblock, lender, at_ns);
+    }
+
+    /// The multi-bit superblock whose flash a superblock of the SLC cache borrows.
+    fn lender_of(&self, superblock: u32) -> Option<u32> {
+        self.slc.as_ref()?.lender_of(superblock)
     }
 
     /// An erased multi-bit superblock is free, or goes out of use in place of those that lost too many blocks.

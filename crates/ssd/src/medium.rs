@@ -58,7 +58,8 @@ flash_only! {
     /// Accepted units, from the first, that are on flash; in order of time. Without a buffer all are at once.
     [mut] durable_units(now_ns: u64) -> u64, buffer.durable_units, else u64::MAX;
     [mut] restart(now_ns: u64) -> (), pad, else ();
-    [] has_background_work() -> bool, has_background_work, else false;
+    /// See [`Ftl::background_after_ns`].
+    [] background_after_ns() -> u64, background_after_ns, else u64::MAX;
     [] may_run_background(quiet_since_ns: u64, now_ns: u64) -> bool, may_run_background, else false;
     [mut] run_background(quiet_since_ns: u64, now_ns: u64) -> Option<(u64, u64)>, run_background, else None;
     [mut] take_firmware_ns() -> u64, take_firmware_ns, else 0;

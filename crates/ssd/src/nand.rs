@@ -422,10 +422,19 @@ impl Nand {
         self.dies.iter().map(|die| die.free_ns).max().unwrap_or(0)
     }
 
-    /// Erase a superblock: every die is busy for the erase time.
-    pub fn erase(&mut self, superblock: u32, issue_ns: u64) {
-        let erase_ns = self.wear.erase_ns(superblock, self.erase_ns);
-        self.wear.erase(superblock);
+    /// Erase a superblock, which may borrow the flash of another: every die is busy for the erase time.
+    pub fn erase(&mut self, superblock: u32, lender: Option<u32>, issue_ns: u64) {
+        let erase_ns = match lender {
+            Some(lender) => {
+                self.wear.erase_lent(lender);
+                self.wear.erase_ns(lender, self.erase_ns)
+            }
+            None => {
+                let erase_ns = self.wear.erase_ns(superblock, self.erase_ns);
+                self.wear.erase(superblock);
+                erase_ns
+            }
+        };
         self.erasing_ns = erase_ns;
         for die in &mut self.dies {
             die.free_ns = die.free_ns.max(issue_ns) + erase_ns;
@@ -434,9 +443,11 @@ impl Nand {
     }
 }
 
-/// Superblocks of which wear is kept: the multi-bit ones.
-fn aged_superblocks(nand: &NandProfile, first_slc: u32) -> u32 {
-    first_slc.min(nand.blocks_per_plane.value)
+/// Superblocks of which wear is kept: the multi-bit ones, and those of an SLC cache with flash of its own.
+fn aged_superblocks(nand: &NandProfile, first_slc: u32) -> (u32, u32) {
+    let all = nand.blocks_per_plane.value;
+    let multi = first_slc.min(all);
+    (multi, all - multi)
 }
 
 /// Mapping units of a page; 0 where a unit is longer.

@@ -10,8 +10,14 @@
 //! Blocks fail when they are erased, at the rate of the law; spare blocks replace them, and after those every superblock's worth of
 //! failed blocks takes a superblock out of use.
 //!
+//! # SLC mode
+//! Flash that is rated for 3,000 cycles with three bits per cell endures 30,000 with one (Swissbit, "4 reasons to use industrial 3D TLC NAND
+//! flash as pseudo-SLC", 2023): [`SLC_MODE_CYCLES`] times as many, assumed of other classes too. The superblocks of an SLC cache with flash
+//! of its own have cycles, spare blocks and failures of their own, at power-on to the same share of their rated cycles as the others
+//! (assumed). An erase in SLC mode of borrowed flash is that part of a cycle of the superblock that lends it. Neither needs retries.
+//!
 //! # Non-goals
-//! Which block of a superblock failed; wear of SLC superblocks, which need no retries; reads by garbage collection, one per page.
+//! Which block of a superblock failed; reads by garbage collection, one per page.
 
 use assay_units::Rng;
 
@@ -25,6 +31,8 @@ const DUE_SHARE: u64 = WHOLE / 16;
 const DUE_FACTOR: f64 = 2.0;
 /// Reads of a due superblock between two pieces of its refresh; assumed.
 const REFRESH_STEP_READS: u32 = 32;
+/// Rated cycles in SLC mode over those with all bits, see the module's head.
+pub const SLC_MODE_CYCLES: u64 = 10;
 /// Nanoseconds of a year of 8,760 hours.
 const YEAR_NS: f64 = 8_760.0 * 3.6e12;
 /// Programmed before power-on.
@@ -37,9 +45,11 @@ pub struct WearCounters {
     pub mean_cycles: u64,
     pub least_cycles: u64,
     pub most_cycles: u64,
-    /// Mean cycles over rated ones, in per cent.
+    /// Mean cycles of an SLC cache's own superblocks; 0 without.
+    pub slc_cycles: u64,
+    /// Mean cycles over rated ones, in per cent: the larger of multi-bit flash and SLC cache.
     pub used_percent: u64,
-    /// Spare blocks left, in per cent.
+    /// Spare blocks left, in per cent: the smaller of multi-bit flash and SLC cache.
     pub spare_percent: u8,
     /// Blocks that failed.
     pub bad_blocks: u64,
@@ -60,6 +70,54 @@ struct History {
     reads: u64,
     step: u32,
     opened_ns: u64,
+    /// Erases in SLC mode, less than [`SLC_MODE_CYCLES`]: the part of a cycle.
+    lent: u8,
+}
+
+/// Blocks that fail and their replacements.
+#[derive(Clone, Debug)]
+struct BlockPool {
+    bad: u64,
+    spare: u64,
+    failures: Rng,
+}
+
+impl BlockPool {
+    fn new(blocks: u64, failed_share: f64, failures: Rng) -> BlockPool {
+        BlockPool {
+            bad: (failed_share * blocks as f64) as u64,
+            spare: (SPARE_SHARE * blocks as f64) as u64,
+            failures,
+        }
+    }
+
+    /// So many blocks fail in the mean: as many, a fraction being a chance of one more.
+    fn fail(&mut self, mean: f64) {
+        let whole = mean as u64;
+        let chance = ((mean - whole as f64) * WHOLE as f64) as u64;
+        self.bad += whole + u64::from(self.failures.below(WHOLE) < chance);
+    }
+
+    /// Superblocks of so many blocks that spare ones cannot keep in use.
+    fn lost_superblocks(&self, superblock_blocks: u64) -> u64 {
+        self.bad
+            .saturating_sub(self.spare)
+            .div_ceil(superblock_blocks)
+    }
+
+    fn spare_percent(&self) -> u8 {
+        let good = self.spare.saturating_sub(self.bad);
+        // A drive without spare blocks lost none of them.
+        (good * 100).checked_div(self.spare).unwrap_or(100) as u8
+    }
+}
+
+/// Own superblocks of an SLC cache.
+#[derive(Clone, Debug)]
+struct SlcWear {
+    /// Per superblock, including those before power-on.
+    cycles: Vec<u64>,
+    pool: BlockPool,
 }
 
 #[derive(Clone, Debug)]
@@ -72,30 +130,32 @@ pub struct Wear {
     /// Blocks of a superblock, and dies over which its reads are spread.
     superblock_blocks: u64,
     dies: f64,
-    bad_blocks: u64,
-    spare_blocks: u64,
-    /// Sum of the erases since power-on.
+    pool: BlockPool,
+    slc: SlcWear,
+    /// Sum of the cycles since power-on.
     erased: u64,
     age: Age,
-    failures: Rng,
     /// 1/1024ths by which programs are shorter and erases longer, per superblock.
     changes: Vec<(u16, u16)>,
 }
 
 impl Wear {
-    /// `multi` multi-bit superblocks of this age.
-    pub fn new(nand: &NandProfile, multi: u32, age: Age, seed: u64) -> Wear {
+    /// `multi` multi-bit superblocks of this age, and `slc` after them for an SLC cache.
+    pub fn new(nand: &NandProfile, (multi, slc): (u32, u32), age: Age, seed: u64) -> Wear {
         let law = AgeingLaw::new(nand);
         let dies = u64::from(nand.dies.value);
         let superblock_blocks = dies * u64::from(nand.planes.value);
-        let all_blocks = superblock_blocks * u64::from(multi);
         let cycles = u64::from(age.cycles);
-        let failed = law.failed_share(cycles) * all_blocks as f64;
+        let pool = |superblocks: u32, name: &str| {
+            let blocks = superblock_blocks * u64::from(superblocks);
+            BlockPool::new(blocks, law.failed_share(cycles), Rng::stream(seed, name))
+        };
         let history = History {
             cycles,
             reads: 0,
             step: 0,
             opened_ns: BEFORE,
+            lent: 0,
         };
         let mut wear = Wear {
             blocks: vec![Block { left: 0, row: 0 }; multi as usize],
@@ -103,11 +163,13 @@ impl Wear {
             years: AgeingLaw::retention_years(age),
             superblock_blocks,
             dies: dies as f64,
-            bad_blocks: failed as u64,
-            spare_blocks: (SPARE_SHARE * all_blocks as f64) as u64,
+            pool: pool(multi, "block failures"),
+            slc: SlcWear {
+                cycles: vec![cycles * SLC_MODE_CYCLES; slc as usize],
+                pool: pool(slc, "SLC block failures"),
+            },
             erased: 0,
             age,
-            failures: Rng::stream(seed, "block failures"),
             changes: vec![changes_of(&law, cycles); multi as usize],
             law,
         };
@@ -122,10 +184,6 @@ impl Wear {
 
     pub fn law(&self) -> &AgeingLaw {
         &self.law
-    }
-
-    pub fn is_aged(&self) -> bool {
-        self.age.cycles > 0 || self.age.retention_hours > 0
     }
 
     /// Row of a superblock; 0 for SLC and map pages, which need no retries.
@@ -196,21 +254,36 @@ impl Wear {
         }
     }
 
-    /// A superblock is erased: blocks may fail.
+    /// A multi-bit superblock, or one of an SLC cache with flash of its own, is erased: blocks may fail.
     pub fn erase(&mut self, superblock: u32) {
-        let Some(history) = self.histories.get_mut(superblock as usize) else {
-            return;
+        let index = superblock as usize;
+        let Some(history) = self.histories.get_mut(index) else {
+            return self.erase_slc(index - self.histories.len());
         };
         let before = self.law.failed_share(history.cycles);
         history.cycles += 1;
         self.erased += 1;
         let share = self.law.failed_share(history.cycles) - before;
-        self.changes[superblock as usize] = changes_of(&self.law, history.cycles);
-        // As many as the mean, a fraction being a chance of one more.
-        let mean = share * self.superblock_blocks as f64;
-        let whole = mean as u64;
-        let chance = ((mean - whole as f64) * WHOLE as f64) as u64;
-        self.bad_blocks += whole + u64::from(self.failures.below(WHOLE) < chance);
+        self.changes[index] = changes_of(&self.law, history.cycles);
+        self.pool.fail(share * self.superblock_blocks as f64);
+    }
+
+    fn erase_slc(&mut self, index: usize) {
+        let cycles = &mut self.slc.cycles[index];
+        let failed = |cycles: u64| self.law.failed_share_of(cycles, SLC_MODE_CYCLES);
+        let share = failed(*cycles + 1) - failed(*cycles);
+        *cycles += 1;
+        self.slc.pool.fail(share * self.superblock_blocks as f64);
+    }
+
+    /// A superblock of an SLC cache that borrows the flash of this multi-bit one is erased.
+    pub fn erase_lent(&mut self, lender: u32) {
+        let lent = &mut self.histories[lender as usize].lent;
+        *lent += 1;
+        if u64::from(*lent) == SLC_MODE_CYCLES {
+            *lent = 0;
+            self.erase(lender);
+        }
     }
 
     /// Time to program a group of a superblock that takes this long when new.
@@ -232,23 +305,31 @@ impl Wear {
 
     /// Superblocks that spare blocks cannot keep in use any more.
     pub fn lost_superblocks(&self) -> u64 {
-        let beyond = self.bad_blocks.saturating_sub(self.spare_blocks);
-        beyond.div_ceil(self.superblock_blocks)
+        self.pool.lost_superblocks(self.superblock_blocks)
+    }
+
+    /// As [`Wear::lost_superblocks`], of an SLC cache's own.
+    pub fn lost_slc_superblocks(&self) -> u64 {
+        self.slc.pool.lost_superblocks(self.superblock_blocks)
     }
 
     pub fn counters(&self) -> WearCounters {
         let superblocks = self.histories.len() as u64;
         let mean_cycles = u64::from(self.age.cycles) + self.erased / superblocks.max(1);
         let cycles = || self.histories.iter().map(|history| history.cycles);
-        let good = self.spare_blocks.saturating_sub(self.bad_blocks);
+        let rated_cycles = u64::from(self.law.rated_cycles());
+        let slc_superblocks = (self.slc.cycles.len() as u64).max(1);
+        let slc_cycles = self.slc.cycles.iter().sum::<u64>() / slc_superblocks;
+        let used_percent = |cycles: u64, rated: u64| cycles * 100 / rated;
         WearCounters {
             mean_cycles,
             least_cycles: cycles().min().unwrap_or(0),
             most_cycles: cycles().max().unwrap_or(0),
-            used_percent: mean_cycles * 100 / u64::from(self.law.rated_cycles()),
-            // A drive without spare blocks lost none of them.
-            spare_percent: (good * 100).checked_div(self.spare_blocks).unwrap_or(100) as u8,
-            bad_blocks: self.bad_blocks,
+            slc_cycles,
+            used_percent: used_percent(mean_cycles, rated_cycles)
+                .max(used_percent(slc_cycles, rated_cycles * SLC_MODE_CYCLES)),
+            spare_percent: (self.pool.spare_percent()).min(self.slc.pool.spare_percent()),
+            bad_blocks: self.pool.bad + self.slc.pool.bad,
         }
     }
 }

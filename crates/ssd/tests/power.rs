@@ -53,10 +53,9 @@ fn every_power_state_has_its_idle_power() {
         let after = drive.telemetry(Nanos(101 * SECOND.0));
         assert_eq!(after.power_state, state);
         assert_eq!(after.power_mw, idle_mw);
-        assert_eq!(
-            after.energy_uj - before.energy_uj,
-            u64::from(idle_mw) * 100_000
-        );
+        // And that of a patrol visit or two, of a sense and a transfer each.
+        let patrol_uj = (after.energy_uj - before.energy_uj).checked_sub(idle_mw as u64 * 100_000);
+        assert!((1..1_000).contains(&patrol_uj.expect("at least idle power")));
     }
     let refused = Drive::new(
         with("samsung-951", &[]).profile().clone(),

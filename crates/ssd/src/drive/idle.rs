@@ -31,9 +31,6 @@ impl Drive {
     /// Cores are free meanwhile and the governor does not apply: only the thermal model accounts the work, at its time.
     #[inline]
     pub(super) fn run_background(&mut self, now_ns: u64) {
-        if !self.has_background_work {
-            return;
-        }
         let quiet_since_ns = self.last_submit_ns.max(self.now_ns);
         if self.medium.may_run_background(quiet_since_ns, now_ns) {
             self.run_background_tasks(quiet_since_ns, now_ns);

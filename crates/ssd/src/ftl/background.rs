@@ -31,9 +31,11 @@ impl BackgroundState {
 }
 
 impl Ftl {
-    /// Whether the drive has background work at all.
-    pub fn has_background_work(&self) -> bool {
-        self.slc.is_some() || self.gc.idle_after_ns.is_some() || self.has_patrol()
+    /// Least idle time before background work.
+    pub fn background_after_ns(&self) -> u64 {
+        let fold_ns = self.slc.as_ref().map_or(u64::MAX, SlcCache::idle_span_ns);
+        let gc_ns = self.gc.idle_after_ns.unwrap_or(u64::MAX);
+        fold_ns.min(gc_ns).min(IDLE_AFTER_NS)
     }
 
     /// Quick test for background work due by `now_ns` after idling since `quiet_since_ns`; may err on the side of yes.
@@ -42,7 +44,7 @@ impl Ftl {
         let folds = self.slc.as_ref();
         folds.is_some_and(|slc| slc.may_fold(quiet_since_ns, now_ns))
             || (self.gc.idle_after_ns).is_some_and(|after_ns| quiet_since_ns + after_ns < now_ns)
-            || (self.has_patrol() && quiet_since_ns + IDLE_AFTER_NS < now_ns)
+            || quiet_since_ns + IDLE_AFTER_NS < now_ns
     }
 
     /// Run the next task due by `now_ns`. Returns the interval to account its energy to, never before the last one's.

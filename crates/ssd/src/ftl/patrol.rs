@@ -5,7 +5,7 @@
 //! that the host reads so much that they become due are moved too, in step with the reads, or with writes. Data-centre drives
 //! call it background data refresh or read reclaim (Y. Cai et al., "Flash correct-and-refresh", ICCD 2012, for the principle).
 //!
-//! Patrol runs on drives that are not new ([`crate::options::Age`]): on others it finds nothing within the length of a run.
+//! A new drive patrols too: a visit costs it the sense of one page of one die. Data too young to be due stays where it is.
 
 use super::Ftl;
 
@@ -32,16 +32,9 @@ impl Patrol {
 }
 
 impl Ftl {
-    pub(super) fn has_patrol(&self) -> bool {
-        self.nand.wear.is_aged()
-    }
-
-    /// When the next visit is due after idling since `quiet_since_ns`; `u64::MAX` for never.
+    /// When the next visit is due after idling since `quiet_since_ns`.
     pub(super) fn next_patrol_ns(&self, quiet_since_ns: u64) -> u64 {
-        match self.has_patrol() {
-            true => self.patrol.next_ns.max(quiet_since_ns + IDLE_AFTER_NS),
-            false => u64::MAX,
-        }
+        self.patrol.next_ns.max(quiet_since_ns + IDLE_AFTER_NS)
     }
 
     /// Visit the next superblock that holds data.

@@ -21,6 +21,8 @@ pub(super) struct SlcCache {
     reserve: usize,
     overflow: SlcOverflow,
     full: VecDeque<u32>,
+    /// Own superblocks out of use.
+    retired: u64,
     /// Superblock being folded and its next unit.
     victim: Option<(u32, u32)>,
     engines: Vec<u64>,
@@ -49,6 +51,7 @@ impl SlcCache {
             overflow: value_or(&profile.overflow, SlcOverflow::default()),
             free: own.collect(),
             full: VecDeque::new(),
+            retired: 0,
             victim: None,
             engines: vec![0; usize::from(profile.fold_parallel.value.max(1))],
             fold_ns: profile.fold_ns.value,
@@ -69,21 +72,38 @@ impl SlcCache {
         Some(superblock)
     }
 
-    fn release(&mut self, superblock: u32, multi: &mut VecDeque<u32>) {
+    /// The multi-bit superblock whose flash one of the cache borrows.
+    pub(super) fn lender_of(&self, superblock: u32) -> Option<u32> {
+        let index = superblock.checked_sub(self.first)?;
+        let lender = self.borrowed[index as usize];
+        (lender != NONE).then_some(lender)
+    }
+
+    /// An erased superblock can be written again, or goes out of use in place of the `lost` ones that lost too many blocks: `false`.
+    fn release(&mut self, superblock: u32, multi: &mut VecDeque<u32>, lost: u64) -> bool {
         let lender =
             std::mem::replace(&mut self.borrowed[(superblock - self.first) as usize], NONE);
-        if lender == NONE {
-            self.free.push_back(superblock);
-        } else {
+        if lender != NONE {
             self.bare.push(superblock);
             multi.push_back(lender);
+        } else if self.retired < lost {
+            self.retired += 1;
+            return false;
+        } else {
+            self.free.push_back(superblock);
         }
+        true
+    }
+
+    /// Least idle time in which a background fold begins and ends.
+    pub(super) fn idle_span_ns(&self) -> u64 {
+        self.idle_after_ns + self.fold_ns
     }
 
     /// Whether a background fold may begin and end by `now_ns` after idling since `quiet_since_ns`.
     #[inline]
     pub(super) fn may_fold(&self, quiet_since_ns: u64, now_ns: u64) -> bool {
-        quiet_since_ns + self.idle_after_ns + self.fold_ns <= now_ns
+        quiet_since_ns + self.idle_span_ns() <= now_ns
     }
 
     pub(super) fn idle_fold_ns(&self, quiet_since_ns: u64) -> u64 {
@@ -115,12 +135,15 @@ impl SlcCache {
         self.full.push_back(superblock);
     }
 
-    /// Reset after a purge, borrowed flash returned. Folds under way end as scheduled.
-    pub(super) fn empty(&mut self) {
+    /// Reset after a purge, borrowed flash returned; superblocks out of use stay so. Folds under way end as scheduled.
+    pub(super) fn empty(&mut self, is_retired: impl Fn(u32) -> bool) {
         let superblocks = self.first..self.first + self.borrowed.len() as u32;
         self.borrowed.fill(NONE);
         self.bare = (self.first + self.own..superblocks.end).rev().collect();
-        self.free = (self.first..self.first + self.own).collect();
+        let own = self.first..self.first + self.own;
+        self.free = { own }
+            .filter(|&superblock| !is_retired(superblock))
+            .collect();
         self.full.clear();
         self.victim = None;
     }
@@ -206,7 +229,10 @@ impl Ftl {
             let Some(slc) = &mut self.slc else { return 0 };
             slc.found = found;
             if done {
-                slc.release(superblock, &mut self.free);
+                let lost = self.nand.wear.lost_slc_superblocks();
+                if !slc.release(superblock, &mut self.free, lost) {
+                    self.blocks.retire(superblock);
+                }
             } else {
                 slc.victim = Some((superblock, at));
             }

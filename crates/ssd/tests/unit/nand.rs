@@ -123,7 +123,7 @@ fn reads_precede_queued_programs() {
 fn a_read_waits_for_a_running_erase() {
     let mut nand = Nand::new(&small(), None, u32::MAX, 0);
     let erase_ns = nand.erase_ns;
-    nand.erase(0, 1_000);
+    nand.erase(0, None, 1_000);
     let sense = nand.locate(3);
     assert_eq!(nand.read(0, 2_000, sense, 1), 1_000 + erase_ns + 60_000);
 }
@@ -145,7 +145,7 @@ fn a_read_of_a_die_that_programs_waits_for_the_suspension_where_there_is_one() {
     assert_eq!(nand.dies[0].free_ns, programmed);
     let again = nand.read(0, 300_000, other, 1);
     assert_eq!(again, programmed + 80_000, "not a second time");
-    nand.erase(0, 800_000);
+    nand.erase(0, None, 800_000);
     assert_eq!(nand.read(0, 900_000, other, 1), 900_000 + 20_000 + 80_000);
     let erased = 800_000 + nand.erase_ns + 20_000 + 80_000 + 5_000;
     assert_eq!(nand.read(0, 1_100_000, other, 1), erased + 80_000);
@@ -188,7 +188,7 @@ fn old_flash_needs_read_retries_and_programs_sooner() {
     assert_eq!(program_ns(3000), 580_000 - 500_000 * 102 / 1024);
     let erased_ns = |cycles| {
         let mut nand = of_age(cycles);
-        nand.erase(0, 0);
+        nand.erase(0, None, 0);
         nand.idle_ns()
     };
     assert_eq!(erased_ns(3000), 3_000_000 + 3_000_000 * 307 / 1024);

@@ -43,9 +43,52 @@ fn patrol_finds_old_data_and_renews_it_once() {
 fn nothing_is_renewed_on_a_new_or_merely_worn_drive() {
     for (cycles, hours) in [(0, 0), (3000, 0), (0, 1)] {
         let mut ftl = aged(false, cycles, hours);
-        assert_eq!(ftl.has_background_work(), cycles + hours > 0);
         idle(&mut ftl, 0, 3 * super::PERIOD_NS);
         assert_eq!(ftl.counters().relocated_units, 0, "{cycles} {hours}");
+    }
+}
+
+/// A visit is one sense. The first comes after the least idle time, then one per interval.
+#[test]
+fn a_new_drive_reads_a_page_of_every_superblock_that_holds_data() {
+    let mut ftl = aged(false, 0, 0);
+    let per_visit = u64::from(ftl.nand.sense_units(0) * ftl.unit.sectors());
+    let period_ns = super::IDLE_AFTER_NS + u64::from(ftl.blocks.multi) * ftl.patrol.interval_ns;
+    let visits = |ftl: &mut Ftl, until_ns: u64| {
+        idle(ftl, 0, until_ns);
+        ftl.counters().read_sectors / per_visit
+    };
+    assert_eq!(visits(&mut ftl, super::IDLE_AFTER_NS), 0);
+    assert_eq!(visits(&mut ftl, super::IDLE_AFTER_NS + 1), 1);
+    // Superblocks without data have no visit, so the others come round more often.
+    assert_eq!(visits(&mut ftl, period_ns), u64::from(ftl.blocks.multi));
+    let is_due = (0..62).any(|superblock| ftl.nand.wear.is_due(superblock));
+    assert!(!is_due);
+    assert_eq!(ftl.counters().programmed_units, 0);
+}
+
+/// A cache with flash of its own loses superblocks when more of its blocks failed than it has spare ones, and the drive goes on with the rest.
+#[test]
+fn a_worn_cache_shrinks() {
+    for (cycles, lost) in [(3_000, 0), (9_000, 1)] {
+        let mut ftl = aged(true, cycles, 0);
+        let own = ftl.blocks.multi..ftl.blocks.len() as u32;
+        let before = ftl.nand.wear.counters();
+        let mut now_ns = 0;
+        for _ in 0..8 {
+            for unit in 0..ftl.map.units / 8 {
+                let slot_ns = ftl.write(now_ns, unit, now_ns, now_ns);
+                now_ns = slot_ns.expect("flash is left");
+            }
+            check(&mut ftl);
+        }
+        let after = ftl.nand.wear.counters();
+        assert!(after.slc_cycles > before.slc_cycles);
+        assert_eq!(after.used_percent, u64::from(cycles) / 30);
+        assert_eq!(ftl.nand.wear.lost_slc_superblocks(), lost);
+        let retired = own.filter(|&s| ftl.blocks.is_retired(s)).count();
+        assert_eq!(retired as u64, lost, "{cycles}");
+        assert!(!ftl.is_read_only());
     }
 }
 
