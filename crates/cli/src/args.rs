@@ -182,7 +182,7 @@ pub struct ProbeArguments {
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  assay run quick /dev/nvme0n1
+  assay run quick /dev/nvme0n1 --report quick.html
   assay run bandwidth sim:samsung-951 sim:intel-600p --scale 0.1
   assay run bandwidth ./disk.img --destroy disk.img --set area=1GiB --out my-run
   assay run --resume my-run
@@ -198,6 +198,9 @@ pub struct RunArguments {
     /// The run folder to create [default: assay-runs/DATE-SUITE].
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
+    /// Also write the report of the run, one HTML page, as `assay report` does.
+    #[arg(long, value_name = "FILE")]
+    pub report: Option<PathBuf>,
     /// Set a parameter of the suite.
     #[arg(long = "set", value_name = "KEY=VALUE")]
     pub set: Vec<String>,

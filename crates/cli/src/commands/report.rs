@@ -9,10 +9,13 @@ use crate::args::ReportArguments;
 use crate::exit::CommandOutcome;
 use crate::terminal::Output;
 
+/// First bytes of a page, by which one is recognised before it is replaced.
+pub const PAGE_HEAD: &str = "<!doctype html";
+
 pub fn run(arguments: &ReportArguments, output: Output) -> anyhow::Result<CommandOutcome> {
     let runs = super::open_runs(&arguments.runs, output)?;
     let page = html::render(&runs)?;
-    let mut files = vec![(arguments.output.clone(), page, "<!doctype html")];
+    let mut files = vec![(arguments.output.clone(), page, PAGE_HEAD)];
     if arguments.summary {
         let named = |extension: &str| beside(&arguments.output, extension);
         files.push((named("svg"), summary::card(&runs)?, summary::CARD_HEAD));

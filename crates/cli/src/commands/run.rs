@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use assay_device::session::{DriveSession, SessionOptions};
 use assay_integrity::blocks::VerifyBlocks;
+use assay_report::html;
 use assay_report::resume::resume_command;
 use assay_store::model::{DriveRecord, Manifest, RunEnd};
 use assay_store::{Destination, Run, RunWriter};
@@ -16,6 +17,7 @@ use assay_suite::manifest::{drive, manifest};
 use assay_suite::schema::Suite;
 
 use crate::args::RunArguments;
+use crate::commands::report::PAGE_HEAD;
 use crate::exit::{CommandOutcome, bail_usage};
 use crate::json;
 use crate::terminal::Output;
@@ -27,6 +29,9 @@ const DEFAULT_FOLDER: &str = "assay-runs";
 type Request = (Suite, Vec<String>, RunSettings);
 
 pub fn run(arguments: RunArguments, output: Output) -> anyhow::Result<CommandOutcome> {
+    if let Some(page) = &arguments.report {
+        super::check_replaceable(page, PAGE_HEAD)?;
+    }
     let (suite, names, settings) = match &arguments.resume {
         Some(path) => resumed_request(path)?,
         None => new_request(&arguments)?,
@@ -58,16 +63,20 @@ pub fn run(arguments: RunArguments, output: Output) -> anyhow::Result<CommandOut
         }
     };
     let (run, summary) = super::execute(&plan, &mut drives, writer, &resume, &stop, output)?;
+    if let Some(page) = &arguments.report {
+        super::write_atomically(page, &html::render(std::slice::from_ref(&run))?)?;
+    }
     let text = || {
         let mut text = assay_report::terminal::render(&run, output.columns(), output.style());
         let folder = run.path.display();
         if summary.outcome == RunEnd::Interrupted {
             text.push_str(&interruption(&run, &summary));
         }
-        text.push_str(&format!(
-            "\nRun folder: {folder}\nReport:     assay report {folder} -o {}.html\n",
-            plan.suite.name
-        ));
+        let report = match &arguments.report {
+            Some(page) => page.display().to_string(),
+            None => format!("assay report {folder} -o {}.html", plan.suite.name),
+        };
+        text.push_str(&format!("\nRun folder: {folder}\nReport:     {report}\n"));
         text
     };
     output.show(text, || json::suite(&run))?;

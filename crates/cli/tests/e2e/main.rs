@@ -29,6 +29,7 @@ mod kill_points;
 mod notation;
 mod outputs;
 mod pacing;
+mod pages;
 mod repeat;
 mod rtl;
 mod safety;

@@ -1,4 +1,4 @@
-//! Pages, exports, comparisons, help, completions; output to terminals and to pipes.
+//! Exports, comparisons, help, completions; output to terminals and to pipes.
 
 use std::fs;
 use std::process::{Command, Stdio};
@@ -35,76 +35,6 @@ fn predictive_intervals_are_of_rates_that_the_drive_determines() {
     for limited in ["--rate 1000", "--rate_iops 1000", "--rate_bw 1m"] {
         assert!(predictive(limited).is_null(), "{limited}");
     }
-}
-
-#[test]
-fn a_page_is_one_self_contained_file() {
-    let fixture = Fixture::on_disk();
-    fixture.noise("disk", 4 * MIB);
-    fixture.ok("run quick disk --scale 0.01 --out real");
-    fixture.ok("run quick sim:samsung-951 sim:intel-600p --scale 0.01 --out sims");
-    let done = fixture.ok("report real sims -o page.html");
-    assert_eq!(
-        done.stdout.trim(),
-        fixture
-            .path("page.html")
-            .canonicalize()
-            .unwrap()
-            .to_str()
-            .unwrap()
-    );
-    let page = fixture.text("page.html");
-    assert!(page.len() < 8 * MIB, "{} bytes", page.len());
-    assert!(
-        page.trim_start()
-            .to_lowercase()
-            .starts_with("<!doctype html>")
-    );
-    for outside in [
-        "<script src",
-        "<link rel=\"stylesheet\"",
-        "<img src=\"http",
-        "@import",
-        "<iframe",
-        "url(http",
-        "url(\"http",
-    ] {
-        assert!(!page.contains(outside), "{outside} in the page");
-    }
-    for part in [
-        "samsung-951",
-        "intel-600p",
-        "simulated",
-        "disk",
-        "0.01",
-        "<table",
-        "p99",
-    ] {
-        assert!(page.contains(part), "{part:?} is not in the page");
-    }
-    // Written atomically, readable by others, without temporary files left.
-    let mode = std::os::unix::fs::PermissionsExt::mode(
-        &fs::metadata(fixture.path("page.html"))
-            .unwrap()
-            .permissions(),
-    );
-    assert_eq!(mode & 0o777, 0o644);
-    let names: Vec<String> = fs::read_dir(fixture.path("."))
-        .unwrap()
-        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
-        .collect();
-    assert_eq!(names.len(), 4, "{names:?}");
-}
-
-#[test]
-fn markup_in_names_is_text() {
-    let fixture = Fixture::on_disk();
-    let name = "<script>alert(1)</script>";
-    fs::create_dir(fixture.path("<script>alert(1)<")).unwrap();
-    fixture.write(name, vec![0x55; MIB]);
-    fixture.ok(&format!("job {name} --out run"));
-    fixture.ok("report run -o page.html");
-    assert!(!fixture.text("page.html").contains("<script>alert(1)"));
 }
 
 #[test]
