@@ -331,6 +331,20 @@ fn conclusions(page: &mut TextPage, set: &DriveSet<'_>) {
             }
         }
     }
+    for run in set.runs {
+        let mut limits = run
+            .verdicts
+            .iter()
+            .flatten()
+            .filter_map(|v| v.limits.as_ref());
+        if let Some(limits) = limits.next() {
+            page.line(
+                &format!("Limits of the verdict: opinions about {limits}"),
+                Some(Paint::Soft),
+            );
+            page.blank();
+        }
+    }
 }
 
 fn warnings(page: &mut TextPage, set: &DriveSet<'_>) {

@@ -323,6 +323,7 @@ fn the_last_verdict_counts() {
             verdict: Verdict {
                 result,
                 reasons: vec![],
+                limits: None,
             },
         });
     }

@@ -127,7 +127,15 @@ pub fn evaluate_by(
             text: nothing_applied(rules, subject),
         });
     }
-    Verdict { result, reasons }
+    let limits = match basis {
+        Basis::Limits => rules.limits.clone(),
+        Basis::Drives(_) | Basis::Datasheet => None,
+    };
+    Verdict {
+        result,
+        reasons,
+        limits,
+    }
 }
 
 /// Why no rule says how good the drive is.

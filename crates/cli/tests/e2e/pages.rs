@@ -78,7 +78,11 @@ fn markup_in_names_is_text() {
 fn a_run_writes_its_report() {
     let fixture = Fixture::on_disk();
     let done = fixture.ok("run quick sim:samsung-951 --scale 0.01 --out run --report run.html");
-    assert!(done.stdout.contains("Report:     run.html"), "{}", done.stdout);
+    assert!(
+        done.stdout.contains("Report:     run.html"),
+        "{}",
+        done.stdout
+    );
     fixture.ok("report run -o page.html");
     assert_eq!(fixture.text("run.html"), fixture.text("page.html"));
 }

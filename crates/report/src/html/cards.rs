@@ -118,6 +118,9 @@ fn verdict(verdict: &Verdict, open: bool) -> Markup {
                         li class=(class) { b { (label) } " " (reason.text) }
                     }
                 }
+                @if let Some(limits) = &verdict.limits {
+                    p.key { "The limits are opinions about " (limits) "." }
+                }
             }
         }
     }

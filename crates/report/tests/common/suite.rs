@@ -374,6 +374,7 @@ pub fn bandwidth() -> Run {
         ],
         verdicts: vec![
             Some(Verdict {
+                limits: Some("NVMe client drives of 2017".to_owned()),
                 result: VerdictResult::Recommended,
                 reasons: vec![
                     reason(
@@ -395,6 +396,7 @@ pub fn bandwidth() -> Run {
                 ],
             }),
             Some(Verdict {
+                limits: Some("NVMe client drives of 2017".to_owned()),
                 result: VerdictResult::NotRecommended,
                 reasons: vec![
                     reason(

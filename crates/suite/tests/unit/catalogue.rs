@@ -1,5 +1,5 @@
 use super::*;
-use crate::schema::VerdictRules;
+use crate::schema::{VerdictRule, VerdictRules};
 
 #[test]
 fn every_built_in_suite_parses_and_has_its_catalogue_name() {
@@ -17,6 +17,23 @@ fn the_policy_refers_to_existing_steps() {
             let suite = load(suite).unwrap();
             assert!(suite.steps.iter().any(|s| s.id == *step), "{}", rule.about);
         }
+    }
+}
+
+/// A limit of a rate or a latency is an opinion about the drives of one class and year.
+#[test]
+fn limits_of_rates_and_latencies_state_their_class_and_year() {
+    for name in names() {
+        let Some(verdict) = load(name).unwrap().verdict else {
+            continue;
+        };
+        let opinion = |rule: &VerdictRule| rule.figure.is_absolute() && rule.limits().is_some();
+        let year = |text: &String| text.split(' ').any(|word| word.starts_with("20"));
+        assert_eq!(
+            verdict.rules.iter().any(opinion),
+            verdict.limits.as_ref().is_some_and(year),
+            "{name}"
+        );
     }
 }
 
