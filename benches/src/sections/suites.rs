@@ -10,35 +10,47 @@ struct WholeRun {
     title: &'static str,
     /// Name of a suite.
     suite: &'static str,
-    /// Begin of the suite's file, run instead of the whole.
-    text: Option<&'static str>,
+    /// Part of the suite's file, run instead of the whole, and what it is.
+    part: Option<(String, &'static str)>,
     drive: &'static str,
     /// Seconds of wall time within which it is to end.
     goal_s: Option<f64>,
 }
 
-/// Where the second half of the suite `consistency` begins: purge, fill and hour with spare area.
+/// Where the steps of the suite `consistency` begin, the second half of them (purge, fill and hour with spare area), and its verdict.
+const STEPS: &str = "[[step]]";
 const SECOND_HALF: &str = "[[step]]\nid = \"purge-spare\"";
+const VERDICT: &str = "[[verdict.rule]]";
 const CONSISTENCY: &str = include_str!("../../../suites/consistency.toml");
 
 /// Both client drives are of flash, one of 750 GB behind SATA and the other the fastest reader here per gigabyte.
-fn whole_runs() -> Result<[WholeRun; 4]> {
+fn whole_runs() -> Result<[WholeRun; 5]> {
     let halves = CONSISTENCY.split_once(SECOND_HALF);
-    let (first_half, _) = halves.context("suites/consistency.toml has no second half")?;
+    let (first_half, second_half) = halves.context("suites/consistency.toml has no second half")?;
+    let head = CONSISTENCY.split(STEPS).next().unwrap_or_default();
+    // The verdict is about the first half.
+    let second_half = second_half.split(VERDICT).next().unwrap_or_default();
+    let first_half = (first_half.to_owned(), "up to its step purge-spare");
+    let second_half = (
+        format!("{head}{SECOND_HALF}{second_half}"),
+        "from its step purge-spare on, without verdict",
+    );
     let (m8pe, mx300, samsung) = ("sim:plextor-m8pe-y", "sim:crucial-mx300", "sim:samsung-951");
-    let run = |title, suite, text, drive, goal_s| WholeRun {
+    let run = |title, suite, part, drive, goal_s| WholeRun {
         title,
         suite,
-        text,
+        part,
         drive,
         goal_s,
     };
-    let (one_hour, whole) = (
+    let (one_hour, spare, whole) = (
         "consistency, a fill and an hour",
+        "consistency, a fill and an hour with 25 % spare",
         "consistency, both halves",
     );
     Ok([
         run(one_hour, "consistency", Some(first_half), m8pe, Some(60.0)),
+        run(spare, "consistency", Some(second_half), m8pe, Some(60.0)),
         run(whole, "consistency", None, m8pe, None),
         run("client", "client", None, mx300, Some(300.0)),
         run("client", "client", None, samsung, Some(300.0)),
@@ -75,12 +87,11 @@ pub fn measure(bench: &Bench) -> Result<Section> {
                 .to_string()
         };
         let (out, file) = (path(""), path(".toml"));
-        let (suite, command) = match run.text {
-            Some(text) => {
+        let (suite, command) = match run.part {
+            Some((text, what)) => {
                 std::fs::write(&file, text)?;
-                let command = format!(
-                    "assay run FIRST-HALF.toml {drive}    # suites/consistency.toml up to its step purge-spare"
-                );
+                let command =
+                    format!("assay run PART.toml {drive}    # suites/consistency.toml {what}");
                 (file.as_str(), command)
             }
             None => (run.suite, format!("assay run {} {drive}{scale}", run.suite)),

@@ -68,6 +68,11 @@ impl HostProcessors {
         Some(*free)
     }
 
+    /// Whether I/Os reach the drive in the order in which they are queued: those of one thread do.
+    pub fn are_in_order(&self) -> bool {
+        self.free.len() == 1 && self.shared.is_none()
+    }
+
     /// When [`HostProcessors::pop`] may next return an I/O; [`Nanos::MAX`] when none waits.
     #[inline]
     pub fn next_event(&self) -> Nanos {

@@ -21,6 +21,7 @@ use crate::telemetry::{Identity, Telemetry};
 use crate::thermal::Thermal;
 use crate::volatile::UndoJournal;
 
+mod ahead;
 mod completions;
 mod controller;
 mod data_transfer;

@@ -120,6 +120,8 @@ impl PageMap {
     pub fn get(&self, logical: u32) -> u32 {
         match self.chunks[(logical >> CHUNK_SHIFT) as usize] {
             Chunk::Table => self.table[logical as usize],
+            // Most reads of a filled drive.
+            Chunk::Sequential => self.sequential(logical),
             compact => self.get_compact(compact, logical),
         }
     }

@@ -171,10 +171,13 @@ struct WorkerSet<'a> {
 }
 
 impl<'a> WorkerSet<'a> {
-    fn new(workers: &'a mut [Worker], depth: u32) -> WorkerSet<'a> {
+    fn new<T: Target>(workers: &'a mut [Worker], depth: u32, target: &mut T) -> WorkerSet<'a> {
         let count = workers.len() as u32;
+        let needs_buffers = workers.iter().any(Worker::fills_buffers);
+        let verifies = workers.iter().any(Worker::verifies);
         WorkerSet {
-            fills_buffers: workers.iter().any(Worker::fills_buffers),
+            // A simulated drive that keeps no data has none.
+            fills_buffers: needs_buffers && (verifies || target.buffer(0).is_some()),
             errors: ErrorStreak::default(),
             depth,
             ready: (0..count).rev().collect(),
@@ -275,7 +278,7 @@ pub fn run_io_loop<T: Target>(
     sink: &mut dyn IntervalSink,
 ) -> Result<LoopEnd, TargetError> {
     let batch_min = config.batch_complete_min as usize;
-    let mut workers = WorkerSet::new(workers, config.depth);
+    let mut workers = WorkerSet::new(workers, config.depth, target);
     let slots = workers.workers.len() * config.depth as usize;
     let mut batch: Vec<Io> = Vec::with_capacity(slots);
     let mut done: Vec<Completion> = Vec::with_capacity(slots);

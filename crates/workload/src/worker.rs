@@ -157,6 +157,11 @@ impl Worker {
         self.filler.is_some() || self.checker.is_some()
     }
 
+    /// Checks what it reads.
+    pub(crate) fn verifies(&self) -> bool {
+        self.checker.is_some()
+    }
+
     fn is_idle(&self) -> bool {
         self.free.len() == self.pending.len()
     }

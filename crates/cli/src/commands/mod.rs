@@ -176,7 +176,8 @@ pub fn execute(
     stop: &AtomicBool,
     output: Output,
 ) -> anyhow::Result<(Run, RunSummary)> {
-    let audit = assay_workload::audit::audit()?;
+    let simulated = drives.iter().all(|drive| drive.info().simulated);
+    let audit = assay_workload::audit::audit(simulated)?;
     let folder = writer.path.clone();
     let mut progress = RunProgress::new(output, plan, &folder);
     let summary = Runner {

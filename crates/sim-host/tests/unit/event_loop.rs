@@ -1,4 +1,4 @@
-use assay_ssd::{Command, DriveOptions, Profile};
+use assay_ssd::{Command, DriveOptions, Profile, Telemetry};
 use assay_units::{DataClass, Op};
 use proptest::prelude::*;
 
@@ -33,16 +33,17 @@ proptest! {
     }
 }
 
-/// A closed loop of 4 KiB reads and writes in 8 slots of two threads on a drive whose cache is folded in idle time:
-/// per completion the time and the slot. `wait` waits for the next completions up to a deadline.
+/// A closed loop of 4 KiB reads and writes in 8 slots of one or two threads on a drive whose cache is folded in idle time:
+/// per completion the time and the slot, and the drive's state in the end. `wait` waits for the next completions up to a deadline.
 fn completions(
+    threads: u32,
     steps: &[(u8, u16, bool)],
     mut wait: impl FnMut(&mut EventLoop, &[Command], Nanos, &mut Vec<Completion>),
-) -> Vec<(Nanos, u32)> {
+) -> (Vec<(Nanos, u32)>, Telemetry) {
     let profile = Profile::builtin("samsung-960-evo").unwrap();
     let drive = Drive::new(profile, DriveOptions::default()).unwrap();
     let mut events = EventLoop::new(drive, TieOrder::Submission);
-    let processors = HostProcessors::new(&events.drive().profile().bench, 2, Nanos::ZERO);
+    let processors = HostProcessors::new(&events.drive().profile().bench, threads, Nanos::ZERO);
     events.set_processors(processors);
     let none = Command {
         tag: 0,
@@ -64,14 +65,22 @@ fn completions(
                 ..none
             };
             let now = events.now();
-            events.submit(slot / 4, slot, now);
+            events.submit(slot * threads / 8, slot, now);
         }
         let until = events.now() + Nanos(u64::from(pause) * 100);
         wait(&mut events, &commands, until, &mut out);
         seen.extend(out.iter().map(|done| (done.at, done.tag)));
         free.extend(out.drain(..).map(|done| done.tag));
     }
-    seen
+    // Between completions, a drive that runs ahead has more commands than another.
+    while free.len() < 8 {
+        let until = events.now() + Nanos::from_secs(1);
+        wait(&mut events, &commands, until, &mut out);
+        seen.extend(out.iter().map(|done| (done.at, done.tag)));
+        free.extend(out.drain(..).map(|done| done.tag));
+    }
+    let now = events.now();
+    (seen, events.drive_mut().telemetry(now))
 }
 
 proptest! {
@@ -80,13 +89,13 @@ proptest! {
     fn advancing_to_completions_equals_advancing_to_every_event(
         steps in prop::collection::vec((any::<u8>(), 0_u16..2000, any::<bool>()), 1..80),
     ) {
-        let at_completions = completions(&steps, |events, commands, until, out| {
+        let at_completions = completions(2, &steps, |events, commands, until, out| {
             let start = |drive: &mut Drive, at, slot: u32| drive.submit(at, commands[slot as usize]);
             if !events.advance_to_completion(until, start, out) {
                 events.wait_until(until);
             }
         });
-        let at_every_event = completions(&steps, |events, commands, until, out| {
+        let at_every_event = completions(2, &steps, |events, commands, until, out| {
             while out.is_empty() && events.now < until {
                 let at = events.next_event().min(until);
                 events.now = events.now.max(at);
@@ -99,7 +108,29 @@ proptest! {
                 events.drive.advance(at, out);
             }
         });
-        prop_assert!(steps.len() < 40 || !at_every_event.is_empty());
+        prop_assert!(steps.len() < 40 || !at_every_event.0.is_empty());
         prop_assert_eq!(at_completions, at_every_event);
+    }
+
+    /// Submitting I/Os of one thread as soon as their arrival is known changes nothing.
+    #[test]
+    fn running_ahead_equals_running_in_order(
+        steps in prop::collection::vec((any::<u8>(), 0_u16..2000, any::<bool>()), 1..80),
+    ) {
+        let in_order = completions(1, &steps, |events, commands, until, out| {
+            let start = |drive: &mut Drive, at, slot: u32| drive.submit(at, commands[slot as usize]);
+            if !events.advance_to_completion(until, start, out) {
+                events.wait_until(until);
+            }
+        });
+        let ahead = completions(1, &steps, |events, commands, until, out| {
+            assert!(events.runs_ahead());
+            let start = |drive: &mut Drive, at, slot: u32| drive.submit(at, commands[slot as usize]);
+            if !events.advance_ahead(until, start, |done| out.push(done)) {
+                events.wait_until(until);
+            }
+        });
+        prop_assert!(steps.len() < 40 || !ahead.0.is_empty());
+        prop_assert_eq!(ahead, in_order);
     }
 }
