@@ -20,7 +20,7 @@ struct WholeRun {
 /// Where the steps of the suite `consistency` begin, the second half of them (purge, fill and hour with spare area), and its verdict.
 const STEPS: &str = "[[step]]";
 const SECOND_HALF: &str = "[[step]]\nid = \"purge-spare\"";
-const VERDICT: &str = "[[verdict.rule]]";
+const VERDICT: &str = "[verdict]";
 const CONSISTENCY: &str = include_str!("../../../suites/consistency.toml");
 
 /// Both client drives are of flash, one of 750 GB behind SATA and the other the fastest reader here per gigabyte.

@@ -5,13 +5,13 @@ use assay_units::{Nanos, Op};
 use crate::coalescing::{Coalescer, CoalescingSetting};
 use crate::command::{Command, Completion, Status};
 use crate::data::DataStore;
-use crate::faults::{FaultEffects, FaultPlan, WriteEffect};
+use crate::faults::FaultPlan;
 use crate::frontend::Frontend;
 use crate::link::Link;
 use crate::map_cache::MapCache;
 use crate::map_unit::MapUnit;
 use crate::medium::Medium;
-use crate::options::{Age, DriveOptions, FaultKind, InitialState};
+use crate::options::{Age, DriveOptions, InitialState};
 use crate::power::PowerStates;
 use crate::prefetch::Prefetcher;
 use crate::profile::Profile;
@@ -24,6 +24,7 @@ use crate::volatile::UndoJournal;
 mod ahead;
 mod completions;
 mod controller;
+mod costs;
 mod data_transfer;
 pub(crate) mod digest;
 mod error;
@@ -34,6 +35,8 @@ mod in_flight;
 mod map_access;
 mod placement;
 mod power_loss;
+mod read;
+mod submission;
 mod timing_wheel;
 
 use completions::CompletionSchedule;
@@ -89,7 +92,7 @@ pub struct Drive {
     /// Model time: nothing starts earlier.
     now_ns: u64,
     last_submit_ns: u64,
-    costs: [execute::Costs; 2],
+    costs: [costs::Costs; 2],
     /// Least time from start to completion.
     min_ns: u64,
     /// Commands take the fast path: no faults, kept data, command slots or power transitions.
@@ -171,7 +174,7 @@ impl Drive {
             coalescing,
         };
         let faults = FaultPlan::new(options.faults, options.seed);
-        let costs = execute::Costs::new(&profile);
+        let costs = costs::Costs::new(&profile);
         let (ahead, heat) = (&profile.prefetch, &profile.thermal);
         let mut drive = Drive {
             identity,
@@ -318,157 +321,6 @@ impl Drive {
         self.start_waiting(now_ns);
         self.run_background(now_ns);
         now_ns
-    }
-
-    #[inline]
-    fn enqueue(&mut self, now: Nanos, command: Command) -> (bool, WriteEffect) {
-        let now_ns = now.0.min(MAX_TIME_NS).max(self.last_submit_ns);
-        if now_ns - self.last_submit_ns >= self.background_after_ns {
-            self.start_waiting(now_ns);
-            self.run_background(now_ns);
-        }
-        self.last_submit_ns = now_ns;
-        let seq = self.next_seq;
-        self.next_seq += 1;
-        let status = self.check(&command);
-        let kind = CommandKind::of(command.op);
-        if self.fast_path
-            && kind != CommandKind::Other
-            && status.is_ok()
-            && u64::from(command.len_bytes) <= self.identity.max_transfer_bytes
-        {
-            let arrival_ns = now_ns + self.link.fetch_ns;
-            // Commands that start before its arrival are independent of it.
-            if self.front.next_ns < arrival_ns {
-                self.start_waiting(arrival_ns - 1);
-            }
-            let mut sub =
-                SubCommand::of(&command, seq, self.faults.count(kind == CommandKind::Read));
-            sub.handle = self.handle;
-            self.arrive(arrival_ns, sub);
-            return (true, WriteEffect::Stored);
-        }
-        self.start_waiting(now_ns);
-        self.enqueue_general(now_ns, command, seq, status, false)
-    }
-
-    /// A whole command without fault or delay arrives at the controller.
-    #[inline]
-    fn arrive(&mut self, arrival_ns: u64, sub: SubCommand) {
-        let number = self.in_flight.add(sub);
-        if self.front.take_at_once(sub.queue, arrival_ns) {
-            // On an idle core nothing submitted later can overtake: start now.
-            self.start(arrival_ns, number);
-            return;
-        }
-        self.front.push(sub.queue, arrival_ns, number);
-        if sub.kind == CommandKind::Read {
-            self.prefetch_map_entry(sub.offset_bytes);
-        }
-        if self.front.next_ns <= arrival_ns {
-            self.start_waiting(arrival_ns);
-        }
-    }
-
-    /// [`Drive::enqueue`] off the fast path.
-    #[inline(never)]
-    fn enqueue_general(
-        &mut self,
-        now_ns: u64,
-        command: Command,
-        seq: u64,
-        mut status: Status,
-        verifies: bool,
-    ) -> (bool, WriteEffect) {
-        let (mut ordinal, mut spiked, mut planned) = (0, false, FaultEffects::default());
-        if !self.present {
-            status = Status::Removed;
-        }
-        if status.is_ok() {
-            (ordinal, planned) = self.faults.next(command.op);
-            status = planned.status;
-            match planned.drive {
-                Some(FaultKind::PowerLoss) => self.power_loss(Nanos(now_ns)),
-                Some(_) => self.surprise_removal(Nanos(now_ns)),
-                None => {}
-            }
-            let len = u64::from(command.len_bytes);
-            // A failing write does not remap media; a failing read may still hit bad media.
-            if (status.is_ok() || command.op == Op::Read)
-                && self
-                    .faults
-                    .hits_bad_media(command.op, command.offset_bytes, len)
-            {
-                status = Status::UnrecoveredReadError;
-            }
-            if planned.spike_ns > 0 {
-                spiked = true;
-                self.spikes.push((seq, planned.spike_ns));
-            }
-        }
-        if status.is_ok() && self.present && matches!(command.op, Op::Discard | Op::WriteZeroes) {
-            self.zero_kept(seq, &command);
-        }
-        let sub = SubCommand {
-            status,
-            spiked,
-            dropped: planned.dropped,
-            verifies,
-            handle: self.handle,
-            kind: if status.is_ok() && !spiked && !verifies && self.slots.is_none() {
-                CommandKind::of(command.op)
-            } else {
-                CommandKind::Other
-            },
-            ..SubCommand::of(&command, seq, ordinal)
-        };
-        if !self.present {
-            let number = self.in_flight.add(sub);
-            self.finish(number, &sub, now_ns + self.link.fetch_ns, Status::Removed);
-            return (false, planned.write);
-        }
-        let ready_ns = if self.power.may_delay() {
-            self.wake(now_ns)
-        } else {
-            now_ns
-        };
-        let arrival_ns = ready_ns + self.link.fetch_ns;
-        let limit = self.identity.max_transfer_bytes as u32;
-        let moves_data = matches!(command.op, Op::Read | Op::Write);
-        if command.len_bytes > limit && moves_data && status.is_ok() {
-            self.enqueue_split(arrival_ns, sub, limit);
-            self.start_waiting(arrival_ns);
-        } else {
-            self.arrive(arrival_ns, sub);
-        }
-        (status.is_ok(), planned.write)
-    }
-
-    #[inline]
-    fn prefetch_map_entry(&mut self, offset_bytes: u64) {
-        if !self.medium.has_table() {
-            return;
-        }
-        self.upcoming.push(self.unit.of(offset_bytes));
-        if self.upcoming.len() == MAP_PREFETCH_BATCH {
-            self.medium.touch(&self.upcoming);
-            self.upcoming.clear();
-        }
-    }
-
-    fn check(&self, command: &Command) -> Status {
-        if command.op == Op::Flush {
-            return Status::Ok;
-        }
-        let block = self.identity.logical_block_bytes;
-        let len = u64::from(command.len_bytes);
-        if len == 0 || (len | command.offset_bytes) & (block - 1) != 0 {
-            return Status::InvalidField;
-        }
-        match command.offset_bytes.checked_add(len) {
-            Some(end) if end <= self.identity.capacity_bytes => Status::Ok,
-            _ => Status::LbaOutOfRange,
-        }
     }
 
     #[inline(never)]

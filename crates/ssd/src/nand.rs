@@ -494,4 +494,4 @@ pub fn address_shift(nand: &NandProfile) -> u32 {
 
 #[cfg(test)]
 #[path = "../tests/unit/nand.rs"]
-mod tests;
+pub(crate) mod tests;

@@ -2,7 +2,8 @@ use super::*;
 use crate::Profile;
 use crate::sourced::tests::assumed;
 
-fn small() -> NandProfile {
+/// Eight dies of two planes on two channels: pages of 4 units, 10 us per unit on the channel, senses of 50 and 70 us by row.
+pub fn small() -> NandProfile {
     let mut nand = Profile::builtin("samsung-951").unwrap().nand;
     nand.channels.value = 2;
     nand.dies.value = 4;

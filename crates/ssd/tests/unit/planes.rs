@@ -1,28 +1,19 @@
 use assay_units::Rng;
 
-use crate::Profile;
 use crate::nand::Nand;
+use crate::nand::tests::small;
 use crate::profile::NandProfile;
 use crate::sourced::tests::assumed;
 
-/// One die of four planes on one channel: pages of 4 units, 10 us each on the channel, senses of 50 and 70 us by row.
+/// [`small`] of so many dies and planes on one channel.
 fn flash(dies: u16, planes: u8) -> NandProfile {
-    let mut nand = Profile::builtin("samsung-951").unwrap().nand;
+    let mut nand = small();
     nand.channels.value = 1;
     nand.dies.value = dies;
     nand.planes.value = planes;
-    nand.page_bytes.value = 16_384;
     nand.stripe_bytes = None;
     nand.pages_per_block.value = 64;
-    nand.program_pages.value = 1;
-    nand.read_ns.value = vec![50_000, 70_000];
-    nand.read_jitter_ns.value = 0;
-    nand.read_sigma_ns = Some(assumed(0));
-    nand.partial_read_saving_ns.value = 0;
-    nand.cache_read.value = false;
     nand.program_ns.value = vec![500_000];
-    nand.channel_bytes_per_second.value = 409_600_000;
-    nand.channel_command_ns.value = 0;
     nand
 }
 

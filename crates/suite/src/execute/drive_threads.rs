@@ -182,8 +182,7 @@ impl Taker<'_> {
             Event::CheckSteadyState(cell) => {
                 let reasons = self.log.not_steady_reasons(&cell)?;
                 for warning in warnings::not_steady(&cell, reasons) {
-                    self.progress.warned(&warning);
-                    self.log.append(&Entry::Warning(warning))?;
+                    warnings::record_warning(self.log, self.progress, warning)?;
                 }
             }
             Event::CellStarted(index) => {

@@ -11,12 +11,23 @@ use assay_store::model::warning::limit;
 use assay_store::model::{CellKind, CellResult, Entry, OFFERED_IOPS, Warning};
 use assay_workload::run::DriveOutcome;
 
-use super::Executor;
 use super::cell::Finished;
 use super::journal::CriticalWarnings;
 use super::results::bad_blocks;
+use super::run_log::RunLog;
+use super::{Executor, Progress};
 use crate::expand::{Cell, UnsupportedBlockSize};
 use crate::warn;
+
+/// Show and store a warning.
+pub(super) fn record_warning(
+    log: &mut dyn RunLog,
+    progress: &mut dyn Progress,
+    warning: Warning,
+) -> Result<(), StoreError> {
+    progress.warned(&warning);
+    log.append(&Entry::Warning(warning))
+}
 
 impl Executor<'_> {
     pub(super) fn warn(
@@ -37,8 +48,7 @@ impl Executor<'_> {
     }
 
     fn record_warning(&mut self, warning: Warning) -> Result<(), StoreError> {
-        self.progress.warned(&warning);
-        self.log.append(&Entry::Warning(warning))
+        record_warning(self.log, self.progress, warning)
     }
 
     pub(super) fn warn_about_run(&mut self) -> Result<(), StoreError> {
