@@ -23,6 +23,8 @@ pub struct UringOptions {
     pub iopoll: bool,
     /// A kernel thread takes submissions, so that submitting needs no system call.
     pub sqpoll: bool,
+    /// Processor of that thread; `None`: where the kernel puts it.
+    pub sqpoll_cpu: Option<u32>,
 }
 
 /// `IORING_ENTER_GETEVENTS` of `io_uring_enter(2)`.
@@ -335,6 +337,9 @@ fn build<S: squeue::EntryMarker, C: cqueue::EntryMarker>(
         if options.sqpoll {
             // The kernel thread sleeps after this many idle milliseconds.
             builder.setup_sqpoll(50);
+            if let Some(cpu) = options.sqpoll_cpu {
+                builder.setup_sqpoll_cpu(cpu);
+            }
         } else if single_issuer {
             builder.setup_single_issuer().setup_defer_taskrun();
         }

@@ -23,7 +23,12 @@ const SIMULATED_AUDIT_SPAN: &str = "5ms";
 struct AuditSink(JobTotals);
 
 impl IntervalSink for AuditSink {
-    fn interval(&mut self, interval: Interval, _telemetry: Option<Telemetry>) -> Option<Interval> {
+    fn interval(
+        &mut self,
+        _job: usize,
+        interval: Interval,
+        _telemetry: Option<Telemetry>,
+    ) -> Option<Interval> {
         self.0.add(&interval);
         Some(interval)
     }
@@ -74,7 +79,7 @@ pub fn audit(simulated: bool) -> Result<HostAudit, AuditError> {
         &mut target,
         &mut workers,
         IoLoopConfig::of(&workload),
-        &mut recorder,
+        std::slice::from_mut(&mut recorder),
         &AtomicBool::new(false),
         &mut sink,
     )?;

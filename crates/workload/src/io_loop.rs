@@ -27,14 +27,19 @@ pub const GIVE_UP_LEAST: u64 = 8;
 
 /// Receives the intervals of an I/O loop.
 pub trait IntervalSink {
-    /// An interval (or the rest of one) is over. Returns storage for [`Recorder::recycle`], where there is any, cleared outside the loop.
-    fn interval(&mut self, interval: Interval, telemetry: Option<Telemetry>) -> Option<Interval>;
+    /// An interval (or the rest of one) of a job is over. Returns storage for [`Recorder::recycle`], where there is any, cleared outside the loop.
+    fn interval(
+        &mut self,
+        job: usize,
+        interval: Interval,
+        telemetry: Option<Telemetry>,
+    ) -> Option<Interval>;
 }
 
 /// How many I/Os a loop handles, and how long it waits for them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct IoLoopConfig {
-    /// In flight per worker.
+    /// Slots of a worker: the most that any has in flight.
     pub depth: u32,
     /// Completions waited for at a time.
     pub batch_complete_min: u32,
@@ -227,10 +232,10 @@ impl<'a> WorkerSet<'a> {
         }
     }
 
-    /// Everything that is measured is over; only the read-back of what was written is left.
-    #[inline]
-    fn only_reads_back(&self) -> bool {
-        self.fills_buffers && self.workers.iter().all(Worker::reads_back)
+    /// Everything that is measured of a job is over; only the read-back of what was written is left.
+    fn only_reads_back(&self, job: usize) -> bool {
+        let mut of_job = self.workers.iter().filter(|worker| worker.job() == job);
+        of_job.all(Worker::reads_back)
     }
 
     #[inline]
@@ -244,11 +249,13 @@ impl<'a> WorkerSet<'a> {
         done: &mut Vec<Completion>,
         now: Nanos,
         target: &mut T,
-        recorder: &mut Recorder,
+        recorders: &mut [Recorder],
     ) {
         for &completion in done.iter() {
             let index = self.index_of(completion.slot);
-            let moved = self.workers[index as usize].complete(completion, now, target, recorder);
+            let worker = &mut self.workers[index as usize];
+            let recorder = &mut recorders[worker.job()];
+            let moved = worker.complete(completion, now, target, recorder);
             self.errors.note(moved, now);
             self.mark_ready(index);
         }
@@ -264,7 +271,7 @@ impl<'a> WorkerSet<'a> {
 /// Run workers until each is done, or `stop` is set, or I/Os have only failed for long enough ([`GIVE_UP_ERRORS`], [`GIVE_UP_AFTER`]), or
 /// none has completed for [`IoLoopConfig::io_timeout`].
 ///
-/// Worker `i` owns slots `i * depth ..`. Closed-loop I/Os count from the submission of their batch; where no buffers are filled, from the
+/// Worker `i` owns slots `i * depth ..`, and records into the recorder of its job. Closed-loop I/Os count from the submission of their batch; where no buffers are filled, from the
 /// completions seen before it, which saves a clock reading and adds the engine's few nanoseconds to the latency.
 ///
 /// # Errors
@@ -273,7 +280,7 @@ pub fn run_io_loop<T: Target>(
     target: &mut T,
     workers: &mut [Worker],
     config: IoLoopConfig,
-    recorder: &mut Recorder,
+    recorders: &mut [Recorder],
     stop: &AtomicBool,
     sink: &mut dyn IntervalSink,
 ) -> Result<LoopEnd, TargetError> {
@@ -286,7 +293,7 @@ pub fn run_io_loop<T: Target>(
     let mut end = LoopEnd::default();
     let mut give_up_at = Nanos::MAX;
     let mut now = target.now();
-    let mut measuring = true;
+    let mut measuring = vec![true; recorders.len()];
     let mut stall = StallTimer {
         since: now,
         timeout: config.io_timeout,
@@ -299,10 +306,14 @@ pub fn run_io_loop<T: Target>(
             workers.stop();
         }
         workers.issue(now, target, &mut batch);
-        if measuring && workers.only_reads_back() {
-            // The last write has completed: the time of reading back must not dilute the rate of the writes.
-            measuring = false;
-            hand_over(target, recorder, now, sink);
+        if workers.fills_buffers {
+            for (job, measuring) in measuring.iter_mut().enumerate() {
+                if *measuring && workers.only_reads_back(job) {
+                    // The last write has completed: the time of reading back must not dilute the rate of the writes.
+                    *measuring = false;
+                    hand_over(target, recorders, job, now, sink);
+                }
+            }
         }
         if !batch.is_empty() {
             if in_flight == 0 {
@@ -329,28 +340,33 @@ pub fn run_io_loop<T: Target>(
             end.unanswered = in_flight as u64;
             break Ok(());
         }
-        let until = recorder.boundary().min(next_due);
+        let until = boundary(recorders).min(next_due);
         if let Err(error) = target.reap(batch_min.min(in_flight).max(1), until, &mut done) {
             break Err(error);
         }
         now = target.now();
         let seen = now;
         // An I/O seen at or after the boundary belongs to the interval it was seen in.
-        if now >= recorder.boundary() {
-            if measuring {
-                hand_over(target, recorder, now, sink);
-                // The hand-over took time, which is not the latency of the I/Os issued after it.
-                now = target.now();
-            } else {
-                let interval = recorder.roll(now);
-                recorder.recycle(interval);
+        if now >= boundary(recorders) {
+            for (job, measuring) in measuring.iter().enumerate() {
+                if now < recorders[job].boundary() {
+                    continue;
+                }
+                if *measuring {
+                    hand_over(target, recorders, job, now, sink);
+                } else {
+                    let interval = recorders[job].roll(now);
+                    recorders[job].recycle(interval);
+                }
             }
+            // The hand-over took time, which is not the latency of the I/Os issued after it.
+            now = target.now();
         }
         if !done.is_empty() {
             stall.restart(now);
         }
         in_flight -= done.len();
-        workers.complete(&mut done, seen, target, recorder);
+        workers.complete(&mut done, seen, target, recorders);
         if end.gave_up.is_none()
             && let Some(gave_up) = workers.errors.gave_up(now)
         {
@@ -359,21 +375,31 @@ pub fn run_io_loop<T: Target>(
             workers.stop();
         }
     };
-    if measuring {
-        hand_over(target, recorder, now, sink);
+    for (job, measuring) in measuring.into_iter().enumerate() {
+        if measuring {
+            hand_over(target, recorders, job, now, sink);
+        }
     }
     outcome.map(|()| end)
+}
+
+/// When the first of the recorders is due.
+#[inline]
+fn boundary(recorders: &[Recorder]) -> Nanos {
+    let boundaries = recorders.iter().map(Recorder::boundary);
+    boundaries.min().unwrap_or(Nanos::MAX)
 }
 
 #[cold]
 fn hand_over<T: Target>(
     target: &mut T,
-    recorder: &mut Recorder,
+    recorders: &mut [Recorder],
+    job: usize,
     now: Nanos,
     sink: &mut dyn IntervalSink,
 ) {
-    let interval = recorder.roll(now);
-    if let Some(storage) = sink.interval(interval, target.telemetry()) {
-        recorder.recycle(storage);
+    let interval = recorders[job].roll(now);
+    if let Some(storage) = sink.interval(job, interval, target.telemetry()) {
+        recorders[job].recycle(storage);
     }
 }

@@ -152,7 +152,8 @@ macro_rules! job_options {
 
 // The order is that of `command_line`, which run folders keep.
 job_options! {
-    /// `read`, `write`, `randread`, `randwrite`, `rw`, `randrw`
+    /// `read`, `write`, `randread`, `randwrite`, `rw`, `randrw`; `read:8k` leaves a gap of so many bytes after each I/O (`read:-8k` with 4k blocks
+    /// goes backwards), `randread:8` continues each random offset for 8 I/Os
     Workload rw: Text(String), "MODE", "`read`", ["\"randread\""];
     /// block size, or a mix with percentages; 512 B to 4 MiB
     Workload bs: Text(String), "SIZE", "`4k`", ["\"4k\"", "\"4k/60:64k/40\""];
@@ -170,6 +171,8 @@ job_options! {
     Area split: Flag(bool), "", "`false`", ["true"];
     /// end after this many bytes per thread; a percentage is of the thread's part of the area
     Timing io_size: Text(String), "SIZE", "the area, without a `runtime`", ["\"4GiB\"", "\"200%\""];
+    /// end after this many I/Os per thread
+    Timing number_ios: Number(u64), "N", "no limit", ["1000"];
     /// measured time
     Timing runtime: Text(String), "TIME", "none: one pass over the area", ["\"{runtime}\""];
     /// time before measuring starts
@@ -196,6 +199,18 @@ job_options! {
     Timing rate_iops: Text(String), "IOPS", "no limit", ["\"5000\""];
     /// closed loop limited to this many bytes per second and thread (`100m` is 100 MiB/s)
     Timing rate_bw: Text(String), "SIZE", "no limit", ["\"100m\""];
+    /// pause after every `thinktime_blocks` I/Os, once they have completed
+    Timing thinktime: Text(String), "TIME", "no pause", ["\"100us\""];
+    /// I/Os before a pause
+    Timing thinktime_blocks: Number(u32), "N", "1", ["16"];
+    /// time before the job's first I/O, for jobs that run together; shown as part of the ramp
+    Timing startdelay: Text(String), "TIME", "0", ["\"4s\""];
+    /// jobs that run together do I/Os in proportion to this weight of each thread
+    Timing flow: Number(u32), "WEIGHT", "no flow control", ["8"];
+    /// only jobs with the same number balance their `flow`
+    Timing flow_id: Number(u32), "N", "0", ["1"];
+    /// time that a job waits when it is ahead of its `flow`
+    Timing flow_sleep: Text(String), "TIME", "10us", ["\"1ms\""];
     /// `sync`, `uring`, `passthru` (NVMe commands through io_uring, see [real-drives.md](real-drives.md)), `auto` (`sync` at depth 1,
     /// `uring` above); a simulated drive is its own engine
     Engine engine: Text(String), "ENGINE", "`auto`", ["\"sync\""];
@@ -203,6 +218,8 @@ job_options! {
     Engine direct: Bool(bool), "BOOL", "`true`", ["false"];
     /// a kernel thread submits (io_uring SQPOLL)
     Engine sqpoll: Flag(bool), "", "`false`", ["true"];
+    /// processor of the kernel thread of `sqpoll`
+    Engine sqpoll_cpu: Number(u32), "N", "any", ["1"];
     /// poll the device for completions (io_uring IOPOLL)
     Engine hipri: Flag(bool), "", "`false`", ["true"];
     /// wait for at least this many completions at a time; saves processor time, and the waiting counts as latency

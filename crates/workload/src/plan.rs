@@ -10,13 +10,16 @@ use assay_units::{Nanos, SECTOR_BYTES};
 
 use crate::access::{AccessConfig, AccessError, AddressGenerator, BlockSizes, Region};
 use crate::arrival::Rate;
+use crate::flow::Flow;
 use crate::options::JobOptions;
 
 mod checks;
 mod error;
+mod pauses;
 
 use checks::*;
 pub use error::PlanError;
+use pauses::{flow, think};
 
 /// Most threads of one job.
 pub const MAX_JOBS: u32 = 4096;
@@ -74,6 +77,15 @@ pub enum Pacing {
     },
 }
 
+/// Pauses of a thread (fio's `thinktime`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Think {
+    /// Length of a pause, from the completion of the last I/O in flight on.
+    pub pause: Nanos,
+    /// I/Os between two pauses.
+    pub ios: NonZeroU32,
+}
+
 /// A workload that can run, made by [`Workload::plan`] for one drive.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Workload {
@@ -103,8 +115,16 @@ pub struct Workload {
     pub runtime: Option<Nanos>,
     /// Before measuring starts.
     pub ramp: Nanos,
+    /// Before the first I/O.
+    pub start_delay: Nanos,
+    /// Flow control between jobs that run together.
+    pub flow: Option<Flow>,
+    /// Pauses between I/Os.
+    pub think: Option<Think>,
     /// Bytes per thread; `None`: until the runtime is over.
     pub io_bytes: Option<u64>,
+    /// I/Os per thread; `None`: no limit.
+    pub ios: Option<u64>,
     /// What is written.
     pub data: DataPattern,
     /// Length of self-describing blocks, where the job verifies.
@@ -126,6 +146,8 @@ pub struct Workload {
     pub direct: bool,
     /// io_uring SQPOLL.
     pub sqpoll: bool,
+    /// Processor of the kernel's thread.
+    pub sqpoll_cpu: Option<u32>,
     /// io_uring IOPOLL.
     pub iopoll: bool,
 }
@@ -137,7 +159,7 @@ impl Workload {
     /// The first thing that does not fit, with what would.
     pub fn plan(options: &JobOptions, target: &TargetProperties) -> Result<Workload, PlanError> {
         let rw = options.rw.clone().unwrap_or_else(|| "read".to_owned());
-        let (random, read_percent) = direction(&rw, options.rwmixread)?;
+        let direction = direction(&rw, options.rwmixread)?;
         let sizes = match &options.bs {
             Some(text) => text.parse::<BlockSizes>()?,
             None => BlockSizes::single(DEFAULT_BLOCK_BYTES.max(target.min_io_bytes))?,
@@ -177,7 +199,8 @@ impl Workload {
             });
         }
         let access = AccessConfig {
-            pattern: pattern(options, random)?,
+            pattern: pattern(options, direction.random)?,
+            step: direction.step,
             align_bytes: align(options, target, unit)?,
             zones: zones(options, target, unit)?,
             block_sizes: sizes,
@@ -202,8 +225,8 @@ impl Workload {
         };
         let seed = options.seed.unwrap_or(DEFAULT_SEED);
         let workload = Workload {
-            rw,
-            read_percent,
+            rw: direction.word,
+            read_percent: direction.read_percent,
             access,
             area,
             offset_increment_bytes,
@@ -219,7 +242,11 @@ impl Workload {
             pacing,
             runtime,
             ramp: duration("ramp_time", &options.ramp_time)?.unwrap_or_default(),
+            start_delay: duration("startdelay", &options.startdelay)?.unwrap_or_default(),
+            think: think(options)?,
+            flow: flow(options)?,
             io_bytes,
+            ios: options.number_ios,
             data: match &options.data {
                 Some(text) => text.parse()?,
                 None => DataPattern::Incompressible,
@@ -233,6 +260,7 @@ impl Workload {
             engine,
             direct,
             sqpoll: options.sqpoll.unwrap_or(false),
+            sqpoll_cpu: options.sqpoll_cpu,
             iopoll,
         };
         // Zones, order and region are checked together by the generator.
@@ -275,9 +303,14 @@ impl Workload {
         NonZeroU32::new(self.numjobs).expect("a plan has at least one thread")
     }
 
-    /// When it must end at the latest, if it has a runtime: ramp and runtime together.
+    /// When it must end at the latest, if it has a runtime: delay, ramp and runtime together.
     pub fn planned_span(&self) -> Option<Nanos> {
-        self.runtime.map(|runtime| self.ramp + runtime)
+        self.runtime.map(|runtime| self.lead() + runtime)
+    }
+
+    /// What is before the measured time: delay of the start, and ramp.
+    pub fn lead(&self) -> Nanos {
+        self.start_delay + self.ramp
     }
 
     /// All bytes it will move, if it ends by bytes.

@@ -29,6 +29,14 @@ pub struct DriveJob<'a> {
     pub target: &'a mut OpenTarget,
 }
 
+/// Workloads that run on one drive at the same time.
+pub struct TargetJobs<'a> {
+    /// Each with the caller's number for it, used in everything reported about it.
+    pub parts: Vec<(usize, &'a Workload)>,
+    /// On what.
+    pub target: &'a mut OpenTarget,
+}
+
 /// Receives measurements as they are made, in the thread that called [`run_jobs`].
 pub trait RunObserver {
     /// What a drive's workers completed in an interval; several calls for one interval add up.
@@ -103,34 +111,59 @@ pub fn run_jobs(
     stop: &AtomicBool,
     observer: &mut dyn RunObserver,
 ) -> Result<RunOutcome, RunError> {
+    let targets = jobs.iter_mut().map(|job| TargetJobs {
+        parts: vec![(job.drive, job.workload)],
+        target: job.target,
+    });
+    run_together(&mut targets.collect::<Vec<_>>(), stop, observer)
+}
+
+/// Run several workloads per drive, all at once: those of a simulated drive in its one virtual time. Otherwise as [`run_jobs`]; the outcomes
+/// are in the order of the drives, then of their parts, and have the parts' numbers.
+///
+/// # Errors
+/// As [`run_jobs`].
+pub fn run_together(
+    jobs: &mut [TargetJobs<'_>],
+    stop: &AtomicBool,
+    observer: &mut dyn RunObserver,
+) -> Result<RunOutcome, RunError> {
     let clock = Clock::monotonic();
     let cpu_before = ProcessUsage::read();
     let started = clock.now();
-    let outcome = |job: &DriveJob<'_>| DriveOutcome {
-        drive: job.drive,
+    let numbers = jobs.iter().flat_map(|job| &job.parts);
+    let outcome = |(number, _): &(usize, &Workload)| DriveOutcome {
+        drive: *number,
         ..DriveOutcome::default()
     };
-    let mut outcomes: Vec<DriveOutcome> = jobs.iter().map(outcome).collect();
+    let mut outcomes: Vec<DriveOutcome> = numbers.map(outcome).collect();
+    let mut rest = outcomes.as_mut_slice();
     let mut threaded = Vec::new();
     let mut simulated = Vec::new();
-    for (job, outcome) in jobs.iter_mut().zip(&mut outcomes) {
+    for job in jobs.iter_mut() {
+        let (own, others) = rest.split_at_mut(job.parts.len());
+        rest = others;
+        let workloads = job.parts.iter().map(|(_, workload)| *workload);
         let handle = match &mut job.target {
             OpenTarget::Sim(target, _) => {
                 simulated.push(SimulatedJob {
-                    workload: job.workload,
+                    parts: workloads.zip(own).collect(),
                     target,
-                    outcome,
                 });
                 continue;
             }
             OpenTarget::Null => None,
-            OpenTarget::Real { open, telemetry } => Some((open.clone(), &**telemetry)),
+            OpenTarget::Real { open, telemetry } => Some((open, &**telemetry)),
         };
-        threaded.push(ThreadedJob {
-            workload: job.workload,
-            handle,
-            outcome,
-        });
+        threaded.extend(workloads.zip(own).map(|(workload, outcome)| {
+            ThreadedJob {
+                workload,
+                handle: handle
+                    .as_ref()
+                    .map(|(open, telemetry)| ((*open).clone(), *telemetry)),
+                outcome,
+            }
+        }));
     }
     if !threaded.is_empty() {
         run_threads(&mut threaded, stop, observer)?;
@@ -163,7 +196,7 @@ impl DriveOutcome {
 
 fn recorder(workload: &Workload, start: Nanos) -> Recorder {
     let open = matches!(workload.pacing, Pacing::Open { .. });
-    let mut recorder = Recorder::new(start, workload.interval, workload.ramp, open);
+    let mut recorder = Recorder::new(start, workload.interval, workload.lead(), open);
     recorder.preallocate(match workload.read_percent {
         100 => &[Op::Read],
         0 => &[Op::Write],

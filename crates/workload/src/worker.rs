@@ -11,7 +11,8 @@ use assay_units::{DataClass, Nanos, Op, Rng};
 
 use crate::access::{AccessError, AddressGenerator, Region};
 use crate::arrival::{Arrivals, Rate};
-use crate::plan::{Pacing, Workload};
+use crate::flow::FlowShare;
+use crate::plan::{Pacing, Think, Workload};
 
 /// An I/O in flight.
 #[derive(Clone, Copy, Debug, Default)]
@@ -60,6 +61,7 @@ pub enum WorkerError {
 /// One worker thread's share of a workload.
 #[derive(Debug)]
 pub struct Worker {
+    job: usize,
     first_slot: u32,
     pending: Vec<Pending>,
     free: Vec<u32>,
@@ -71,6 +73,9 @@ pub struct Worker {
     start: Nanos,
     deadline: Nanos,
     bytes_left: u64,
+    ios_left: u64,
+    think: Option<Thinking>,
+    flow: Option<FlowShare>,
     data: DataClass,
     filler: Option<Filler>,
     checker: Option<JobChecker>,
@@ -78,6 +83,18 @@ pub struct Worker {
     held: Option<(u64, u32, bool)>,
     phase: WorkerPhase,
     reads_back: bool,
+}
+
+/// Where a worker is between two pauses.
+#[derive(Clone, Copy, Debug)]
+struct Thinking {
+    think: Think,
+    /// I/Os to issue before the pause.
+    ios_left: u32,
+    /// End of the pause; unknown while I/Os are in flight.
+    until: Option<Nanos>,
+    /// Last completion.
+    completed: Nanos,
 }
 
 /// What a worker verifies in blocks of `interval_bytes`.
@@ -128,6 +145,7 @@ impl Worker {
         let filler = (workload.writes() && checker.is_none())
             .then(|| Filler::new(workload.data, workload.data_seed, index));
         Ok(Worker {
+            job: 0,
             first_slot,
             pending: vec![Pending::default(); workload.iodepth as usize],
             free: (0..workload.iodepth).rev().collect(),
@@ -136,12 +154,20 @@ impl Worker {
             choice: Rng::stream(mix(seed, u64::from(index)), "read-or-write"),
             arrivals,
             open_loop: matches!(workload.pacing, Pacing::Open { .. }),
-            start,
+            start: start + workload.start_delay,
             deadline: start + workload.planned_span().unwrap_or(Nanos::MAX),
             bytes_left: workload
                 .io_bytes
                 .filter(|&bytes| bytes > 0)
                 .unwrap_or(u64::MAX),
+            ios_left: workload.ios.filter(|&ios| ios > 0).unwrap_or(u64::MAX),
+            think: workload.think.map(|think| Thinking {
+                think,
+                ios_left: think.ios.get(),
+                until: None,
+                completed: start,
+            }),
+            flow: None,
             data: workload.data.data_class(),
             filler,
             checker,
@@ -149,6 +175,24 @@ impl Worker {
             phase: WorkerPhase::Main,
             reads_back: false,
         })
+    }
+
+    /// The same worker for job number `job` of several in one I/O loop.
+    #[must_use]
+    pub fn of_job(self, job: usize) -> Worker {
+        Worker { job, ..self }
+    }
+
+    /// The same worker with a part in the flow of its group.
+    #[must_use]
+    pub fn with_flow(self, flow: Option<FlowShare>) -> Worker {
+        Worker { flow, ..self }
+    }
+
+    /// Its job among those of the I/O loop.
+    #[inline]
+    pub fn job(&self) -> usize {
+        self.job
     }
 
     /// Filling write buffers takes time that must not count as latency.
@@ -174,6 +218,9 @@ impl Worker {
 
     /// Stop issuing, in a read-back too; what is in flight still completes.
     pub fn stop(&mut self) {
+        if let Some(flow) = &mut self.flow {
+            flow.leave();
+        }
         self.phase = WorkerPhase::Done;
     }
 
@@ -226,7 +273,19 @@ impl Worker {
             self.end_main();
             return NextIssue::Completion;
         }
+        if now < self.start {
+            return NextIssue::Due(self.start);
+        }
         while let Some(&slot) = self.free.last() {
+            if self.think.is_some()
+                && let Some(wait) = self.pause(now)
+            {
+                if wait == NextIssue::Due(self.deadline) {
+                    self.end_main();
+                    return NextIssue::Completion;
+                }
+                return wait;
+            }
             let mut intended = now;
             if paced {
                 let due = self.start + self.arrivals.next_due();
@@ -242,6 +301,13 @@ impl Worker {
                 }
             }
             let held = self.held.take();
+            // An I/O that waits for another has its turn already.
+            if held.is_none()
+                && let Some(flow) = &mut self.flow
+                && let Err(pause) = flow.take()
+            {
+                return NextIssue::Due((now + pause).min(self.deadline));
+            }
             let (offset_bytes, len_bytes, write) = held.unwrap_or_else(|| self.draw());
             if let Some(checker) = &mut self.checker
                 && !checker.begin(write, offset_bytes, len_bytes)
@@ -267,12 +333,35 @@ impl Worker {
             if write {
                 self.fill(target, slot, offset_bytes, len_bytes);
             }
-            if self.bytes_left == 0 {
+            self.ios_left -= 1;
+            if let Some(thinking) = &mut self.think {
+                thinking.ios_left -= 1;
+            }
+            if self.bytes_left == 0 || self.ios_left == 0 {
                 self.end_main();
                 break;
             }
         }
         NextIssue::Completion
+    }
+
+    /// What the next I/O waits for because of a pause: the I/Os in flight, or the end of the pause, the deadline at the latest.
+    fn pause(&mut self, now: Nanos) -> Option<NextIssue> {
+        let is_idle = self.is_idle();
+        let thinking = self.think.as_mut()?;
+        if thinking.ios_left > 0 {
+            return None;
+        }
+        if !is_idle {
+            return Some(NextIssue::Completion);
+        }
+        let until = thinking.completed + thinking.think.pause;
+        let until = *thinking.until.get_or_insert(until);
+        if now < until {
+            return Some(NextIssue::Due(until.min(self.deadline)));
+        }
+        (thinking.ios_left, thinking.until) = (thinking.think.ios.get(), None);
+        None
     }
 
     #[inline]
@@ -288,6 +377,9 @@ impl Worker {
 
     fn end_main(&mut self) {
         self.held = None;
+        if let Some(flow) = &mut self.flow {
+            flow.leave();
+        }
         self.phase = match &self.checker {
             Some(checker) if checker.reads_back() => WorkerPhase::Drain,
             _ => WorkerPhase::Done,
@@ -360,6 +452,9 @@ impl Worker {
         let local = completion.slot - self.first_slot;
         let pending = self.pending[local as usize];
         self.free.push(local);
+        if let Some(thinking) = &mut self.think {
+            thinking.completed = now;
+        }
         let moved = completion.moved(pending.len_bytes);
         let op = if pending.write { Op::Write } else { Op::Read };
         if !pending.read_back {

@@ -65,7 +65,12 @@ struct SlowSink {
 }
 
 impl IntervalSink for SlowSink {
-    fn interval(&mut self, interval: Interval, _telemetry: Option<Telemetry>) -> Option<Interval> {
+    fn interval(
+        &mut self,
+        _job: usize,
+        interval: Interval,
+        _telemetry: Option<Telemetry>,
+    ) -> Option<Interval> {
         self.clock.set(self.clock.get() + HAND_OVER);
         self.totals.add(&interval);
         self.intervals += 1;
@@ -110,7 +115,7 @@ fn run(rw: &str, runtime_ms: u32) -> (SlowSink, u64) {
             &mut target,
             &mut workers,
             IoLoopConfig::of(&workload),
-            &mut recorder,
+            std::slice::from_mut(&mut recorder),
             &AtomicBool::new(false),
             &mut sink,
         )

@@ -13,6 +13,7 @@
 //! No memory of what was written (that is [`assay_integrity::blocks::GenerationMap`]), no timing, no choice between read and write.
 
 mod block_sizes;
+mod error;
 mod permutation;
 #[cfg(test)]
 #[path = "../../tests/unit/access.rs"]
@@ -22,95 +23,12 @@ mod zoned;
 
 use assay_units::{Rng, SECTOR_BYTES, rng::mix};
 
-use block_sizes::MAX_MIX_ENTRIES;
 pub use block_sizes::{BlockSizes, MAX_BLOCK_BYTES};
+pub use error::AccessError;
 use permutation::Permutation;
-use zipf::{MAX_THETA, Zipf};
+use zipf::Zipf;
 use zoned::ZoneSampler;
 pub use zoned::ZoneShares;
-
-/// Why a workload's addresses cannot be generated.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
-pub enum AccessError {
-    /// A size no I/O can have.
-    #[error(
-        "block size {0} bytes is not a multiple of 512 from 512 bytes to 4 MiB; choose one that is"
-    )]
-    BadBlockSize(u64),
-    /// A text is malformed.
-    #[error("{what} {text:?}: {reason}; write {form}")]
-    BadText {
-        /// What it describes.
-        what: &'static str,
-        /// What was given.
-        text: String,
-        /// What is wrong with it.
-        reason: String,
-        /// The correct form.
-        form: &'static str,
-    },
-    /// A negative or infinite weight.
-    #[error("block-size weight {0} is not zero or a positive number")]
-    BadWeight(f64),
-    /// No size has any weight.
-    #[error("the block-size mix is empty: give at least one size a weight over zero")]
-    EmptyMix,
-    /// More sizes than the table takes.
-    #[error("the block-size mix names {0} sizes; name at most {MAX_MIX_ENTRIES}")]
-    MixTooLong(usize),
-    /// Zipf's exponent.
-    #[error("zipf exponent {0} is outside (0, {MAX_THETA}]; 0.9 to 1.2 is usual")]
-    BadTheta(f64),
-    /// A zone to visit in which no I/O may start.
-    #[error(
-        "zone {zone} has no room for an I/O in an area of {area_bytes} bytes with I/Os at multiples of {align_bytes}; use a larger area"
-    )]
-    EmptyZone {
-        /// Which, from 1.
-        zone: usize,
-        /// The area.
-        area_bytes: u64,
-        /// The alignment.
-        align_bytes: u64,
-    },
-    /// An invalid alignment.
-    #[error(
-        "alignment {0} bytes is not a multiple of 512; use the block size or the drive's block size"
-    )]
-    BadAlign(u64),
-    /// An invalid region.
-    #[error(
-        "the area from byte {}, {} bytes long, does not start on a multiple of 512 or ends beyond 2^63; \
-         correct the offset or the size",
-        .0.offset_bytes,
-        .0.size_bytes
-    )]
-    BadRegion(Region),
-    /// The area is smaller than one I/O.
-    #[error(
-        "a block of {block_bytes} bytes does not fit into an area of {area_bytes} bytes; use a smaller block or a larger area"
-    )]
-    BlockLargerThanArea {
-        /// The largest block of the mix.
-        block_bytes: u32,
-        /// The region, or the zone range.
-        area_bytes: u64,
-    },
-    /// Covering exactly once is defined for equal blocks only.
-    #[error(
-        "a pass that covers every block once needs one block size, not the mix {0}; use one size, or random without a map (norandommap)"
-    )]
-    CoverWithMix(String),
-    /// Invalid strided zones.
-    #[error(
-        "strided zones of {} bytes over ranges of {} bytes with {} skipped: size and \
-         range must be over zero, and range and skip multiples of 512 that fit the area",
-        .0.size_bytes,
-        .0.range_bytes,
-        .0.skip_bytes
-    )]
-    BadZones(StridedZones),
-}
 
 /// The bytes of a target that a generator stays inside.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -166,6 +84,21 @@ pub struct AccessConfig {
     pub align_bytes: Option<u32>,
     /// Zones within the region.
     pub zones: Option<StridedZones>,
+    /// How offsets go on from one I/O to the next.
+    pub step: AccessStep,
+}
+
+/// How offsets go on from one I/O to the next (the number in fio's `rw=read:8k` and `rw=randread:8`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum AccessStep {
+    /// A sequential stream is contiguous; every random I/O has an offset of its own.
+    #[default]
+    Plain,
+    /// Bytes between the end of an I/O and the start of the next one of a sequential stream; over the end of the area it goes on at the other
+    /// end. Negative: backwards, from the end of the area on.
+    Gap(i64),
+    /// I/Os that follow each other from each random offset on.
+    Run(u32),
 }
 
 impl AccessConfig {
@@ -179,8 +112,11 @@ impl AccessConfig {
     /// coarsest blocks that no I/O cuts. What [`assay_integrity::blocks::interval_for`] needs as alignment.
     pub fn grid_bytes(&self) -> u32 {
         let align = match self.pattern {
-            // A contiguous stream ignores the alignment.
-            AddressPattern::Sequential => 0,
+            // A stream ignores the alignment, and a gap moves it.
+            AddressPattern::Sequential => match self.step {
+                AccessStep::Gap(gap_bytes) => gap_bytes.unsigned_abs(),
+                _ => 0,
+            },
             _ => u64::from(self.effective_align_bytes()),
         };
         let stride = self
@@ -195,10 +131,23 @@ impl AccessConfig {
 
 #[derive(Clone, Debug)]
 enum Order {
-    Sequential { position_bytes: u64 },
+    Sequential {
+        position_bytes: u64,
+    },
+    /// A stream with gaps, by the positive or negative length of each.
+    Gaps {
+        position_bytes: u64,
+        gap_bytes: i64,
+    },
     Uniform,
-    Cover { permutation: Permutation, next: u64 },
-    Zipf { ranks: Zipf, scatter: Permutation },
+    Cover {
+        permutation: Permutation,
+        next: u64,
+    },
+    Zipf {
+        ranks: Zipf,
+        scatter: Permutation,
+    },
     Zoned(ZoneSampler),
 }
 
@@ -227,8 +176,18 @@ pub struct AddressGenerator {
     only_size: Option<(u32, u64)>,
     min_bytes: u32,
     order: Order,
+    run: Option<RunState>,
     zones: Option<ZoneState>,
     region: Region,
+}
+
+/// A run of I/Os from one random offset on.
+#[derive(Clone, Debug)]
+struct RunState {
+    ios: u32,
+    /// I/Os of the run that are still to come, and where they go on.
+    left: u32,
+    position_bytes: u64,
 }
 
 impl AddressGenerator {
@@ -273,7 +232,24 @@ impl AddressGenerator {
         // The last size is the largest: where it fits, all do.
         let common_slots = slots[slots.len() - 1];
         let order = match &config.pattern {
-            AddressPattern::Sequential => Order::Sequential { position_bytes: 0 },
+            AddressPattern::Sequential => match config.step {
+                AccessStep::Gap(gap_bytes) => {
+                    let limit = (area_bytes - u64::from(largest)) as i64;
+                    let is_valid = gap_bytes.unsigned_abs().is_multiple_of(SECTOR_BYTES)
+                        && (-(area_bytes as i64)..=limit).contains(&gap_bytes);
+                    if !is_valid {
+                        return Err(AccessError::BadGap {
+                            gap_bytes,
+                            area_bytes,
+                        });
+                    }
+                    Order::Gaps {
+                        position_bytes: gaps_start(area_bytes, gap_bytes),
+                        gap_bytes,
+                    }
+                }
+                _ => Order::Sequential { position_bytes: 0 },
+            },
             AddressPattern::Uniform => Order::Uniform,
             AddressPattern::Cover => {
                 if !sizes.is_single() {
@@ -306,6 +282,14 @@ impl AddressGenerator {
             align_bytes,
             slots,
             order,
+            run: match config.step {
+                AccessStep::Run(ios) if ios > 1 => Some(RunState {
+                    ios,
+                    left: 0,
+                    position_bytes: 0,
+                }),
+                _ => None,
+            },
             zones,
             region,
         })
@@ -325,7 +309,33 @@ impl AddressGenerator {
                 (self.sizes.at(index), self.slots[index])
             }
         };
+        if let Some(relative_bytes) = self.continued_run(len_bytes) {
+            let offset_bytes = self.base_bytes + relative_bytes;
+            if self.zones.is_some() {
+                self.account_zone(len_bytes);
+            }
+            return (offset_bytes, len_bytes);
+        }
         let relative_bytes = match &mut self.order {
+            Order::Gaps {
+                position_bytes,
+                gap_bytes,
+            } => {
+                let left = self.area_bytes - *position_bytes;
+                if u64::from(len_bytes) > left {
+                    len_bytes = largest_fitting(&self.sizes, left);
+                }
+                let start = *position_bytes;
+                let next = (start + u64::from(len_bytes)).checked_add_signed(*gap_bytes);
+                let fits = |next: &u64| {
+                    next.checked_add(u64::from(self.min_bytes))
+                        .is_some_and(|end| end <= self.area_bytes)
+                };
+                *position_bytes = next
+                    .filter(fits)
+                    .unwrap_or_else(|| gaps_start(self.area_bytes, *gap_bytes));
+                start
+            }
             Order::Sequential { position_bytes } => {
                 let start = *position_bytes;
                 let left = self.area_bytes - start;
@@ -353,11 +363,27 @@ impl AddressGenerator {
             }
             Order::Zoned(zones) => zones.sample(&mut self.rng) * self.align_bytes,
         };
+        if let Some(run) = &mut self.run {
+            run.left = run.ios - 1;
+            run.position_bytes = relative_bytes + u64::from(len_bytes);
+        }
         let offset_bytes = self.base_bytes + relative_bytes;
         if self.zones.is_some() {
             self.account_zone(len_bytes);
         }
         (offset_bytes, len_bytes)
+    }
+
+    /// Where an I/O of a run goes on, if one is under way and there is room.
+    #[inline]
+    fn continued_run(&mut self, len_bytes: u32) -> Option<u64> {
+        let run = self.run.as_mut()?;
+        let end = run.position_bytes + u64::from(len_bytes);
+        if run.left == 0 || end > self.area_bytes {
+            return None;
+        }
+        run.left -= 1;
+        Some(std::mem::replace(&mut run.position_bytes, end))
     }
 
     fn account_zone(&mut self, len_bytes: u32) {
@@ -372,14 +398,29 @@ impl AddressGenerator {
             zone.index = 0;
         }
         self.base_bytes = self.region.offset_bytes + zone.index * zone.stride_bytes;
+        if let Some(run) = &mut self.run {
+            run.left = 0;
+        }
         match &mut self.order {
             Order::Sequential { position_bytes } => *position_bytes = 0,
+            Order::Gaps {
+                position_bytes,
+                gap_bytes,
+            } => *position_bytes = gaps_start(self.area_bytes, *gap_bytes),
             Order::Cover { permutation, next } => {
                 *next = 0;
                 permutation.reshuffle(&mut self.rng);
             }
             Order::Uniform | Order::Zipf { .. } | Order::Zoned(_) => {}
         }
+    }
+}
+
+/// Where a stream with gaps begins, and begins again: as fio's, at the start, or so far from the end that it is the first one on the way back.
+fn gaps_start(area_bytes: u64, gap_bytes: i64) -> u64 {
+    match gap_bytes < 0 {
+        true => area_bytes - gap_bytes.unsigned_abs(),
+        false => 0,
     }
 }
 

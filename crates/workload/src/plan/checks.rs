@@ -7,7 +7,7 @@ use assay_io::cpus::CpuList;
 use assay_units::{Nanos, parse_duration, parse_size, text};
 
 use super::{Engine, Pacing, PlanError};
-use crate::access::{AccessConfig, AddressPattern, BlockSizes, Region, StridedZones};
+use crate::access::{AccessConfig, AccessStep, AddressPattern, BlockSizes, Region, StridedZones};
 use crate::arrival::Rate;
 use crate::options::JobOptions;
 use assay_device::session::{PassthruSupport, TargetKind, TargetProperties};
@@ -132,7 +132,56 @@ pub(super) fn cpus(list: Option<&str>) -> Result<Option<CpuList>, PlanError> {
     Ok(Some(cpus))
 }
 
-pub(super) fn direction(rw: &str, rwmixread: Option<u32>) -> Result<(bool, u8), PlanError> {
+/// What `rw` says.
+pub(super) struct Direction {
+    /// Without the number behind a colon.
+    pub(super) word: String,
+    pub(super) random: bool,
+    pub(super) read_percent: u8,
+    pub(super) step: AccessStep,
+}
+
+pub(super) fn direction(rw: &str, rwmixread: Option<u32>) -> Result<Direction, PlanError> {
+    let (word, number) = match rw.split_once(':') {
+        Some((word, number)) => (word, Some(number)),
+        None => (rw, None),
+    };
+    let (random, read_percent) = word_of(word, rwmixread)?;
+    let step = number.map_or(Ok(AccessStep::Plain), |number| step(rw, number, random))?;
+    Ok(Direction {
+        word: word.to_owned(),
+        random,
+        read_percent,
+        step,
+    })
+}
+
+/// The number behind the colon: a gap, or the length of a run.
+fn step(rw: &str, number: &str, random: bool) -> Result<AccessStep, PlanError> {
+    if random {
+        let ios = number
+            .parse()
+            .ok()
+            .filter(|ios| (1..=1 << 20).contains(ios));
+        let wrong = || {
+            out_of_range(
+                "rw",
+                rw,
+                "the number of I/Os from each random offset on is from 1 to 1048576",
+            )
+        };
+        return ios.map(AccessStep::Run).ok_or_else(wrong);
+    }
+    let (sign, digits) = match number.strip_prefix('-') {
+        Some(digits) => (-1, digits),
+        None => (1, number),
+    };
+    let bytes = i64::try_from(size("rw", digits)?);
+    let bytes = bytes.map_err(|_| out_of_range("rw", rw, "a gap below 2^63 bytes"))?;
+    Ok(AccessStep::Gap(sign * bytes))
+}
+
+fn word_of(rw: &str, rwmixread: Option<u32>) -> Result<(bool, u8), PlanError> {
     let mix = within("rwmixread", rwmixread.unwrap_or(50), 0..=100)? as u8;
     Ok(match rw {
         "read" => (false, 100),
@@ -378,6 +427,9 @@ pub(super) fn engine(
             return Err(not_a_choice("engine", wanted, choices));
         }
     };
+    if options.sqpoll_cpu.is_some() && !options.sqpoll.unwrap_or(false) {
+        return Err(invalid("--sqpoll_cpu needs --sqpoll"));
+    }
     if (hipri || options.sqpoll.unwrap_or(false))
         && !matches!(engine, Engine::Uring | Engine::Passthru)
     {

@@ -16,19 +16,20 @@ use assay_sim_host::SimTarget;
 use assay_stats::Interval;
 
 use super::{DriveOutcome, RunError, RunObserver, recorder};
+use crate::flow::FlowGroups;
 use crate::io_loop::{IntervalSink, IoLoopConfig, LoopEnd, run_io_loop};
 use crate::plan::Workload;
 use crate::worker::Worker;
 
-/// A workload on a simulated drive, and its outcome.
+/// Workloads on a simulated drive, and their outcomes.
 pub(super) struct SimulatedJob<'a> {
-    pub(super) workload: &'a Workload,
+    pub(super) parts: Vec<(&'a Workload, &'a mut DriveOutcome)>,
     pub(super) target: &'a mut SimTarget,
-    pub(super) outcome: &'a mut DriveOutcome,
 }
 
-/// What a drive measured in an interval.
+/// What a workload measured in an interval.
 struct Measured {
+    part: usize,
     interval: Interval,
     telemetry: Option<Telemetry>,
 }
@@ -36,10 +37,11 @@ struct Measured {
 /// Intervals that a drive may be ahead of what the observer has received, and whose storage may wait to be used again.
 const QUEUED: usize = 8;
 
-/// How a drive's workload ended.
+/// How a drive's workloads ended.
 struct DriveEnd {
     end: LoopEnd,
-    verify: Vec<Option<VerifyReport>>,
+    /// Of each worker: its workload, and what it found.
+    verify: Vec<(usize, Option<VerifyReport>)>,
 }
 
 /// Run the workloads; the drives' outcomes are complete but where an error is returned, the first in the order of the jobs.
@@ -50,12 +52,13 @@ pub(super) fn run_simulated(
 ) -> Result<(), RunError> {
     match <[SimulatedJob<'_>; 1]>::try_from(jobs) {
         Ok([job]) => {
+            let (workloads, mut outcomes): (Vec<_>, Vec<_>) = job.parts.into_iter().unzip();
             let mut sink = CallerSink {
-                outcome: job.outcome,
+                outcomes: &mut outcomes,
                 observer,
             };
-            let done = run_drive(job.workload, job.target, stop, &mut sink)?;
-            job.outcome.finish(done);
+            let done = run_drive(&workloads, job.target, stop, &mut sink)?;
+            finish(&mut outcomes, done);
             Ok(())
         }
         Err(jobs) => run_in_threads(jobs, stop, observer),
@@ -69,34 +72,30 @@ fn run_in_threads(
 ) -> Result<(), RunError> {
     thread::scope(|scope| {
         let mut drives = Vec::with_capacity(jobs.len());
-        for SimulatedJob {
-            workload,
-            target,
-            outcome,
-        } in jobs
-        {
+        for SimulatedJob { parts, target } in jobs {
+            let (workloads, outcomes): (Vec<_>, Vec<_>) = parts.into_iter().unzip();
             let (sender, measured) = mpsc::sync_channel(QUEUED);
             let (recycler, recycled) = mpsc::sync_channel(QUEUED);
             let mut sink = ChannelSink { sender, recycled };
             // The sink is dropped with the closure, which ends the drive's messages.
-            let thread = scope.spawn(move || run_drive(workload, target, stop, &mut sink));
+            let thread = scope.spawn(move || run_drive(&workloads, target, stop, &mut sink));
             drives.push(DriveThread {
                 measured,
                 recycler,
                 next: None,
-                outcome,
+                outcomes,
                 thread,
             });
         }
         while let Some((drive, measured)) = next_in_time(&mut drives) {
-            let unused = drive.outcome.receive(measured, observer);
+            let unused = drive.outcomes[measured.part].receive(measured, observer);
             // Dropped where the thread has ended or has enough.
             let _ = drive.recycler.try_send(unused);
         }
         let mut first_error = Ok(());
-        for drive in drives {
+        for mut drive in drives {
             match drive.thread.join() {
-                Ok(Ok(done)) => drive.outcome.finish(done),
+                Ok(Ok(done)) => finish(&mut drive.outcomes, done),
                 Ok(Err(error)) => first_error = first_error.and(Err(error)),
                 // A panic is a defect of the model.
                 Err(panic) => resume_unwind(panic),
@@ -112,7 +111,7 @@ struct DriveThread<'scope, 'a> {
     recycler: SyncSender<Interval>,
     /// Received, and not yet given to the observer.
     next: Option<Measured>,
-    outcome: &'a mut DriveOutcome,
+    outcomes: Vec<&'a mut DriveOutcome>,
     thread: thread::ScopedJoinHandle<'scope, Result<DriveEnd, RunError>>,
 }
 
@@ -141,6 +140,7 @@ impl DriveOutcome {
         let Measured {
             interval,
             telemetry,
+            ..
         } = measured;
         self.totals.add(&interval);
         if interval.end > interval.start || !interval.is_empty() {
@@ -151,28 +151,36 @@ impl DriveOutcome {
         }
         interval
     }
+}
 
-    fn finish(&mut self, done: DriveEnd) {
-        self.end = done.end;
-        for report in done.verify {
-            self.add_verify(report);
-        }
+fn finish(outcomes: &mut [&mut DriveOutcome], done: DriveEnd) {
+    for outcome in outcomes.iter_mut() {
+        outcome.end = done.end;
+    }
+    for (part, report) in done.verify {
+        outcomes[part].add_verify(report);
     }
 }
 
 /// Passes intervals on in the thread of the drive.
-struct CallerSink<'a> {
-    outcome: &'a mut DriveOutcome,
+struct CallerSink<'a, 'b> {
+    outcomes: &'a mut [&'b mut DriveOutcome],
     observer: &'a mut dyn RunObserver,
 }
 
-impl IntervalSink for CallerSink<'_> {
-    fn interval(&mut self, interval: Interval, telemetry: Option<Telemetry>) -> Option<Interval> {
+impl IntervalSink for CallerSink<'_, '_> {
+    fn interval(
+        &mut self,
+        part: usize,
+        interval: Interval,
+        telemetry: Option<Telemetry>,
+    ) -> Option<Interval> {
         let measured = Measured {
+            part,
             interval,
             telemetry,
         };
-        Some(self.outcome.receive(measured, self.observer))
+        Some(self.outcomes[part].receive(measured, self.observer))
     }
 }
 
@@ -183,9 +191,15 @@ struct ChannelSink {
 }
 
 impl IntervalSink for ChannelSink {
-    fn interval(&mut self, interval: Interval, telemetry: Option<Telemetry>) -> Option<Interval> {
+    fn interval(
+        &mut self,
+        part: usize,
+        interval: Interval,
+        telemetry: Option<Telemetry>,
+    ) -> Option<Interval> {
         // The caller receives until the drive has ended.
         let _ = self.sender.send(Measured {
+            part,
             interval,
             telemetry,
         });
@@ -194,32 +208,41 @@ impl IntervalSink for ChannelSink {
 }
 
 fn run_drive(
-    workload: &Workload,
+    workloads: &[&Workload],
     target: &mut SimTarget,
     stop: &AtomicBool,
     sink: &mut dyn IntervalSink,
 ) -> Result<DriveEnd, RunError> {
-    target.begin_job(
-        workload.numjobs,
-        workload.iodepth,
-        workload.access.block_sizes.max_bytes(),
-    )?;
+    let most = |of: fn(&Workload) -> u32| workloads.iter().map(|w| of(w)).max().unwrap_or(1);
+    // Every worker has as many slots as the deepest one.
+    let depth = most(|w| w.iodepth);
+    let numjobs = workloads.iter().map(|w| w.numjobs).sum();
+    target.begin_job(numjobs, depth, most(|w| w.access.block_sizes.max_bytes()))?;
     let start = target.now();
-    let learned = LearnedSeed::default();
-    let mut workers = (0..workload.numjobs)
-        .map(|i| Worker::new(workload, i, i * workload.iodepth, start, &learned))
-        .collect::<Result<Vec<_>, _>>()?;
-    let mut recorder = recorder(workload, start);
-    let end = run_io_loop(
-        target,
-        &mut workers,
-        IoLoopConfig::of(workload),
-        &mut recorder,
-        stop,
-        sink,
-    )?;
+    let flows = FlowGroups::of(workloads.iter().copied());
+    let mut workers = Vec::with_capacity(numjobs as usize);
+    for (part, workload) in workloads.iter().enumerate() {
+        let learned = LearnedSeed::default();
+        for index in 0..workload.numjobs {
+            let first_slot = workers.len() as u32 * depth;
+            let worker = Worker::new(workload, index, first_slot, start, &learned)?;
+            workers.push(worker.of_job(part).with_flow(flows.share(workload)));
+        }
+    }
+    let mut recorders: Vec<_> = workloads.iter().map(|w| recorder(w, start)).collect();
+    let config = IoLoopConfig {
+        depth,
+        // One loop reaps for all: none waits longer than it asks for.
+        batch_complete_min: (workloads.iter().map(|w| w.batch_complete_min))
+            .min()
+            .unwrap_or(1),
+        ..IoLoopConfig::of(workloads[0])
+    };
+    let end = run_io_loop(target, &mut workers, config, &mut recorders, stop, sink)?;
     Ok(DriveEnd {
         end,
-        verify: workers.iter().map(Worker::verify_report).collect(),
+        verify: (workers.iter())
+            .map(|worker| (worker.job(), worker.verify_report()))
+            .collect(),
     })
 }

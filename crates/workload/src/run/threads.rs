@@ -22,6 +22,7 @@ use assay_stats::Interval;
 use assay_units::Nanos;
 
 use super::{DriveOutcome, RunError, RunObserver, recorder};
+use crate::flow::FlowGroups;
 use crate::io_loop::{IntervalSink, IoLoopConfig, LoopEnd, run_io_loop};
 use crate::plan::{Engine, Workload};
 use crate::worker::Worker;
@@ -102,7 +103,12 @@ impl Drop for ThreadSink<'_> {
 }
 
 impl IntervalSink for ThreadSink<'_> {
-    fn interval(&mut self, interval: Interval, _telemetry: Option<Telemetry>) -> Option<Interval> {
+    fn interval(
+        &mut self,
+        _job: usize,
+        interval: Interval,
+        _telemetry: Option<Telemetry>,
+    ) -> Option<Interval> {
         if interval.end <= interval.start && interval.is_empty() {
             return Some(interval);
         }
@@ -124,6 +130,7 @@ struct Shared<'a> {
     failed: AtomicBool,
     first_error: Mutex<Option<RunError>>,
     barrier: StartBarrier,
+    flows: FlowGroups,
 }
 
 impl Shared<'_> {
@@ -184,6 +191,7 @@ fn run_with(
         failed: AtomicBool::new(false),
         first_error: Mutex::new(None),
         barrier: StartBarrier::default(),
+        flows: FlowGroups::of(jobs.iter().map(|job| job.workload)),
     };
     let (sender, messages) = mpsc::sync_channel(threads * QUEUED_PER_THREAD);
     thread::scope(|scope| {
@@ -271,6 +279,7 @@ fn run_worker(
     let options = UringOptions {
         iopoll: workload.iopoll,
         sqpoll: workload.sqpoll,
+        sqpoll_cpu: workload.sqpoll_cpu,
     };
     match (workload.engine, open) {
         (Engine::Sync, Some(open)) => {
@@ -302,13 +311,13 @@ fn run_worker_on<T: Target>(
         return ThreadEnd::default();
     };
     let mut worker = match Worker::new(workload, sink.id.index, 0, start, learned) {
-        Ok(worker) => [worker],
+        Ok(worker) => [worker.with_flow(shared.flows.share(workload))],
         Err(error) => {
             shared.fail(error.into());
             return ThreadEnd::default();
         }
     };
-    let mut recorder = recorder(workload, start);
+    let mut recorder = [recorder(workload, start)];
     let cpu_before = load::thread_cpu_time();
     let end = run_io_loop(
         &mut target,

@@ -114,7 +114,12 @@ pub struct Collected {
 pub struct Stopper<'a>(&'a AtomicBool, &'a mut Collected);
 
 impl IntervalSink for Stopper<'_> {
-    fn interval(&mut self, interval: Interval, _telemetry: Option<Telemetry>) -> Option<Interval> {
+    fn interval(
+        &mut self,
+        _job: usize,
+        interval: Interval,
+        _telemetry: Option<Telemetry>,
+    ) -> Option<Interval> {
         let Stopper(stop, collected) = self;
         collected.totals.add(&interval);
         collected.intervals.push(interval);
@@ -162,7 +167,7 @@ pub fn run_for(
             io_timeout,
             ..IoLoopConfig::of(&workload)
         },
-        &mut recorder,
+        std::slice::from_mut(&mut recorder),
         &stop,
         &mut Stopper(&stop, &mut collected),
     )

@@ -26,6 +26,7 @@ fn plain(pattern: AddressPattern, block_sizes: BlockSizes) -> AccessConfig {
         block_sizes,
         align_bytes: None,
         zones: None,
+        step: AccessStep::Plain,
     }
 }
 
@@ -70,7 +71,7 @@ prop_compose! {
         let zones = zones.map(|(size_bytes, range, skip)| StridedZones {
             size_bytes, range_bytes: range * 512, skip_bytes: skip * 512,
         });
-        AccessConfig { pattern, block_sizes, align_bytes: align, zones }
+        AccessConfig { pattern, block_sizes, align_bytes: align, zones, step: AccessStep::Plain }
     }
 }
 
@@ -349,4 +350,48 @@ fn invalid_options_are_refused() {
             Err(AccessError::BadZones { .. })
         ));
     }
+}
+
+/// fio's `rw=read:-8k` with 4 KiB blocks: from the last but one block backwards, then again.
+#[test]
+fn streams_with_gaps_wrap_around() {
+    let offsets = |gap_bytes: i64, count: usize| -> Vec<u64> {
+        let config = AccessConfig {
+            step: AccessStep::Gap(gap_bytes),
+            ..plain(AddressPattern::Sequential, single(4096))
+        };
+        let area = region(8192, 5 * 4096);
+        let mut generator = AddressGenerator::new(&config, area, 1, 0).unwrap();
+        (0..count)
+            .map(|_| (generator.next().0 - 8192) / 4096)
+            .collect()
+    };
+    assert_eq!(offsets(-8192, 6), [3, 2, 1, 0, 3, 2]);
+    assert_eq!(offsets(4096, 5), [0, 2, 4, 0, 2]);
+    let config = AccessConfig {
+        step: AccessStep::Gap(100),
+        ..plain(AddressPattern::Sequential, single(4096))
+    };
+    assert!(matches!(
+        AddressGenerator::new(&config, region(0, 1 << 20), 1, 0),
+        Err(AccessError::BadGap { .. })
+    ));
+}
+
+/// fio's `rw=randread:4`: every fourth offset is random, the others follow.
+#[test]
+fn runs_continue_random_offsets() {
+    let config = AccessConfig {
+        step: AccessStep::Run(4),
+        ..plain(AddressPattern::Uniform, single(4096))
+    };
+    let area = region(0, 1 << 30);
+    let mut generator = AddressGenerator::new(&config, area, 1, 0).unwrap();
+    let offsets: Vec<u64> = (0..4000).map(|_| generator.next().0).collect();
+    let follows = offsets
+        .windows(2)
+        .filter(|pair| pair[1] == pair[0] + 4096)
+        .count();
+    assert!((2990..=3001).contains(&follows), "{follows}");
+    assert!(offsets.iter().all(|&offset| offset + 4096 <= 1 << 30));
 }
