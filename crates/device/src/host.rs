@@ -133,6 +133,11 @@ pub fn wall_clock() -> String {
         .to_string()
 }
 
+/// Bytes of a page of memory.
+pub fn page_bytes() -> u64 {
+    rustix::param::page_size() as u64
+}
+
 /// Whole seconds since 1970, UTC: [`wall_clock`] for formats that have no room for text. 0 before 1970.
 #[allow(
     clippy::disallowed_methods,

@@ -7,6 +7,7 @@ use std::path::Path;
 
 use assay_io::drive_handle::{DriveHandle, PassthruNode};
 use assay_io::system_calls;
+use rustix::fs::FallocateFlags;
 
 use crate::identity::{DeviceNumber, DriveInfo, DriveKind, SystemRoot, split_device_number};
 use crate::interlock::{PermitError, WritePermit};
@@ -71,6 +72,23 @@ pub fn open_drive(
         permit.check(&file)?;
     }
     DriveHandle::new(&info.spec, file, info.logical_block_bytes.max(1)).map_err(failed)
+}
+
+/// Makes a new file of so many bytes, its space allocated and never written.
+///
+/// # Errors
+/// When it exists or cannot be made, or the file system has no room.
+pub fn make_file(path: &Path, bytes: u64) -> io::Result<()> {
+    let file = File::options().write(true).create_new(true).open(path)?;
+    let allocated = match rustix::fs::fallocate(&file, FallocateFlags::empty(), 0, bytes) {
+        // A file system without it: the length alone.
+        Err(rustix::io::Errno::OPNOTSUPP) => file.set_len(bytes),
+        other => other.map_err(io::Error::from),
+    };
+    allocated.inspect_err(|_| {
+        // It was made above, and is of no use.
+        let _ = std::fs::remove_file(path);
+    })
 }
 
 /// Adds the generic character device of an NVMe namespace to its open drive, with the same rights and only if it is the same namespace.

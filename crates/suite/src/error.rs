@@ -11,6 +11,9 @@ use crate::expand::MAX_CELLS;
 /// A suite that cannot be read, planned or run.
 #[derive(Debug, thiserror::Error)]
 pub enum SuiteError {
+    /// A cell of several that run at the same time failed, and all of them with it.
+    #[error("{0}")]
+    Together(String),
     /// No such suite.
     #[error(
         "there is no suite {name:?}{}; the suites are: {known} (`assay suites` describes them); or give the path of a suite file (.toml)",

@@ -30,9 +30,10 @@ mod results;
 mod resume;
 mod rounds;
 mod run_log;
+mod together;
 mod warnings;
 
-use cell::Finished;
+use cell::{CellOutcome, Finished};
 use drives::Drives;
 use journal::CriticalWarnings;
 use lost_drives::LostDrives;
@@ -243,7 +244,16 @@ impl Executor<'_> {
         let mut next = 0;
         // A cell of several drives is a barrier.
         while next < cells.len() && state.summary.outcome == RunEnd::Complete {
-            let is_shared = |cell: &Cell| cell.plan.drives.len() != 1;
+            let is_shared = |cell: &Cell| cell.plan.drives.len() != 1 || cell.together.is_some();
+            if let Some(group) = cells[next].together {
+                let of_group = cells[next..]
+                    .iter()
+                    .take_while(|cell| cell.together == Some(group));
+                let end = next + of_group.count();
+                self.run_together(next..end, state)?;
+                next = end;
+                continue;
+            }
             let apart = cells[next..].iter().position(is_shared);
             let end = next + apart.unwrap_or(cells.len() - next).max(1);
             let drives = self.drives_of(next..end);
@@ -337,6 +347,23 @@ impl Executor<'_> {
         Ok(CellExit::Ended)
     }
 
+    fn start_cell(
+        &mut self,
+        index: usize,
+        cell: &Cell,
+        state: &mut RunState,
+    ) -> Result<(), SuiteError> {
+        self.progress
+            .cell_started(index, self.plan.cells.len(), cell);
+        self.log.append(&Entry::CellStart {
+            cell: cell.plan.id.clone(),
+            at: wall_clock(),
+        })?;
+        state.preconditions.cell_started(cell);
+        self.record_cell_start(cell);
+        Ok(())
+    }
+
     /// Run one cell and record its result.
     fn execute_cell(
         &mut self,
@@ -344,58 +371,72 @@ impl Executor<'_> {
         cell: &Cell,
         state: &mut RunState,
     ) -> Result<CellExit, SuiteError> {
-        let id = || cell.plan.id.clone();
-        self.progress
-            .cell_started(index, self.plan.cells.len(), cell);
-        self.log.append(&Entry::CellStart {
-            cell: id(),
-            at: wall_clock(),
-        })?;
-        state.preconditions.cell_started(cell);
-        self.record_cell_start(cell);
+        self.start_cell(index, cell, state)?;
         match self.run_cell(cell, &state.results, &mut state.critical_warnings) {
-            Ok(done) if self.stop.load(Ordering::Relaxed) && !done.complete => {
-                // Its intervals are kept; the cell stays unfinished for --resume.
-                self.record_partial_writes(&done, &LostDrives::new());
-                return Ok(CellExit::Interrupted);
-            }
-            Ok(done) => {
-                let errors = Self::count_failures(&done, state);
-                let lost = self.drives_lost_during(&done);
-                if !lost.is_empty() {
-                    self.record_partial_writes(&done, &lost);
-                    self.give_up_drives(cell, lost, state)?;
-                    return Ok(CellExit::DriveLost);
-                }
-                // Before CellFinish: a finished preparation missing from the drive state cache would be repeated.
-                let preconditioned = state.preconditions.cell_ended(cell, errors == 0);
-                self.record_drive_state(cell, &done, preconditioned);
-                self.log.append(&Entry::CellFinish {
-                    cell: id(),
-                    at: wall_clock(),
-                    results: done.results.clone(),
-                })?;
-                self.progress.cell_finished(&cell.plan, &done.results);
-                state.results.insert(id(), done.results);
-            }
-            Err(SuiteError::Store(error)) => return Err(error.into()),
-            Err(error) => {
-                let lost = self.drives_lost_by_error(cell, &error);
-                if !lost.is_empty() {
-                    self.give_up_drives(cell, lost, state)?;
-                    return Ok(CellExit::DriveLost);
-                }
-                let message = error.to_string();
-                self.progress.cell_failed(&cell.plan, &message);
-                self.log.append(&Entry::CellFailed {
-                    cell: id(),
-                    at: wall_clock(),
-                    message,
-                })?;
-                state.preconditions.cell_ended(cell, false);
-                state.summary.failed_cells += 1;
-            }
+            Ok(done) => self.cell_done(cell, done, state),
+            Err(error) => self.cell_failed(cell, error, state),
         }
+    }
+
+    /// Record what a cell measured.
+    fn cell_done(
+        &mut self,
+        cell: &Cell,
+        done: CellOutcome,
+        state: &mut RunState,
+    ) -> Result<CellExit, SuiteError> {
+        if self.stop.load(Ordering::Relaxed) && !done.complete {
+            // Its intervals are kept; the cell stays unfinished for --resume.
+            self.record_partial_writes(&done, &LostDrives::new());
+            return Ok(CellExit::Interrupted);
+        }
+        let errors = Self::count_failures(&done, state);
+        let lost = self.drives_lost_during(&done);
+        if !lost.is_empty() {
+            self.record_partial_writes(&done, &lost);
+            self.give_up_drives(cell, lost, state)?;
+            return Ok(CellExit::DriveLost);
+        }
+        // Before CellFinish: a finished preparation missing from the drive state cache would be repeated.
+        let preconditioned = state.preconditions.cell_ended(cell, errors == 0);
+        self.record_drive_state(cell, &done, preconditioned);
+        self.log.append(&Entry::CellFinish {
+            cell: cell.plan.id.clone(),
+            at: wall_clock(),
+            results: done.results.clone(),
+        })?;
+        self.progress.cell_finished(&cell.plan, &done.results);
+        state.results.insert(cell.plan.id.clone(), done.results);
+        Ok(CellExit::Ended)
+    }
+
+    /// Record why a cell could not be measured.
+    ///
+    /// # Errors
+    /// When the run folder could not be written.
+    fn cell_failed(
+        &mut self,
+        cell: &Cell,
+        error: SuiteError,
+        state: &mut RunState,
+    ) -> Result<CellExit, SuiteError> {
+        if let SuiteError::Store(error) = error {
+            return Err(error.into());
+        }
+        let lost = self.drives_lost_by_error(cell, &error);
+        if !lost.is_empty() {
+            self.give_up_drives(cell, lost, state)?;
+            return Ok(CellExit::DriveLost);
+        }
+        let message = error.to_string();
+        self.progress.cell_failed(&cell.plan, &message);
+        self.log.append(&Entry::CellFailed {
+            cell: cell.plan.id.clone(),
+            at: wall_clock(),
+            message,
+        })?;
+        state.preconditions.cell_ended(cell, false);
+        state.summary.failed_cells += 1;
         Ok(CellExit::Ended)
     }
 

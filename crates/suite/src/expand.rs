@@ -24,7 +24,7 @@ use cell::describe;
 use matrix::{Combination, StepOnDrive};
 use parameters::parameters;
 pub use rounds::RoundCriterion;
-pub use single::single_job;
+pub use single::{PlannedJob, job_file, single_job};
 
 /// Largest plan; more cells mean a mistake in a list.
 pub const MAX_CELLS: usize = 10_000;
@@ -73,6 +73,8 @@ pub struct Cell {
     pub wants: Option<String>,
     /// Why its block mix is skipped on this drive.
     pub unsupported_block: Option<UnsupportedBlockSize>,
+    /// Cells that follow each other with the same number run at the same time.
+    pub together: Option<usize>,
 }
 
 /// A block size of a mix below the logical block size.

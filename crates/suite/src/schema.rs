@@ -253,7 +253,12 @@ impl WriteAccess {
 impl SuiteStep {
     /// Whether it changes the drive's contents.
     pub fn writes(&self) -> bool {
-        let writing = |rw: &toml::Value| !matches!(rw.as_str(), Some("read" | "randread"));
+        let word = |rw: &str| {
+            rw.split(':')
+                .next()
+                .is_some_and(|rw| matches!(rw, "read" | "randread"))
+        };
+        let writing = |rw: &toml::Value| !rw.as_str().is_some_and(word);
         match self.kind {
             CellKind::Inspect | CellKind::Idle => false,
             CellKind::Purge => true,

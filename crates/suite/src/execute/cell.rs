@@ -14,7 +14,7 @@ use assay_workload::run::{DriveJob, RunObserver, RunOutcome, run_jobs};
 
 use super::drives::Drives;
 use super::early_stop::{EarlyStop, StopReason};
-use super::journal::{CriticalWarnings, Ignore, Journal};
+use super::journal::{CellTelemetry, CriticalWarnings, Ignore, Journal};
 use super::results::{LIMIT_REACHED, SETTLED_S, compare, result_of, with_data_seeds};
 use super::{Executor, RunState};
 use crate::SuiteError;
@@ -78,7 +78,7 @@ impl Executor<'_> {
     }
 
     /// Power states, and the step's idle period, which is not recorded.
-    fn prepare_drives(&mut self, cell: &Cell) -> Result<(), SuiteError> {
+    pub(super) fn prepare_drives(&mut self, cell: &Cell) -> Result<(), SuiteError> {
         for &drive in &cell.plan.drives {
             self.drives[drive].set_power_state(cell.plan.workload.power_state)?;
         }
@@ -106,7 +106,11 @@ impl Executor<'_> {
     }
 
     /// The cell's workloads; loads given as shares of an earlier rate are resolved.
-    fn workloads(&self, cell: &Cell, earlier: &Finished) -> Result<Vec<Workload>, SuiteError> {
+    pub(super) fn workloads(
+        &self,
+        cell: &Cell,
+        earlier: &Finished,
+    ) -> Result<Vec<Workload>, SuiteError> {
         let mut workloads = Vec::new();
         for (workload, &drive) in cell.workloads.iter().zip(&cell.plan.drives) {
             let mut workload = with_data_seeds(cell, drive, workload);
@@ -157,13 +161,12 @@ impl Executor<'_> {
         };
         let (telemetry, host) = journal.end()?;
         let (outcome, stop_reason) = outcome?;
-        let mut done = CellOutcome {
-            complete: stop_reason.is_some() || outcome.drives.iter().all(|job| !job.end.stopped),
-            written_bytes: telemetry.written_bytes.clone(),
-            ..CellOutcome::default()
-        };
         if is_idle {
-            done.complete = !self.stop.load(Ordering::Relaxed);
+            let mut done = CellOutcome {
+                complete: !self.stop.load(Ordering::Relaxed),
+                written_bytes: telemetry.written_bytes.clone(),
+                ..CellOutcome::default()
+            };
             for &drive in &cell.plan.drives {
                 let mut result = empty_result(drive);
                 telemetry.add_to(drive, &mut result);
@@ -171,10 +174,35 @@ impl Executor<'_> {
             }
             return Ok(done);
         }
+        self.measured(
+            cell,
+            &workloads,
+            earlier,
+            &outcome,
+            (telemetry, host),
+            stop_reason,
+        )
+    }
+
+    /// The results of a cell, with warnings about them.
+    pub(super) fn measured(
+        &mut self,
+        cell: &Cell,
+        workloads: &[Workload],
+        earlier: &Finished,
+        outcome: &RunOutcome,
+        (telemetry, host): (CellTelemetry, Vec<HostLoad>),
+        stop_reason: Option<StopReason>,
+    ) -> Result<CellOutcome, SuiteError> {
+        let mut done = CellOutcome {
+            complete: stop_reason.is_some() || outcome.drives.iter().all(|job| !job.end.stopped),
+            written_bytes: telemetry.written_bytes.clone(),
+            ..CellOutcome::default()
+        };
         let host = HostLoad::mean(&host);
         for job in &outcome.drives {
             let simulated = self.drives[job.drive].info().simulated;
-            let mut result = result_of(job, &outcome, host, simulated);
+            let mut result = result_of(job, outcome, host, simulated);
             telemetry.add_to(job.drive, &mut result);
             let values = &mut result.values;
             if let Some(workload) = workloads.get(done.results.len())

@@ -179,7 +179,7 @@ pub(super) fn describe(
         offset_bytes: w.area.offset_bytes,
         data,
         runtime_ns: w.runtime.unwrap_or(Nanos::ZERO).0,
-        ramp_ns: w.ramp.0,
+        ramp_ns: w.lead().0,
         rate_iops: match w.pacing {
             Pacing::Open { iops, .. } => iops.get() as f64,
             Pacing::Closed | Pacing::Limited { .. } => 0.0,

@@ -1,4 +1,4 @@
-//! `assay job` as a plan.
+//! `assay job` as a plan: a single job, or the jobs of a file.
 
 use std::collections::BTreeMap;
 
@@ -11,49 +11,135 @@ use super::{Cell, RunPlan, describe, initial_contents, labels};
 use crate::SuiteError;
 use crate::schema::{Suite, SuiteStep};
 
+/// One job of a plan.
+#[derive(Clone, Debug, Default)]
+pub struct PlannedJob {
+    /// Title of its step; the step's identifier is made from it.
+    pub name: String,
+    /// Which of the drives.
+    pub drive: usize,
+    /// The workload.
+    pub options: JobOptions,
+    /// Jobs of one stage run at the same time; stages follow each other.
+    pub stage: usize,
+    /// Drop the area from the page cache first.
+    pub drop_cache: bool,
+    /// It only prepares the drive for the others.
+    pub prepares: bool,
+}
+
 /// The plan of `assay job`: one workload on one drive, as a suite of one cell.
 ///
 /// # Errors
 /// When the workload does not fit the drive.
 pub fn single_job(options: &JobOptions, drive: &DriveSession) -> Result<RunPlan, SuiteError> {
-    let step = SuiteStep {
-        id: "job".to_owned(),
+    let suite = Suite {
+        name: "job".to_owned(),
         title: "One workload".to_owned(),
-        kind: CellKind::Measure,
-        ..SuiteStep::default()
+        summary: "A single workload from the command line.".to_owned(),
+        source: "the command line".to_owned(),
+        ..Suite::default()
     };
-    let id = format!("{}/job", drive.info().name);
-    let workload =
-        Workload::plan(options, &drive.target_properties()).map_err(|source| SuiteError::Cell {
-            cell: "job".to_owned(),
+    let job = PlannedJob {
+        name: "One workload".to_owned(),
+        options: options.clone(),
+        ..PlannedJob::default()
+    };
+    plan(
+        suite,
+        &[("job".to_owned(), job)],
+        std::slice::from_ref(drive),
+    )
+}
+
+/// The plan of a job file: a step of one cell for each of its jobs.
+///
+/// # Errors
+/// When a workload does not fit its drive.
+pub fn job_file(
+    name: &str,
+    jobs: &[PlannedJob],
+    drives: &[DriveSession],
+) -> Result<RunPlan, SuiteError> {
+    let suite = Suite {
+        name: name.to_owned(),
+        title: format!("Job file {name}"),
+        summary: "The jobs of a fio job file.".to_owned(),
+        source: "a fio job file".to_owned(),
+        ..Suite::default()
+    };
+    let mut steps: Vec<(String, PlannedJob)> = Vec::new();
+    for job in jobs {
+        let slug = slug(&job.name);
+        let taken = |id: &str| steps.iter().any(|(known, _)| known == id);
+        let numbered = (2..).map(|number| format!("{slug}-{number}"));
+        let mut ids = std::iter::once(slug.clone()).chain(numbered);
+        let id = ids.find(|id| !taken(id)).unwrap_or_default();
+        steps.push((id, job.clone()));
+    }
+    plan(suite, &steps, drives)
+}
+
+/// A step's identifier from a job's name: letters, digits and single hyphens.
+fn slug(name: &str) -> String {
+    let words = name.split(|c: char| !c.is_ascii_alphanumeric());
+    let words: Vec<&str> = words.filter(|word| !word.is_empty()).collect();
+    match words.is_empty() {
+        true => "job".to_owned(),
+        false => words.join("-"),
+    }
+}
+
+fn plan(
+    mut suite: Suite,
+    jobs: &[(String, PlannedJob)],
+    drives: &[DriveSession],
+) -> Result<RunPlan, SuiteError> {
+    let labels = labels(drives);
+    let mut cells = Vec::new();
+    let mut seed = None;
+    for (id, job) in jobs {
+        let step = SuiteStep {
+            id: id.clone(),
+            title: job.name.clone(),
+            kind: match job.prepares {
+                true => CellKind::Prepare,
+                false => CellKind::Measure,
+            },
+            ..SuiteStep::default()
+        };
+        let drive = &drives[job.drive];
+        let workload = Workload::plan(&job.options, &drive.target_properties());
+        let workload = workload.map_err(|source| SuiteError::Cell {
+            cell: id.clone(),
             source,
         })?;
-    let plan = CellPlan {
-        id,
-        step: step.id.clone(),
-        title: step.title.clone(),
-        kind: step.kind,
-        drives: vec![0],
-        workload: describe(&workload, options, step.kind, &initial_contents(drive)),
-        ..CellPlan::default()
-    };
+        seed.get_or_insert(workload.seed);
+        let holds = initial_contents(drive);
+        let beside = jobs.iter().filter(|(_, other)| other.stage == job.stage);
+        cells.push(Cell {
+            plan: CellPlan {
+                id: format!("{}/{id}", labels[job.drive]),
+                step: id.clone(),
+                title: step.title.clone(),
+                kind: step.kind,
+                drives: vec![job.drive],
+                workload: describe(&workload, &job.options, step.kind, &holds),
+                ..CellPlan::default()
+            },
+            workloads: vec![workload],
+            drop_cache: job.drop_cache,
+            together: (beside.count() > 1).then_some(job.stage),
+            ..Cell::default()
+        });
+        suite.steps.push(step);
+    }
     Ok(RunPlan {
-        suite: Suite {
-            name: "job".to_owned(),
-            title: "One workload".to_owned(),
-            summary: "A single workload from the command line.".to_owned(),
-            source: "the command line".to_owned(),
-            steps: vec![step],
-            ..Suite::default()
-        },
+        suite,
         parameters: BTreeMap::new(),
         scale: 1.0,
-        seed: workload.seed,
-        labels: labels(std::slice::from_ref(drive)),
-        cells: vec![Cell {
-            plan,
-            workloads: vec![workload],
-            ..Cell::default()
-        }],
+        seed: seed.unwrap_or(assay_workload::plan::DEFAULT_SEED),
+        labels,
+        cells,
     })
 }
