@@ -43,7 +43,7 @@ pub fn export_bench_fio(run: &Run, folder: &Path) -> Result<Vec<PathBuf>, StoreE
 }
 
 /// Folder and file name of a cell as bench-fio has them.
-fn bench_fio_path(cell: &CellRecord, drive: &DriveRecord) -> (PathBuf, String) {
+pub(super) fn bench_fio_path(cell: &CellRecord, drive: &DriveRecord) -> (PathBuf, String) {
     let workload = &cell.plan.workload;
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
     let plain = |text: &str| -> String {

@@ -17,6 +17,7 @@ use crate::read::Run;
 pub mod bench_fio;
 pub mod csv;
 pub mod fio;
+pub mod fio_logs;
 pub mod json;
 pub mod parquet;
 pub(crate) mod table;
@@ -25,6 +26,7 @@ pub use self::csv::export_csv;
 pub use self::parquet::export_parquet;
 pub use bench_fio::export_bench_fio;
 pub use fio::export_fio_json;
+pub use fio_logs::export_fio_logs;
 pub use json::export_json;
 
 /// A format to export to.
@@ -40,16 +42,19 @@ pub enum ExportFormat {
     FioJson,
     /// A folder of such documents, one per cell and drive, named as fio-plot's bench-fio does.
     BenchFio,
+    /// A folder of fio's logs of bandwidth, IOPS, latency and histograms over time.
+    FioLogs,
 }
 
 impl ExportFormat {
     /// All, in the order that help texts list them.
-    pub const ALL: [ExportFormat; 5] = [
+    pub const ALL: [ExportFormat; 6] = [
         ExportFormat::Parquet,
         ExportFormat::Json,
         ExportFormat::Csv,
         ExportFormat::FioJson,
         ExportFormat::BenchFio,
+        ExportFormat::FioLogs,
     ];
 
     /// Name on the command line.
@@ -60,6 +65,7 @@ impl ExportFormat {
             ExportFormat::Csv => "csv",
             ExportFormat::FioJson => "fio-json",
             ExportFormat::BenchFio => "bench-fio",
+            ExportFormat::FioLogs => "fio-logs",
         }
     }
 
@@ -80,7 +86,7 @@ impl FromStr for ExportFormat {
     }
 }
 
-/// Export a run folder. `out` is the file to write (json, fio-json) or the folder to write into (csv, parquet, bench-fio;
+/// Export a run folder. `out` is the file to write (json, fio-json) or the folder to write into (csv, parquet, bench-fio, fio-logs;
 /// made when missing). Existing files of the same names are replaced, each only when the new one is whole. Returns the
 /// files written.
 ///
@@ -98,6 +104,7 @@ pub fn export(
         ExportFormat::Csv => return export_csv(&run, out),
         ExportFormat::Parquet => return export_parquet(&run, out),
         ExportFormat::BenchFio => return export_bench_fio(&run, out),
+        ExportFormat::FioLogs => return export_fio_logs(&run, out),
     }
     Ok(vec![out.to_owned()])
 }
