@@ -112,6 +112,16 @@ impl Variant {
         Variant::new(Tool::Fio, label, &arguments)
     }
 
+    /// The jobs of a fio job file, by either program.
+    pub fn job_file(tool: Tool, label: &str, file: &Path) -> Variant {
+        let file = file.display();
+        let arguments = match tool {
+            Tool::Assay => format!("job --fio {file} --json"),
+            Tool::Fio => format!("{file} --output-format=json"),
+        };
+        Variant::new(tool, label, &arguments)
+    }
+
     /// With this start-up cost taken off.
     pub fn less(self, start_up_s: f64) -> Variant {
         Variant { start_up_s, ..self }
@@ -169,7 +179,9 @@ impl Variant {
             start_up_s: self.start_up_s,
             ..Sample::cost(outcome)
         };
-        let job = &document["jobs"][0];
+        // A job file of assay is a run of cells.
+        let cell = document.pointer("/runs/0/cells/0");
+        let job = cell.unwrap_or(&document["jobs"][0]);
         // One direction per job.
         let read = match job["read"]["total_ios"].as_f64() {
             Some(0.0) => &job["write"],

@@ -1,23 +1,24 @@
 //! The same work, measured by both programs in turn: do they say the same?
 
+use std::path::Path;
+
 use anyhow::Result;
 
 use crate::Bench;
 use crate::devices::TestDevice;
 use crate::document::{Section, Table};
 use crate::rounds::{Figure, Spread, take_turns};
-use crate::tools::{Sample, Variant};
+use crate::tools::{Sample, Tool, Variant};
 
 /// IOPS agree within this share.
 const IOPS_WITHIN: f64 = 0.03;
 /// p50 and p99 agree within this share.
 const LATENCY_WITHIN: f64 = 0.05;
 
-struct Case<'a> {
+struct Case {
     name: String,
-    device: &'a TestDevice,
-    assay: &'a str,
-    fio: &'a str,
+    assay: Variant,
+    fio: Variant,
     /// Are both programs held to one rate, or is the drive what limits them? Otherwise the programs' own cost differs by design.
     same_by_right: bool,
 }
@@ -32,8 +33,11 @@ pub fn measure(bench: &Bench) -> Result<Section> {
          call has returned, which leaves out what completed inside it); its buckets are 1.6 % wide, those of assay 0.1 %. \"Unlimited\" on a\n\
          memory device shows the programs' own cost, which differs by design; there the valid comparison is the one at a fixed rate.\n\
          \"In flight\" is rate times mean latency (Little's law): where it is below the depth, the program spent the difference between taking\n\
-         a completion and starting the next I/O, outside the latency that it reports.",
+         a completion and starting the next I/O, outside the latency that it reports. \"The same job file\" is one file that both programs\n\
+         run (`assay job --fio FILE`, `fio FILE`).",
     );
+    let span_ms = bench.span_ms(1_000);
+    let folder = tempfile::tempdir()?;
     let zram = TestDevice::zram();
     let disk = TestDevice::disk();
     let mut cases = Vec::new();
@@ -65,13 +69,17 @@ pub fn measure(bench: &Bench) -> Result<Section> {
     for (device, work) in [(&disk, ON_DISK), (&zram, ON_ZRAM)] {
         match device {
             Ok(device) => {
-                cases.extend(work.iter().map(|&(how, (assay, fio), same_by_right)| Case {
-                    name: format!("{}, {how}", device.name),
-                    device,
-                    assay,
-                    fio,
-                    same_by_right,
-                }))
+                let path = device.path.as_str();
+                cases.extend(work.iter().map(|&(how, (assay, fio), same_by_right)| {
+                    let options = format!("{fio} --norandommap --lat_percentiles=1");
+                    Case {
+                        name: format!("{}, {how}", device.name),
+                        assay: Variant::assay("assay", path, assay, span_ms),
+                        fio: Variant::fio("fio", Some(path), &options, span_ms),
+                        same_by_right,
+                    }
+                }));
+                cases.extend(job_files(device, folder.path(), span_ms)?);
             }
             Err(error) => section.notes.push(format!("Not measured: {error:#}.")),
         }
@@ -84,14 +92,41 @@ pub fn measure(bench: &Bench) -> Result<Section> {
     Ok(section)
 }
 
-fn compare(bench: &Bench, case: &Case<'_>, section: &mut Section, table: &mut Table) -> Result<()> {
-    let span_ms = bench.span_ms(1_000);
-    let path = case.device.path.as_str();
-    let options = format!("{} --norandommap --lat_percentiles=1", case.fio);
-    let fio = || Variant::fio("fio", Some(path), &options, span_ms);
-    let assay = Variant::assay("assay", path, case.assay, span_ms);
-    section.commands.extend([assay.command(), fio().command()]);
-    let all = take_turns(bench, &case.name, vec![assay, fio(), fio()])?;
+/// The same job file under both programs: blocking reads as fast as they go, and a queue at a fixed rate.
+fn job_files(device: &TestDevice, folder: &Path, span_ms: u64) -> Result<Vec<Case>> {
+    let limited = device.name == "zram";
+    // A memory device without a limit shows the programs' own cost.
+    let rate = if limited { "rate_iops=20000\n" } else { "" };
+    let engines = [
+        ("blocking", "ioengine=psync\n"),
+        (
+            "io_uring, depth 32",
+            "ioengine=io_uring\niodepth=32\niodepth_batch=8\niodepth_batch_complete_min=8\niodepth_batch_complete_max=32\n",
+        ),
+    ];
+    let case = |(how, engine): (&str, &str)| -> Result<Case> {
+        let path = folder.join(format!("{}-{}.fio", device.name, how).replace([' ', ','], "-"));
+        let text = format!(
+            "[reads]\nfilename={}\nrw=randread\nbs=4k\ndirect=1\ninvalidate=0\nthread\nnorandommap\nlat_percentiles=1\ntime_based\nruntime={span_ms}ms\n{engine}{rate}",
+            device.path
+        );
+        std::fs::write(&path, text)?;
+        Ok(Case {
+            name: format!("{}, the same job file, {how}", device.name),
+            assay: Variant::job_file(Tool::Assay, "assay", &path),
+            fio: Variant::job_file(Tool::Fio, "fio", &path),
+            same_by_right: true,
+        })
+    };
+    engines.into_iter().map(case).collect()
+}
+
+fn compare(bench: &Bench, case: &Case, section: &mut Section, table: &mut Table) -> Result<()> {
+    let fio = || case.fio.clone();
+    section
+        .commands
+        .extend([case.assay.command(), case.fio.command()]);
+    let all = take_turns(bench, &case.name, vec![case.assay.clone(), fio(), fio()])?;
     // Both runs of fio.
     let fio = |figure: &dyn Fn(&Sample) -> f64| {
         Spread::of(
