@@ -179,21 +179,23 @@ pub struct ProbeArguments {
     pub drive: String,
 }
 
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 #[command(after_help = "\
 Examples:
   assay run quick /dev/nvme0n1 --report quick.html
   assay run bandwidth sim:samsung-951 sim:intel-600p --scale 0.1
   assay run bandwidth ./disk.img --destroy disk.img --set area=1GiB --out my-run
+  assay run jobs.fio
   assay run --resume my-run
 
 The parameters of a suite, for --set, are shown by `assay suites`.")]
 pub struct RunArguments {
-    /// The suite: a name from `assay suites`, or the path of a suite file (.toml).
+    /// The suite: a name from `assay suites`, the path of a suite file (.toml), or of a fio job file (.fio).
     #[arg(required_unless_present = "resume")]
     pub suite: Option<String>,
-    /// The drives; measured one after the other, and concurrently where the suite requires it.
-    #[arg(value_name = "DRIVE", required_unless_present = "resume")]
+    /// The drives; measured one after the other, and concurrently where the suite requires it. A fio job file names its own, and takes one
+    /// drive in place of all of them.
+    #[arg(value_name = "DRIVE", required_unless_present_any = ["resume", "suite"])]
     pub drives: Vec<String>,
     /// The run folder to create [default: assay-runs/DATE-SUITE].
     #[arg(long, value_name = "DIR")]
@@ -234,12 +236,13 @@ Examples:
   assay job sim:samsung-951 --rw randread --bs 4k --numjobs 64 --runtime 10s
   assay job ./disk.img --rw randread --rate 20k --arrival poisson --iodepth 64 --runtime 10s
   assay job ./disk.img --rw write --bs 128k --verify --destroy disk.img
+  assay job --fio jobs.fio sim:samsung-951
 
 Options are spelled as fio spells them; sizes (4k, 16g) are powers of 1024, durations take ms, s, m, h.
 Without --runtime or --io_size the job makes one pass over the area.")]
 pub struct JobArguments {
     /// The drive.
-    #[arg(required_unless_present = "filename", conflicts_with = "filename")]
+    #[arg(required_unless_present_any = ["filename", "fio_file"], conflicts_with = "filename")]
     pub drive: Option<String>,
     #[command(flatten)]
     pub workload: WorkloadArguments,
@@ -329,10 +332,10 @@ pub struct ExportArguments {
     /// The run folder.
     #[arg(value_name = "RUN")]
     pub run: PathBuf,
-    /// parquet, csv, json, fio-json.
+    /// parquet, csv, json, fio-json, bench-fio, fio-logs.
     #[arg(long, default_value = "json")]
     pub format: String,
-    /// File (json, fio-json; - for stdout) or folder (parquet, csv) to write [default: named after the run].
+    /// File (json, fio-json; - for stdout) or folder (parquet, csv, bench-fio, fio-logs) to write [default: named after the run].
     #[arg(short, long, value_name = "PATH")]
     pub output: Option<PathBuf>,
 }

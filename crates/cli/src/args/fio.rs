@@ -1,10 +1,28 @@
 //! fio's flags that have another form here: accepted where they mean what happens anyway, else answered with the equivalent.
 
+use std::path::PathBuf;
+
 use clap::Args;
 
 /// Flags of fio beside the options of the workload.
 #[derive(Clone, Debug, Default, Args)]
 pub struct FioArguments {
+    /// Run the jobs of a fio job file; DRIVE replaces the files that it names
+    #[arg(
+        id = "fio_file",
+        long = "fio",
+        value_name = "FILE",
+        help_heading = "fio's spelling"
+    )]
+    pub file: Option<PathBuf>,
+    /// With --fio: print the jobs as lines of assay job, and run nothing; with DRIVE, check that they fit it
+    #[arg(
+        long = "dry-run",
+        alias = "showcmd",
+        requires = "fio_file",
+        help_heading = "fio's spelling"
+    )]
+    pub dry_run: bool,
     /// fio's name of a job; changes nothing
     #[arg(long, value_name = "NAME", help_heading = "fio's spelling")]
     pub name: Option<String>,

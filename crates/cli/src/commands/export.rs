@@ -39,7 +39,10 @@ fn to_stdout(run: &Run, format: ExportFormat) -> anyhow::Result<CommandOutcome> 
     match format {
         ExportFormat::Json => export_json(run, &mut stdout)?,
         ExportFormat::FioJson => export_fio_json(run, &mut stdout)?,
-        ExportFormat::Csv | ExportFormat::Parquet | ExportFormat::BenchFio => {
+        ExportFormat::Csv
+        | ExportFormat::Parquet
+        | ExportFormat::BenchFio
+        | ExportFormat::FioLogs => {
             let name = format.name();
             bail_usage!("{name} writes several files, not one for stdout; name a folder with -o");
         }

@@ -2,22 +2,39 @@
 
 use std::sync::Arc;
 
-use anyhow::Context;
 use assay_device::session::SessionOptions;
 use assay_integrity::blocks::VerifyBlocks;
-use assay_store::{Destination, RunWriter};
+use assay_store::Destination;
 use assay_suite::SuiteError;
-use assay_suite::execute::Resume;
 use assay_suite::expand::single_job;
-use assay_suite::manifest::manifest;
+use assay_workload::options::JobOptions;
 
 use crate::args::JobArguments;
-use crate::exit::{CommandOutcome, UsageError};
+use crate::commands::fio::FioRequest;
+use crate::exit::{CommandOutcome, UsageError, bail_usage};
 use crate::json;
 use crate::terminal::Output;
 
 /// Run one workload. Without `--out` the run folder is temporary.
 pub fn run(arguments: JobArguments, output: Output) -> anyhow::Result<CommandOutcome> {
+    if let Some(file) = arguments.fio.file {
+        if arguments.workload.0 != JobOptions::default() || arguments.fio.ioengine.is_some() {
+            bail_usage!(
+                "--fio: the workload is in {}; give no options of it here",
+                file.display()
+            );
+        }
+        let request = FioRequest {
+            file,
+            drive: arguments.drive.or(arguments.fio.filename),
+            destroy: arguments.destroy,
+            power_meter: arguments.power_meter,
+            destination: arguments.out.map(Destination::At),
+            report: None,
+            dry_run: arguments.fio.dry_run,
+        };
+        return super::fio::run(request, output);
+    }
     let mut options = arguments.workload.0;
     if let Some(engine) = arguments.fio.ioengine {
         options.engine = Some(engine.to_owned());
@@ -48,26 +65,20 @@ pub fn run(arguments: JobArguments, output: Output) -> anyhow::Result<CommandOut
     })?;
     drives[0].authorise(&session_options)?;
     super::check_destroy_serials(&super::serials_of(&drives), &session_options.destroy)?;
-    let stop = super::stop_flag()?;
-    // Removed when the command ends.
-    let temporary = tempfile::Builder::new().prefix("assay-job-").tempdir().context(
-        "cannot create a temporary folder for the run: set TMPDIR to a writable directory, or keep a run folder with --out",
-    )?;
     let kept = arguments.out.is_some();
-    let default = || Destination::Under(temporary.path().to_owned());
-    let destination = arguments.out.map_or_else(default, Destination::At);
-    let manifest = manifest(&plan, &drives, super::tool(), super::command_line());
-    let writer = RunWriter::create(&destination, &manifest)?;
-    let resume = Resume::default();
-    let (run, summary) = super::execute(&plan, &mut drives, writer, &resume, &stop, output)?;
-    let text = || {
-        let mut text = assay_report::terminal::render(&run, output.columns(), output.style());
-        if kept {
-            text.push_str(&format!("\nRun folder: {}\n", run.path.display()));
-        }
-        text
-    };
-    output.show(text, || json::job(&run, drives[0].info()))?;
+    let destination = arguments.out.map(Destination::At);
+    let info = drives[0].info().clone();
+    let summary = super::run_plan(&plan, &mut drives, destination, output, |run, _| {
+        let text = || {
+            let mut text = assay_report::terminal::render(run, output.columns(), output.style());
+            if kept {
+                text.push_str(&format!("\nRun folder: {}\n", run.path.display()));
+            }
+            text
+        };
+        output.show(text, || json::job(run, &info))?;
+        Ok(())
+    })?;
     Ok(super::outcome_of(&summary))
 }
 

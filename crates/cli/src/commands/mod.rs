@@ -4,6 +4,7 @@ pub mod compare;
 pub mod completions;
 pub mod export;
 pub mod fidelity;
+pub mod fio;
 pub mod fit;
 pub mod job;
 pub mod licenses;
@@ -35,10 +36,11 @@ use assay_device::session::{DriveSession, SessionOptions};
 use assay_device::spec::DriveSpec;
 use assay_device::telemetry_monitor::power_meter::PowerMeter;
 use assay_store::model::BuildRecord;
-use assay_store::{Run, RunWriter};
+use assay_store::{Destination, Run, RunWriter};
 use assay_suite::drive_state_cache::DriveStateCache;
 use assay_suite::execute::{Resume, RunSummary, Runner};
 use assay_suite::expand::RunPlan;
+use assay_suite::manifest::manifest;
 
 use crate::exit::{CommandOutcome, UsageError, bail_usage};
 use crate::progress::RunProgress;
@@ -193,6 +195,29 @@ pub fn execute(
     progress.bar.finish_and_clear();
     let summary = summary?;
     Ok((Run::open(&folder)?, summary))
+}
+
+/// Execute a plan of jobs; returns the run as recorded. Without a destination the run folder is temporary, and is removed.
+pub fn run_plan(
+    plan: &RunPlan,
+    drives: &mut [DriveSession],
+    destination: Option<Destination>,
+    output: Output,
+    show: impl FnOnce(&Run, &RunSummary) -> anyhow::Result<()>,
+) -> anyhow::Result<RunSummary> {
+    let stop = stop_flag()?;
+    // Removed when the command ends.
+    let temporary = tempfile::Builder::new().prefix("assay-job-").tempdir().context(
+        "cannot create a temporary folder for the run: set TMPDIR to a writable directory, or keep a run folder with --out",
+    )?;
+    let destination =
+        destination.unwrap_or_else(|| Destination::Under(temporary.path().to_owned()));
+    let manifest = manifest(plan, drives, tool(), command_line());
+    let writer = RunWriter::create(&destination, &manifest)?;
+    let resume = Resume::default();
+    let (run, summary) = execute(plan, drives, writer, &resume, &stop, output)?;
+    show(&run, &summary)?;
+    Ok(summary)
 }
 
 pub fn outcome_of(summary: &RunSummary) -> CommandOutcome {

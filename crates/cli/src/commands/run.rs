@@ -15,8 +15,10 @@ use assay_suite::execute::{Resume, RunSummary};
 use assay_suite::expand::{RunSettings, expand};
 use assay_suite::manifest::{drive, manifest};
 use assay_suite::schema::Suite;
+use assay_workload::plan::DEFAULT_SEED;
 
 use crate::args::RunArguments;
+use crate::commands::fio::FioRequest;
 use crate::commands::report::PAGE_HEAD;
 use crate::exit::{CommandOutcome, bail_usage};
 use crate::json;
@@ -31,6 +33,10 @@ type Request = (Suite, Vec<String>, RunSettings);
 pub fn run(arguments: RunArguments, output: Output) -> anyhow::Result<CommandOutcome> {
     if let Some(page) = &arguments.report {
         super::check_replaceable(page, PAGE_HEAD)?;
+    }
+    let is_job_file = |suite: &String| Path::new(suite).extension().is_some_and(|e| e == "fio");
+    if let Some(file) = arguments.suite.as_ref().filter(|suite| is_job_file(suite)) {
+        return job_file(Path::new(file), arguments.clone(), output);
     }
     let (suite, names, settings) = match &arguments.resume {
         Some(path) => resumed_request(path)?,
@@ -83,7 +89,43 @@ pub fn run(arguments: RunArguments, output: Output) -> anyhow::Result<CommandOut
     Ok(super::outcome_of(&summary))
 }
 
+/// `assay run FILE.fio [DRIVE]`.
+fn job_file(
+    file: &Path,
+    arguments: RunArguments,
+    output: Output,
+) -> anyhow::Result<CommandOutcome> {
+    let mut drives = arguments.drives.into_iter();
+    let drive = drives.next();
+    if drives.next().is_some() {
+        bail_usage!(
+            "{}: a job file takes one drive in place of those that it names, or none",
+            file.display()
+        );
+    }
+    if !arguments.set.is_empty() || arguments.scale != 1.0 || arguments.seed != DEFAULT_SEED {
+        bail_usage!(
+            "{}: a job file has no parameters: --set, --scale and --seed are of suites; write runtime= and randseed= into it",
+            file.display()
+        );
+    }
+    let default = || Destination::Under(DEFAULT_FOLDER.into());
+    let request = FioRequest {
+        file: file.to_owned(),
+        drive,
+        destroy: arguments.destroy,
+        power_meter: arguments.power_meter,
+        destination: Some(arguments.out.map_or_else(default, Destination::At)),
+        report: arguments.report,
+        dry_run: false,
+    };
+    super::fio::run(request, output)
+}
+
 fn new_request(arguments: &RunArguments) -> anyhow::Result<Request> {
+    if arguments.drives.is_empty() {
+        bail_usage!("no drive given: assay run SUITE DRIVE (`assay list` shows the drives)");
+    }
     let suite = catalogue::load(arguments.suite.as_deref().unwrap_or_default())?;
     let mut set = Vec::new();
     for text in &arguments.set {

@@ -20,6 +20,7 @@ mod bad_input;
 mod bad_suites;
 mod contracts;
 mod devices;
+mod fio;
 mod fit;
 mod fuzz;
 mod golden;

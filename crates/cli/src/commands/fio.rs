@@ -1,0 +1,385 @@
+//! `assay job --fio FILE [DRIVE]` and `assay run FILE.fio [DRIVE]`: the jobs of a fio job file.
+
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use anyhow::Context;
+use assay_device::host::{HostInfo, page_bytes};
+use assay_device::open::make_file;
+use assay_device::session::{DriveSession, SessionOptions};
+use assay_fio_job::job::{LeastRate, LogKind, Target};
+use assay_fio_job::substitute::Substitution;
+use assay_fio_job::{Conversion, FioJob, JobFile, convert};
+use assay_integrity::blocks::VerifyBlocks;
+use assay_report::html;
+use assay_store::export::fio_logs::{FioLog, write_fio_log};
+use assay_store::read::CellRecord;
+use assay_store::{Destination, Run};
+use assay_suite::SuiteError;
+use assay_suite::expand::{PlannedJob, job_file};
+use assay_units::text::format_size;
+use assay_workload::options::JobOptions;
+
+use crate::exit::{CommandOutcome, UsageError, bail_usage};
+use crate::json;
+use crate::terminal::Output;
+
+/// What the command line says beside the job file.
+pub struct FioRequest {
+    /// The job file.
+    pub file: PathBuf,
+    /// The drive that replaces those of the file.
+    pub drive: Option<String>,
+    /// `--destroy`.
+    pub destroy: Vec<String>,
+    /// `--power-meter`.
+    pub power_meter: Option<String>,
+    /// Where the run folder is kept; `None`: it is temporary.
+    pub destination: Option<Destination>,
+    /// A page to write of the run.
+    pub report: Option<PathBuf>,
+    /// Print the jobs, run nothing; with a drive, check them against it.
+    pub dry_run: bool,
+}
+
+/// A drive of the run, and what its jobs need of it.
+struct Needed {
+    name: String,
+    writes: bool,
+    /// Made here, and filled before its first job.
+    created: bool,
+}
+
+/// Files that were made for a run; removed again when it is refused.
+struct MadeFiles(Vec<PathBuf>);
+
+impl Drop for MadeFiles {
+    fn drop(&mut self) {
+        for path in &self.0 {
+            // The error of the refusal is the one to report.
+            let _ = std::fs::remove_file(path);
+        }
+    }
+}
+
+pub fn run(request: FioRequest, output: Output) -> anyhow::Result<CommandOutcome> {
+    let Conversion { mut jobs, notes } = read(&request.file, request.drive.as_deref())?;
+    for note in notes {
+        output.note(&note);
+    }
+    if request.dry_run && request.drive.is_none() {
+        return output.show(|| dry_run(&jobs), || dry_run_json(&jobs));
+    }
+    let mut needed = needed(&jobs);
+    let mut destroy = request.destroy.clone();
+    let mut made = MadeFiles(Vec::new());
+    for drive in &mut needed {
+        if create(drive, &jobs)? {
+            drive.created = true;
+            made.0.push(PathBuf::from(&drive.name));
+            // It holds nothing that could be lost.
+            destroy.extend(file_name(&drive.name));
+        }
+    }
+    let names: Vec<String> = needed.iter().map(|drive| drive.name.clone()).collect();
+    let options = SessionOptions {
+        destroy: Vec::new(),
+        will_write: false,
+        keep_data: jobs.iter().any(|job| job.options.verify == Some(true)),
+        power_meter: super::power_meter(request.power_meter.as_deref(), names.len())?,
+        generator: Some(Arc::new(VerifyBlocks)),
+    };
+    // Opened read-only first: an invalid option is reported before a safety refusal.
+    let mut drives = super::open_drives(&names, &options)?;
+    let mut planned = fills(&needed, &drives);
+    for job in &mut jobs {
+        let drive = drive_of(&names, job);
+        if let Some(limited) = job.limit_to(drives[drive].info().capacity_bytes) {
+            output.note(&limited);
+        }
+        planned.push(PlannedJob {
+            name: job.name.clone(),
+            drive,
+            options: job.options.clone(),
+            stage: job.stage + 1,
+            drop_cache: job.drop_cache
+                && !drives[drive].info().simulated
+                && drives[drive].info().path.is_some(),
+            prepares: false,
+        });
+    }
+    let stem = request
+        .file
+        .file_stem()
+        .unwrap_or_default()
+        .to_string_lossy();
+    let plan = job_file(&stem, &planned, &drives).map_err(|error| match error {
+        SuiteError::Cell { cell, source } => {
+            UsageError(format!("{}: {cell}: {source}", request.file.display())).into()
+        }
+        other => anyhow::Error::new(other),
+    })?;
+    if request.dry_run {
+        return output.show(|| dry_run(&jobs), || dry_run_json(&jobs));
+    }
+    for (drive, needed) in drives.iter_mut().zip(&needed) {
+        let permitted = SessionOptions {
+            destroy: destroy.clone(),
+            will_write: needed.writes || needed.created,
+            ..options.clone()
+        };
+        drive.authorise(&permitted)?;
+    }
+    super::check_destroy_serials(&super::serials_of(&drives), &request.destroy)?;
+    // From here on they hold what was measured.
+    made.0.clear();
+    let kept = request.destination.is_some();
+    let mut is_below = false;
+    let summary = super::run_plan(&plan, &mut drives, request.destination, output, |run, _| {
+        let cells = &run.cells[planned.len() - jobs.len()..];
+        let files = write_logs(run, cells, &jobs)?;
+        let parts = cells.iter().zip(&jobs);
+        let below: Vec<String> = parts
+            .filter_map(|(cell, job)| below_least(cell, job))
+            .collect();
+        is_below = !below.is_empty();
+        if let Some(page) = &request.report {
+            super::write_atomically(page, &html::render(std::slice::from_ref(run))?)?;
+        }
+        let text = || {
+            let mut text = assay_report::terminal::render(run, output.columns(), output.style());
+            for line in &below {
+                let _ = writeln!(text, "\n{line}");
+            }
+            for file in &files {
+                let _ = writeln!(text, "Log:        {}", file.display());
+            }
+            if kept {
+                let folder = run.path.display();
+                let report = match &request.report {
+                    Some(page) => page.display().to_string(),
+                    None => format!("assay report {folder} -o {stem}.html"),
+                };
+                let _ = writeln!(text, "\nRun folder: {folder}\nReport:     {report}");
+            }
+            text
+        };
+        output.show(text, || json::suite(run))?;
+        Ok(())
+    })?;
+    Ok(match (super::outcome_of(&summary), is_below) {
+        (CommandOutcome::Done, true) => CommandOutcome::DriveFailed,
+        (outcome, _) => outcome,
+    })
+}
+
+/// Read and convert a job file.
+fn read(file: &Path, drive: Option<&str>) -> anyhow::Result<Conversion> {
+    let host = HostInfo::read();
+    let with = Substitution {
+        variable: &|name| std::env::var(name).ok(),
+        page_bytes: page_bytes(),
+        memory_mib: host.memory_bytes.unwrap_or(0) >> 20,
+        cpus: u64::from(host.logical_cpus),
+    };
+    let mut read = |path: &Path| std::fs::read(path);
+    let file =
+        JobFile::read(file, &with, &mut read).map_err(|error| UsageError(error.to_string()))?;
+    Ok(convert(&file, drive).map_err(|error| UsageError(error.to_string()))?)
+}
+
+fn writes(job: &FioJob) -> bool {
+    let rw = job.options.rw.as_deref().unwrap_or("read");
+    rw.contains("write") || rw.contains("rw")
+}
+
+/// The drives of the jobs, each once.
+fn needed(jobs: &[FioJob]) -> Vec<Needed> {
+    let mut needed: Vec<Needed> = Vec::new();
+    for job in jobs {
+        let name = job.target.name();
+        match needed.iter_mut().find(|drive| drive.name == name) {
+            Some(drive) => drive.writes |= writes(job),
+            None => needed.push(Needed {
+                name: name.to_owned(),
+                writes: writes(job),
+                created: false,
+            }),
+        }
+    }
+    needed
+}
+
+fn drive_of(names: &[String], job: &FioJob) -> usize {
+    let at = names.iter().position(|name| name == job.target.name());
+    at.expect("every target is among the drives")
+}
+
+fn file_name(path: &str) -> Option<String> {
+    Path::new(path)
+        .file_name()
+        .map(|name| name.to_string_lossy().into_owned())
+}
+
+/// Make a file that does not exist, as fio does; returns whether it was made.
+fn create(drive: &Needed, jobs: &[FioJob]) -> anyhow::Result<bool> {
+    let of_drive = || jobs.iter().filter(|job| job.target.name() == drive.name);
+    let path = Path::new(&drive.name);
+    let is_file = of_drive().any(|job| matches!(job.target, Target::File(_)));
+    if !is_file || path.exists() {
+        return Ok(false);
+    }
+    if let Some(job) = of_drive().find(|job| !job.may_create) {
+        bail_usage!(
+            "{}: [{}]: {} does not exist, and allow_file_create=0",
+            job.place,
+            job.name,
+            drive.name
+        );
+    }
+    let ends: Option<Vec<u64>> = of_drive().map(FioJob::end_bytes).collect();
+    let Some(bytes) = ends.and_then(|ends| ends.into_iter().max()) else {
+        bail_usage!(
+            "{} does not exist, and without size= nothing says how long it is to be; name the drive on the command line, or give size=",
+            drive.name
+        );
+    };
+    make_file(path, bytes)
+        .with_context(|| format!("cannot make {}, {} long", drive.name, format_size(bytes)))?;
+    Ok(true)
+}
+
+/// A cell for each file that was made: every byte is written before it is measured, else reads would not reach the drive.
+fn fills(needed: &[Needed], drives: &[DriveSession]) -> Vec<PlannedJob> {
+    let made = needed
+        .iter()
+        .zip(drives)
+        .enumerate()
+        .filter(|(_, (drive, _))| drive.created);
+    made.map(|(number, (drive, session))| {
+        let bytes = session.info().capacity_bytes;
+        let block = if bytes.is_multiple_of(1 << 20) {
+            "1m"
+        } else {
+            "4k"
+        };
+        PlannedJob {
+            name: format!("Fill {}", file_name(&drive.name).unwrap_or_default()),
+            drive: number,
+            options: JobOptions {
+                rw: Some("write".to_owned()),
+                bs: Some(block.to_owned()),
+                iodepth: Some(8),
+                ..JobOptions::default()
+            },
+            // One after the other; jobs of files have later stages.
+            stage: usize::MAX - number,
+            prepares: true,
+            ..PlannedJob::default()
+        }
+    })
+    .collect()
+}
+
+/// What would run: a line of `assay job` for each job, by stage.
+fn dry_run(jobs: &[FioJob]) -> String {
+    let mut text = String::new();
+    let mut stage = None;
+    for job in jobs {
+        if stage.replace(job.stage) != Some(job.stage) {
+            let beside = jobs.iter().filter(|other| other.stage == job.stage).count();
+            let how = if beside > 1 { ", at the same time" } else { "" };
+            let _ = writeln!(text, "# stage {}{how}", job.stage + 1);
+        }
+        let drive = job.target.name();
+        let _ = writeln!(
+            text,
+            "# [{}]\nassay job {drive} {}",
+            job.name,
+            job.options.command_line()
+        );
+    }
+    text
+}
+
+fn dry_run_json(jobs: &[FioJob]) -> serde_json::Value {
+    let job = |job: &FioJob| {
+        serde_json::json!({
+            "name": job.name,
+            "stage": job.stage + 1,
+            "drive": job.target.name(),
+            "options": job.options.command_line(),
+        })
+    };
+    serde_json::json!({ "jobs": jobs.iter().map(job).collect::<Vec<_>>() })
+}
+
+/// The logs that the jobs ask for, in fio's format; returns the files.
+fn write_logs(run: &Run, cells: &[CellRecord], jobs: &[FioJob]) -> anyhow::Result<Vec<PathBuf>> {
+    let mut files = Vec::new();
+    for (number, (cell, job)) in cells.iter().zip(jobs).enumerate() {
+        for request in &job.logs {
+            let logs: &[FioLog] = match request.kind {
+                LogKind::Bandwidth => &[FioLog::Bandwidth],
+                LogKind::Iops => &[FioLog::Iops],
+                LogKind::Latency => &[FioLog::Latency, FioLog::Completion],
+                LogKind::Histogram => &[FioLog::Histogram],
+            };
+            for &log in logs {
+                let path = PathBuf::from(format!(
+                    "{}_{}.{}.log",
+                    request.prefix,
+                    log.suffix(),
+                    number + 1
+                ));
+                write_fio_log(run, &cell.plan.id, log, &path)?;
+                files.push(path);
+            }
+        }
+    }
+    Ok(files)
+}
+
+/// Why a job failed by its least rate, if it did. The last interval may be a part of one, and is left out where there are others.
+fn below_least(cell: &CellRecord, job: &FioJob) -> Option<String> {
+    let LeastRate { bytes, ios } = job.least_rate;
+    let series = &cell.drives.first()?.series;
+    let last = series.last()?.index;
+    let whole = series
+        .iter()
+        .filter(|p| !p.ramp && (p.index != last || last == 0));
+    // Reads and writes of an interval are rows of their own.
+    let mut intervals: Vec<(u32, u64, u64, f64)> = Vec::new();
+    for point in whole {
+        match intervals
+            .last_mut()
+            .filter(|(index, ..)| *index == point.index)
+        {
+            Some(interval) => {
+                interval.1 += point.ios;
+                interval.2 += point.bytes;
+            }
+            None => intervals.push((
+                point.index,
+                point.ios,
+                point.bytes,
+                point.elapsed().as_secs_f64(),
+            )),
+        }
+    }
+    let mut intervals = intervals.into_iter().filter(|(.., seconds)| *seconds > 0.0);
+    intervals.find_map(|(index, done, moved, seconds)| {
+        let (per_second, bytes_per_second) = (done as f64 / seconds, moved as f64 / seconds);
+        let below = |what, least: u64, is: f64| {
+            (is < least as f64).then(|| format!("[{}]: {is:.0} {what} in interval {index}, below the least rate of {least}: the job has failed", job.name))
+        };
+        bytes
+            .and_then(|least| below("bytes per second", least, bytes_per_second))
+            .or_else(|| ios.and_then(|least| below("IOPS", least, per_second)))
+    })
+}
+
+#[cfg(test)]
+#[path = "../../tests/unit/commands/fio.rs"]
+mod tests;

@@ -1,0 +1,243 @@
+//! fio's job files, logs and tools. fio's own files are taken from Debian's packages where they are installed, never from this repository.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use crate::fixture::{Fixture, MIB, number};
+
+const SIM: &str = "sim:samsung-951";
+
+/// Variables that the examples use.
+const VARIABLES: [(&str, &str); 14] = [
+    ("FIO_RW", "randread"),
+    ("FIO_BS", "4k"),
+    ("FIO_IODEPTH", "1"),
+    ("FIO_DIR", "/tmp"),
+    ("POOL", "pool"),
+    ("CONT", "container"),
+    ("GPU_DEV_IDS", "0"),
+    ("SSE_KEY", "key"),
+    ("STORAGE_CLASS", "class"),
+    ("uri", "nbd"),
+    ("S3_KEY", "key"),
+    ("S3_ID", "id"),
+    ("SWIFT_id", "id"),
+    ("unixsocket", "/tmp/socket"),
+];
+
+/// The folder of Debian's package fio-examples.
+fn examples() -> Option<PathBuf> {
+    let named = std::env::var_os("ASSAY_FIO_EXAMPLES").map(PathBuf::from);
+    let folder = named.unwrap_or_else(|| "/usr/share/doc/fio/examples".into());
+    let found = folder.is_dir().then_some(folder);
+    if found.is_none() {
+        eprintln!("not tested: fio's examples are not installed (apt-get install fio-examples)");
+    }
+    found
+}
+
+/// docs/fio.md says of every example whether it runs, and if not, what is missing.
+#[test]
+fn the_table_of_examples_is_true() {
+    let Some(folder) = examples() else { return };
+    let fixture = Fixture::on_disk();
+    let document = include_str!("../../../../docs/fio.md");
+    let mut found = BTreeMap::new();
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.extension().is_none_or(|extension| extension != "fio") {
+            continue;
+        }
+        let name = path.file_stem().unwrap().to_string_lossy().into_owned();
+        let words = format!("job --fio {} --dry-run {SIM}", path.display());
+        let output = fixture.command(&words).envs(VARIABLES).output().unwrap();
+        let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+        let row = match output.status.code() {
+            Some(0) => format!("| `{name}` | runs |"),
+            Some(2) => {
+                let error = stderr.lines().find(|line| line.contains("error:")).unwrap();
+                let missing = error.split("]: ").nth(1).unwrap();
+                let missing = missing.split([' ', ':']).next().unwrap();
+                format!("| `{name}` | `{missing}` |")
+            }
+            _ => panic!("{name}: {stderr}"),
+        };
+        found.insert(name, row);
+    }
+    let absent: Vec<&str> = found
+        .values()
+        .map(String::as_str)
+        .filter(|row| !document.contains(row))
+        .collect();
+    assert!(
+        absent.is_empty(),
+        "docs/fio.md lacks these rows:\n{}",
+        absent.join("\n")
+    );
+}
+
+/// Unlike jobs run at the same time on one drive, and a stage after them.
+#[test]
+fn jobs_of_a_stage_run_together() {
+    let fixture = Fixture::on_disk();
+    fixture.write(
+        "mixed.fio",
+        "[global]\ndirect=1\ntime_based\nruntime=1\n[reader]\nrw=randread\nbs=4k\nioengine=libaio\niodepth=8\n\
+         [writer]\nrw=write\nbs=128k\nstartdelay=500ms\n[alone]\nstonewall\nrw=randread\nbs=4k\nioengine=libaio\niodepth=8\n",
+    );
+    let run = fixture.json(&format!("run mixed.fio {SIM} --out run"));
+    let cell =
+        |number: usize, key: &str| self::number(&run, &format!("/runs/0/cells/{number}/{key}"));
+    assert_eq!(run["runs"][0]["cells"][0]["step"], "reader");
+    assert_eq!(run["runs"][0]["cells"][1]["step"], "writer");
+    assert!((cell(0, "elapsed_ns") / 1e9 - 1.0).abs() < 0.05);
+    assert!(
+        (cell(1, "elapsed_ns") / 1e9 - 1.0).abs() < 0.05,
+        "a delay is not measured"
+    );
+    assert!(cell(1, "write/ios") > 0.0);
+    assert!(
+        cell(0, "iops") < 0.95 * cell(2, "iops"),
+        "a reader beside a writer is slower than alone: {} and {}",
+        cell(0, "iops"),
+        cell(2, "iops")
+    );
+    let again = fixture.json(&format!("run mixed.fio {SIM} --out again"));
+    assert_eq!(run["runs"][0]["cells"], again["runs"][0]["cells"]);
+}
+
+#[test]
+fn numbers_of_ios_pauses_and_gaps_are_kept() {
+    let fixture = Fixture::on_disk();
+    fixture.write(
+        "counts.fio",
+        "[pauses]\nrw=randread\nbs=4k\nnumber_ios=100\nthinktime=10ms\nthinktime_blocks=10\n[backwards]\nstonewall\nrw=read:-8k\nbs=4k\nsize=1m\n",
+    );
+    let run = fixture.json(&format!("job --fio counts.fio {SIM}"));
+    assert_eq!(number(&run, "/runs/0/cells/0/read/ios"), 100.0);
+    // Nine pauses between ten groups.
+    let elapsed_ms = number(&run, "/runs/0/cells/0/elapsed_ns") / 1e6;
+    assert!((90.0..120.0).contains(&elapsed_ms), "{elapsed_ms} ms");
+    assert_eq!(number(&run, "/runs/0/cells/1/read/ios"), 256.0);
+}
+
+#[test]
+fn files_are_made_and_others_need_destroy() {
+    let fixture = Fixture::on_disk();
+    fixture.write(
+        "writes.fio",
+        "[w]\nfilename=data\nrw=write\nbs=64k\nsize=2m\ndirect=1\n",
+    );
+    fixture.ok("job --fio writes.fio");
+    assert_eq!(fixture.read("data").len(), 2 * MIB);
+    // It is there now.
+    fixture
+        .run("job --fio writes.fio")
+        .refuses(3, &["--destroy data"]);
+    fixture.ok("job --fio writes.fio --destroy data");
+    // A run that is refused leaves no file behind.
+    fixture.write(
+        "two.fio",
+        "[new]\nfilename=fresh\nrw=write\nsize=1m\n[old]\nfilename=data\nrw=write\nsize=1m\n",
+    );
+    fixture
+        .run("job --fio two.fio")
+        .refuses(3, &["--destroy data"]);
+    assert!(!fixture.path("fresh").exists());
+    fixture.write(
+        "absent.fio",
+        "[w]\nfilename=none\nrw=read\nsize=1m\nallow_file_create=0\n",
+    );
+    fixture
+        .run("job --fio absent.fio")
+        .refuses(2, &["none does not exist"]);
+}
+
+#[test]
+fn what_is_not_supported_is_named() {
+    let fixture = Fixture::on_disk();
+    fixture.write("a.fio", "[global]\nbs=4k\n[trims]\nrw=randtrim\n");
+    fixture
+        .run(&format!("run a.fio {SIM}"))
+        .refuses(2, &["a.fio:4: [trims]: rw=randtrim"]);
+    fixture.run("job --fio gone.fio").refuses(2, &["gone.fio"]);
+    fixture
+        .run(&format!("job --fio a.fio --rw read {SIM}"))
+        .refuses(2, &["the workload is in a.fio"]);
+    fixture.run("run quick").refuses(2, &["no drive"]);
+}
+
+#[test]
+fn a_least_rate_is_checked() {
+    let fixture = Fixture::on_disk();
+    fixture.write(
+        "slow.fio",
+        "[slow]\nrw=read\nbs=4k\nrate=1m\nrate_min=2m\nruntime=3\ntime_based\n",
+    );
+    let slow = fixture.run(&format!("job --fio slow.fio {SIM}"));
+    assert_eq!(slow.status, 1, "{slow}");
+    assert!(slow.stdout.contains("below the least rate"), "{slow}");
+}
+
+/// fio's own tools read the logs. They are scripts in Debian's package fio.
+#[test]
+fn fios_tools_read_the_logs() {
+    let fixture = Fixture::on_disk();
+    fixture.write(
+        "logs.fio",
+        "[log]\nrw=randread\nbs=4k\nruntime=2\ntime_based\nlog_avg_msec=500\nwrite_bw_log\nwrite_iops_log=it\nwrite_lat_log=it\nwrite_hist_log=it\n",
+    );
+    let run = fixture.json(&format!("run logs.fio {SIM} --out run"));
+    for name in [
+        "log_bw.1.log",
+        "it_iops.1.log",
+        "it_lat.1.log",
+        "it_clat.1.log",
+    ] {
+        let text = fixture.text(name);
+        assert_eq!(text.lines().count(), 4, "{name}: {text}");
+        assert_eq!(
+            text.lines().next().unwrap().split(", ").count(),
+            5,
+            "{name}"
+        );
+    }
+    let mean: f64 = {
+        let text = fixture.text("it_iops.1.log");
+        let values = text
+            .lines()
+            .map(|line| line.split(", ").nth(1).unwrap().parse::<f64>().unwrap());
+        values.sum::<f64>() / 4.0
+    };
+    let iops = number(&run, "/runs/0/cells/0/iops");
+    assert!((mean / iops - 1.0).abs() < 0.01, "{mean} {iops}");
+    let histogram = fixture.text("it_clat_hist.1.log");
+    let completions = histogram.lines().flat_map(|line| line.split(", ").skip(3));
+    let completions: u64 = completions.map(|n| n.parse::<u64>().unwrap()).sum();
+    assert_eq!(completions as f64, number(&run, "/runs/0/cells/0/read/ios"));
+    fixture.ok("export run --format fio-logs -o logs");
+    let names = fixture.tool(
+        "find",
+        &["logs", "-name", "randread-iodepth-1-numjobs-1_*.1.log"],
+    );
+    assert_eq!(names.lines().count(), 5, "{names}");
+    let script = "/usr/share/doc/fio/fio-histo-log-pctiles.py.gz";
+    if !std::path::Path::new(script).exists() {
+        eprintln!("not tested: {script} is not installed (apt-get install fio)");
+        return;
+    }
+    let unpacked = fixture.tool("gzip", &["-dc", script]);
+    fixture.write("pctiles.py", unpacked);
+    let table = fixture.tool(
+        "python3",
+        &[
+            "pctiles.py",
+            "--time-quantum",
+            "1",
+            "--percentiles",
+            "50",
+            "it_clat_hist.1.log",
+        ],
+    );
+    assert!(table.lines().any(|line| line.starts_with("0")), "{table}");
+}

@@ -1,0 +1,199 @@
+//! Conversion of sections into jobs.
+
+use assay_workload::options::JobOptions;
+
+use crate::ini::{JobFile, Place, Section};
+use crate::options::{self, Support};
+use crate::{JobFileError, number};
+
+mod access;
+mod given;
+mod limits;
+mod logs;
+mod targets;
+
+use given::Given;
+pub use limits::LeastRate;
+pub use logs::{LogKind, LogRequest};
+pub use targets::Target;
+
+/// Most jobs of a file, clones with files of their own counted singly.
+pub const MAX_JOBS: usize = 1000;
+
+/// A job: one workload on one drive or file.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FioJob {
+    /// The section's name, or its `name=`; unique within the file.
+    pub name: String,
+    /// Line of its section.
+    pub place: Place,
+    /// Jobs of one stage run at the same time; stages follow each other.
+    pub stage: usize,
+    /// What it runs on.
+    pub target: Target,
+    /// The workload.
+    pub options: JobOptions,
+    /// Drop the file from the page cache first.
+    pub drop_cache: bool,
+    /// The file may be created.
+    pub may_create: bool,
+    /// Least rate in every interval; a job below it has failed.
+    pub least_rate: LeastRate,
+    /// Logs to write in fio's format.
+    pub logs: Vec<LogRequest>,
+}
+
+/// A job file as jobs.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Conversion {
+    /// In the order of the file, by stage.
+    pub jobs: Vec<FioJob>,
+    /// What differs from fio and is no error, each once.
+    pub notes: Vec<String>,
+}
+
+/// Convert a job file. `drive` is the one named on the command line: it replaces every file of the job file.
+///
+/// # Errors
+/// The first option that is not supported, or has a value that cannot be read or contradicts another.
+pub fn convert(file: &JobFile, drive: Option<&str>) -> Result<Conversion, JobFileError> {
+    let mut conversion = Conversion {
+        jobs: Vec::new(),
+        notes: Vec::new(),
+    };
+    let mut stages: Vec<(String, usize)> = Vec::new();
+    let mut stage = 0;
+    for section in &file.sections {
+        let given = Given::of(section)?;
+        if given.flag("stonewall")? && !stages.is_empty() {
+            stage += 1;
+        }
+        if let Some((name, place)) = given.text("wait_for") {
+            let before = stages.iter().filter(|(known, _)| known == name);
+            let Some(after) = before.map(|(_, stage)| stage + 1).max() else {
+                return Err(given.error(
+                    place,
+                    format!("wait_for={name}: no section before this one has that name"),
+                ));
+            };
+            stage = stage.max(after);
+        }
+        stages.push((section.name.clone(), stage));
+        section_jobs(section, &given, drive, stage, &mut conversion)?;
+        if conversion.jobs.len() > MAX_JOBS {
+            let message = format!("numjobs: more than {MAX_JOBS} jobs");
+            return Err(given.error(&section.place, message));
+        }
+    }
+    Ok(conversion)
+}
+
+fn section_jobs(
+    section: &Section,
+    given: &Given<'_>,
+    drive: Option<&str>,
+    stage: usize,
+    conversion: &mut Conversion,
+) -> Result<(), JobFileError> {
+    let notes = &mut conversion.notes;
+    let mut note = |text: String| {
+        if !notes.contains(&text) {
+            notes.push(text);
+        }
+    };
+    let targets = targets::targets(given, drive)?;
+    let mut options = JobOptions::default();
+    access::access(given, &mut options, &mut note)?;
+    limits::limits(given, &mut options, &mut note)?;
+    targets::engine(given, &targets, &mut options, &mut note)?;
+    let logs = logs::logs(given, &section.name, &mut options, &mut note)?;
+    let least_rate = limits::least_rate(given, &mut options)?;
+    if let Some(seed) = &mut options.seed {
+        // Sections draw different numbers, as fio's do.
+        *seed = seed.wrapping_add(conversion.jobs.len() as u64);
+    } else {
+        options.seed = Some(1 + conversion.jobs.len() as u64);
+    }
+    let base = given
+        .text("name")
+        .map_or(section.name.as_str(), |(name, _)| name);
+    // `name` in [global] names the run, and all sections with it.
+    let base = match file_wide(given, "name", section) {
+        true => section.name.as_str(),
+        false => base,
+    };
+    let drop_cache = options.direct == Some(false) && given.flag_or("invalidate", true)?;
+    let several = targets.len() > 1;
+    if several {
+        options.numjobs = None;
+    }
+    for (clone, target) in targets.into_iter().enumerate() {
+        let mut name = match several {
+            true => format!("{base}.{clone}"),
+            false => base.to_owned(),
+        };
+        let taken = |name: &str| conversion.jobs.iter().any(|job| job.name == name);
+        let mut number = 2;
+        while taken(&name) {
+            name = format!("{base}#{number}");
+            number += 1;
+        }
+        let mut options = options.clone();
+        if several && let Some(seed) = &mut options.seed {
+            *seed = seed.wrapping_add(clone as u64);
+        }
+        conversion.jobs.push(FioJob {
+            name,
+            place: section.place.clone(),
+            stage,
+            target,
+            options,
+            drop_cache,
+            may_create: given.flag_or("allow_file_create", true)?,
+            least_rate,
+            logs: logs.clone(),
+        });
+    }
+    Ok(())
+}
+
+/// The option in force is from a `[global]` section.
+fn file_wide(given: &Given<'_>, name: &str, section: &Section) -> bool {
+    let place = given.text(name).map(|(_, place)| place);
+    place.is_some_and(|place| place.file == section.place.file && place.line < section.place.line)
+}
+
+impl FioJob {
+    /// Where its area ends, if sizes say so.
+    pub fn end_bytes(&self) -> Option<u64> {
+        let bytes = |text: &Option<String>| match text {
+            Some(text) => number::bytes(text, 1024),
+            None => Some(0),
+        };
+        let size = bytes(&self.options.size).filter(|&size| size > 0)?;
+        let last = u64::from(self.options.numjobs.unwrap_or(1).saturating_sub(1));
+        let increment = bytes(&self.options.offset_increment)?.checked_mul(last)?;
+        let end = bytes(&self.options.offset)?.checked_add(increment)?;
+        end.checked_add(size)
+    }
+
+    /// Limit its area to a drive of this capacity, as fio limits `size` to the file. Returns what was limited.
+    pub fn limit_to(&mut self, capacity_bytes: u64) -> Option<String> {
+        let bytes = |text: &Option<String>| number::bytes(text.as_deref()?, 1024);
+        let offset = bytes(&self.options.offset).unwrap_or(0);
+        let increment = bytes(&self.options.offset_increment).unwrap_or(0);
+        let last = u64::from(self.options.numjobs.unwrap_or(1).saturating_sub(1));
+        let room =
+            capacity_bytes.saturating_sub(offset.saturating_add(increment.saturating_mul(last)));
+        let size = bytes(&self.options.size).filter(|&size| size > room && room > 0)?;
+        self.options.size = None;
+        Some(format!(
+            "[{}]: size={size} is limited to the {room} bytes that the drive has there",
+            self.name
+        ))
+    }
+}
+
+#[cfg(test)]
+#[path = "../tests/unit/job.rs"]
+mod tests;

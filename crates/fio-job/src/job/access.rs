@@ -1,0 +1,330 @@
+//! Which addresses, in which sizes, read or written, with which data.
+
+use assay_units::text::compact_size;
+use assay_workload::options::JobOptions;
+
+use super::given::Given;
+use crate::JobFileError;
+use crate::number::{self, Size};
+
+/// Most sizes of a range of block sizes.
+const MAX_SIZES: u64 = 256;
+
+type Note<'a> = dyn FnMut(String) + 'a;
+
+pub(super) fn access(
+    given: &Given<'_>,
+    options: &mut JobOptions,
+    note: &mut Note<'_>,
+) -> Result<(), JobFileError> {
+    direction(given, options)?;
+    options.bs = block_sizes(given)?;
+    options.blockalign = given
+        .bytes("ba")?
+        .filter(|&bytes| bytes > 0)
+        .map(|bytes| bytes.to_string());
+    area(given, options)?;
+    options.random_distribution = distribution(given, options, note)?;
+    zones(given, options)?;
+    data(given, options, note)
+}
+
+fn direction(given: &Given<'_>, options: &mut JobOptions) -> Result<(), JobFileError> {
+    let rw = given.text("rw");
+    let (word, count) = match rw {
+        Some((text, _)) => text
+            .split_once(':')
+            .map_or((text, None), |(word, count)| (word, Some(count))),
+        None => ("read", None),
+    };
+    let is_random = word.starts_with("rand");
+    if ![
+        "read",
+        "write",
+        "randread",
+        "randwrite",
+        "rw",
+        "readwrite",
+        "randrw",
+    ]
+    .contains(&word)
+    {
+        let message = match word.contains("trim") {
+            true => format!("rw={word}: trims are not supported"),
+            false => format!(
+                "rw={word} is none of read, write, randread, randwrite, rw, readwrite, randrw"
+            ),
+        };
+        return Err(given.wrong("rw", message));
+    }
+    let suffix = match (count, rw) {
+        (Some(count), Some((_, place))) => {
+            let value = number::signed_bytes(count, given.kb_base);
+            let valid = value.filter(|&value| !is_random || value > 0);
+            let Some(value) = valid else {
+                return Err(given.error(place, format!("rw={word}:{count}: a number of I/Os (random) or a distance such as 8k (sequential)")));
+            };
+            format!(":{value}")
+        }
+        _ => String::new(),
+    };
+    options.rw = Some(format!("{word}{suffix}"));
+    let share = |name| {
+        given.parsed(name, "a percentage", |text| {
+            text.trim_end_matches('%')
+                .parse()
+                .ok()
+                .filter(|&p| p <= 100)
+        })
+    };
+    let (reads, writes): (Option<u32>, Option<u32>) = (share("rwmixread")?, share("rwmixwrite")?);
+    // The later one counts in fio; both are given where they agree.
+    if let (Some(reads), Some(writes)) = (reads, writes)
+        && reads + writes != 100
+        && let Some(place) = given.place("rwmixwrite")
+    {
+        return Err(given.error(
+            place,
+            format!("rwmixread={reads} and rwmixwrite={writes} do not add up to 100"),
+        ));
+    }
+    options.rwmixread = reads.or(writes.map(|writes| 100 - writes));
+    Ok(())
+}
+
+/// One value for reads and writes: `4k`, or `4k,4k`. Values of trims are not used.
+fn same_for_all<'a>(
+    given: &Given<'_>,
+    name: &str,
+    text: &'a str,
+    options_rw: Option<bool>,
+) -> Result<&'a str, JobFileError> {
+    let parts: Vec<&str> = text.split(',').map(str::trim).collect();
+    let (reads, writes) = match parts.as_slice() {
+        [one] => (*one, *one),
+        [reads, writes] | [reads, writes, _] => (
+            if reads.is_empty() { *writes } else { *reads },
+            if writes.is_empty() { *reads } else { *writes },
+        ),
+        _ => ("", ""),
+    };
+    match options_rw {
+        Some(true) => return Ok(reads),
+        Some(false) => return Ok(writes),
+        None if reads == writes => return Ok(reads),
+        None => {}
+    }
+    let message = format!(
+        "{name}={text}: different values for reads and writes of one job are not supported"
+    );
+    Err(given.wrong(name, message))
+}
+
+/// Reads only (`true`), writes only (`false`), or both.
+pub(super) fn only(given: &Given<'_>) -> Option<bool> {
+    match given
+        .text("rw")
+        .map_or("read", |(text, _)| text.split(':').next().unwrap_or(""))
+    {
+        "read" | "randread" => Some(true),
+        "write" | "randwrite" => Some(false),
+        _ => None,
+    }
+}
+
+fn block_sizes(given: &Given<'_>) -> Result<Option<String>, JobFileError> {
+    let rw = only(given);
+    let size = |text: &str| number::bytes(text, given.kb_base).filter(|&bytes| bytes > 0);
+    if let Some((text, place)) = given.text("bssplit") {
+        let wrong = || {
+            given.error(
+                place,
+                format!("bssplit={text} is not SIZE/PERCENT:..., such as 4k/60:64k/40"),
+            )
+        };
+        let text = same_for_all(given, "bssplit", text, rw)?;
+        let entries = text.split(':').map(|entry| {
+            let (bytes, percent) = entry.split_once('/').unwrap_or((entry, ""));
+            let bytes = size(bytes).ok_or_else(wrong)?;
+            match percent.trim() {
+                "" => Ok(compact_size(bytes)),
+                percent => Ok(format!("{}/{percent}", compact_size(bytes))),
+            }
+        });
+        return entries
+            .collect::<Result<Vec<_>, _>>()
+            .map(|entries| Some(entries.join(":")));
+    }
+    if let Some((text, place)) = given.text("bsrange") {
+        let wrong = |why: &str| given.error(place, format!("bsrange={text}: {why}"));
+        let whole = text.replace('/', ",");
+        let range = same_for_all(given, "bsrange", &whole, rw)?;
+        let (low, high) = range
+            .split_once(['-', ':'])
+            .ok_or_else(|| wrong("LOW-HIGH, such as 4k-64k"))?;
+        let (Some(low), Some(high)) = (size(low), size(high)) else {
+            return Err(wrong("LOW-HIGH, such as 4k-64k"));
+        };
+        let (low, high) = (low.min(high), low.max(high));
+        let count = high / low;
+        if !high.is_multiple_of(low) || count > MAX_SIZES {
+            return Err(wrong(
+                "the larger size must be at most 256 times the smaller one, and a multiple of it",
+            ));
+        }
+        let sizes: Vec<String> = (1..=count).map(|n| compact_size(n * low)).collect();
+        return Ok(Some(sizes.join(":")));
+    }
+    let Some((text, place)) = given.text("bs") else {
+        return Ok(None);
+    };
+    let one = same_for_all(given, "bs", text, rw)?;
+    let bytes = size(one)
+        .ok_or_else(|| given.error(place, format!("bs={text} is not a size such as 4k")))?;
+    Ok(Some(compact_size(bytes)))
+}
+
+fn area(given: &Given<'_>, options: &mut JobOptions) -> Result<(), JobFileError> {
+    let (size, file) = (given.size("size")?, given.size("filesize")?);
+    let size = match (size, file) {
+        (Some(Size::Bytes(size)), Some(Size::Bytes(file))) => Some(Size::Bytes(size.min(file))),
+        (size, file) => size.or(file),
+    };
+    options.size = match given.flag("fill_device")? {
+        true => None,
+        false => size.filter(|size| *size != Size::Bytes(0)).map(Size::text),
+    };
+    options.offset = given.size("offset")?.map(Size::text);
+    options.offset_increment = given
+        .size("offset_increment")?
+        .filter(|size| *size != Size::Bytes(0))
+        .map(Size::text);
+    options.numjobs = given.number("numjobs")?;
+    Ok(())
+}
+
+fn distribution(
+    given: &Given<'_>,
+    options: &JobOptions,
+    note: &mut Note<'_>,
+) -> Result<Option<String>, JobFileError> {
+    let is_random = options.rw.as_ref().is_some_and(|rw| rw.starts_with("rand"));
+    if !is_random {
+        return Ok(None);
+    }
+    let by_map = !given.flag("norandommap")?;
+    match given.text("random_distribution") {
+        None | Some(("random", _)) if !by_map => Ok(Some("random".to_owned())),
+        None | Some(("random", _)) => {
+            let is_plain = options.bs.as_ref().is_none_or(|bs| !bs.contains(':'))
+                && options.blockalign.is_none()
+                && options.rw.as_ref().is_some_and(|rw| !rw.contains(':'));
+            if !is_plain {
+                note("random offsets repeat: with several block sizes, an alignment or runs of blocks there is no random map (norandommap)".to_owned());
+            }
+            Ok(Some(if is_plain { "cover" } else { "random" }.to_owned()))
+        }
+        Some((text, place)) => {
+            let wrong =
+                |why: &str| Err(given.error(place, format!("random_distribution={text}: {why}")));
+            match text
+                .split_once(':')
+                .map_or((text, ""), |(kind, rest)| (kind, rest))
+            {
+                ("zipf" | "pareto" | "normal", rest) if rest.contains([':', ',']) => {
+                    wrong("a centre, or other values for reads and writes, are not supported")
+                }
+                ("zipf", "") => Ok(Some("zipf:1.1".to_owned())),
+                ("pareto", "") => Ok(Some("pareto:0.2".to_owned())),
+                ("normal", "") => wrong("normal needs its deviation, in percent: normal:10"),
+                ("zipf" | "pareto" | "normal", _) => Ok(Some(text.to_owned())),
+                ("zoned", rest) => match rest.contains(',') {
+                    true => wrong("other zones for reads and writes are not supported"),
+                    false => Ok(Some(text.to_owned())),
+                },
+                _ => wrong(
+                    "random, zipf:THETA, pareto:POWER, normal:PERCENT or zoned:ACCESS/SIZE:...",
+                ),
+            }
+        }
+    }
+}
+
+fn zones(given: &Given<'_>, options: &mut JobOptions) -> Result<(), JobFileError> {
+    let mode = given.text("zonemode");
+    let lengths = ["zonesize", "zonerange", "zoneskip"].map(|name| given.bytes(name));
+    let [size, range, skip] = lengths;
+    let (size, range, skip) = (size?, range?, skip?);
+    match mode {
+        Some(("strided", _)) => {}
+        // zonesize alone makes fio stride.
+        None if size.is_some_and(|size| size > 0) => {}
+        None | Some(("none", _)) => return Ok(()),
+        Some((other, place)) => {
+            return Err(given.error(
+                place,
+                format!("zonemode={other} is not supported: none or strided"),
+            ));
+        }
+    }
+    let text = |bytes: Option<u64>| {
+        bytes
+            .filter(|&bytes| bytes > 0)
+            .map(|bytes| bytes.to_string())
+    };
+    (options.zonesize, options.zonerange, options.zoneskip) = (text(size), text(range), text(skip));
+    Ok(())
+}
+
+fn data(
+    given: &Given<'_>,
+    options: &mut JobOptions,
+    note: &mut Note<'_>,
+) -> Result<(), JobFileError> {
+    if given.flag("zero_buffers")? {
+        options.data = Some("zero".to_owned());
+    }
+    let percent = given.parsed("buffer_compress_percentage", "a percentage", |text| {
+        text.trim_end_matches('%')
+            .parse::<u32>()
+            .ok()
+            .filter(|&percent| percent <= 100)
+    })?;
+    options.data = match percent {
+        None | Some(0) => options.data.take(),
+        Some(100) => Some("zero".to_owned()),
+        // What is compressed away of 100.
+        Some(percent) => Some(format!("compress={}", 100.0 / f64::from(100 - percent))),
+    };
+    let Some((method, place)) = given.text("verify") else {
+        return Ok(());
+    };
+    match method.split(':').next().unwrap_or("") {
+        "0" | "none" => return Ok(()),
+        "crc32c" | "crc32c-intel" => {}
+        "md5" | "crc64" | "crc32" | "crc16" | "crc7" | "xxhash" | "sha1" | "sha256" | "sha512"
+        | "sha3-224" | "sha3-256" | "sha3-384" | "sha3-512" | "meta" => {
+            note(format!(
+                "verify={method}: blocks have assay's header and CRC-32C instead"
+            ));
+        }
+        _ => {
+            return Err(given.error(
+                place,
+                format!("verify={method} is not supported: crc32c, md5, sha256, xxhash, meta, ..."),
+            ));
+        }
+    }
+    options.verify = Some(true);
+    if given.text("verify_pattern").is_some() {
+        note("verify_pattern: verified blocks have assay's own data instead".to_owned());
+    }
+    options.verify_interval = given
+        .bytes("verify_interval")?
+        .filter(|&bytes| bytes > 0)
+        .map(|bytes| bytes.to_string());
+    if given.place("do_verify").is_some() && only(given) != Some(true) {
+        options.do_verify = Some(given.flag("do_verify")?);
+    }
+    Ok(())
+}

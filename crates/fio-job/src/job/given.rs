@@ -1,0 +1,175 @@
+//! The options of a section, checked against the table of what is supported.
+
+use std::collections::BTreeMap;
+
+use assay_units::text::did_you_mean;
+
+use super::{Place, Section, Support, options};
+use crate::JobFileError;
+use crate::number::{self, Size};
+
+/// The options in force in a section, by their main names.
+pub(super) struct Given<'a> {
+    section: &'a str,
+    section_place: &'a Place,
+    values: BTreeMap<&'a str, (Option<&'a str>, &'a Place)>,
+    pub(super) kb_base: u64,
+}
+
+impl<'a> Given<'a> {
+    /// The options of a section.
+    ///
+    /// # Errors
+    /// When one is unknown or not supported.
+    pub(super) fn of(section: &'a Section) -> Result<Given<'a>, JobFileError> {
+        let mut given = Given {
+            section: &section.name,
+            section_place: &section.place,
+            values: BTreeMap::new(),
+            kb_base: 1024,
+        };
+        for option in &section.options {
+            let name = options::main_name(&option.name);
+            let value = option.value.as_deref();
+            // The last one counts, but for `direct` and `buffered`, which set the same.
+            if name == "direct" || name == "buffered" {
+                given.values.remove(if name == "direct" {
+                    "buffered"
+                } else {
+                    "direct"
+                });
+            }
+            given.values.insert(name, (value, &option.place));
+        }
+        // First: the options of another engine are not what is wrong.
+        super::targets::engine_of(&given)?;
+        for (name, (value, place)) in &given.values {
+            given.check(name, *value, place)?;
+        }
+        if let Some((base, place)) = given.text("kb_base") {
+            given.kb_base = match base {
+                "1024" => 1024,
+                "1000" => 1000,
+                _ => return Err(given.error(place, format!("kb_base={base}: 1000 or 1024"))),
+            };
+        }
+        Ok(given)
+    }
+
+    fn check(&self, name: &str, value: Option<&str>, place: &Place) -> Result<(), JobFileError> {
+        let shown = value.map_or_else(|| name.to_owned(), |value| format!("{name}={value}"));
+        match options::find(name).map(|option| option.support) {
+            Some(Support::Converted(_) | Support::NoEffect(_)) => Ok(()),
+            Some(Support::Unsupported(harmless))
+                if value.is_some_and(|v| harmless.contains(&v)) =>
+            {
+                Ok(())
+            }
+            Some(Support::Unsupported(_)) => Err(self.error(
+                place,
+                format!("{shown} is not supported (docs/fio.md lists what is)"),
+            )),
+            None => {
+                let known: Vec<&str> = options::OPTIONS
+                    .iter()
+                    .flat_map(|o| o.names)
+                    .copied()
+                    .collect();
+                let similar = did_you_mean(name, &known.join(","));
+                Err(self.error(
+                    place,
+                    format!(
+                        "{shown} is no option that is known here{similar} (docs/fio.md lists them)"
+                    ),
+                ))
+            }
+        }
+    }
+
+    /// The section's name.
+    pub(super) fn section(&self) -> &'a str {
+        self.section
+    }
+
+    pub(super) fn error(&self, place: &Place, message: String) -> JobFileError {
+        JobFileError {
+            place: place.clone(),
+            section: Some(self.section.to_owned()),
+            message,
+        }
+    }
+
+    /// An error about an option, at its place; at the section's where it is absent.
+    pub(super) fn wrong(&self, name: &str, message: String) -> JobFileError {
+        self.error(self.place(name).unwrap_or(self.section_place), message)
+    }
+
+    /// The value of an option, and where it is; empty ones are absent.
+    pub(super) fn text(&self, name: &str) -> Option<(&'a str, &'a Place)> {
+        let (value, place) = self.values.get(name)?;
+        value
+            .filter(|value| !value.is_empty())
+            .map(|value| (value, *place))
+    }
+
+    /// Where an option is, with or without a value.
+    pub(super) fn place(&self, name: &str) -> Option<&'a Place> {
+        self.values.get(name).map(|(_, place)| *place)
+    }
+
+    /// A flag: `name`, `name=1` or `name=0`.
+    pub(super) fn flag(&self, name: &str) -> Result<bool, JobFileError> {
+        self.flag_or(name, false)
+    }
+
+    /// A flag that is set like this when absent.
+    pub(super) fn flag_or(&self, name: &str, absent: bool) -> Result<bool, JobFileError> {
+        match self.values.get(name) {
+            None => Ok(absent),
+            Some((None | Some("" | "1" | "true"), _)) => Ok(true),
+            Some((Some("0" | "false"), _)) => Ok(false),
+            Some((Some(other), place)) => Err(self.error(place, format!("{name}={other}: 0 or 1"))),
+        }
+    }
+
+    /// The value of an option as `read` reads it.
+    pub(super) fn parsed<T>(
+        &self,
+        name: &str,
+        form: &str,
+        read: impl FnOnce(&str) -> Option<T>,
+    ) -> Result<Option<T>, JobFileError> {
+        let Some((text, place)) = self.text(name) else {
+            return Ok(None);
+        };
+        let value = read(text);
+        value
+            .map(Some)
+            .ok_or_else(|| self.error(place, format!("{name}={text} is not {form}")))
+    }
+
+    pub(super) fn bytes(&self, name: &str) -> Result<Option<u64>, JobFileError> {
+        self.parsed(name, "a size such as 4k or 1g", |text| {
+            number::bytes(text, self.kb_base)
+        })
+    }
+
+    pub(super) fn size(&self, name: &str) -> Result<Option<Size>, JobFileError> {
+        self.parsed(name, "a size such as 4k or 1g, or a percentage", |text| {
+            number::size(text, self.kb_base)
+        })
+    }
+
+    pub(super) fn number(&self, name: &str) -> Result<Option<u32>, JobFileError> {
+        self.parsed(name, "a whole number below 2^32", |text| {
+            number::bytes(text, self.kb_base)?.try_into().ok()
+        })
+    }
+
+    /// A time in microseconds.
+    pub(super) fn micros(&self, name: &str, default_us: f64) -> Result<Option<u64>, JobFileError> {
+        self.parsed(name, "a time such as 500ms, 5s or 2m", |text| {
+            number::micros(text, default_us)
+        })
+    }
+}

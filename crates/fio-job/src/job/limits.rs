@@ -1,0 +1,207 @@
+//! When a job starts and ends, and how fast it goes.
+
+use assay_workload::options::JobOptions;
+
+use super::access::only;
+use super::given::Given;
+use crate::JobFileError;
+use crate::number::Size;
+
+/// The least rate of a job.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LeastRate {
+    /// Bytes per second (`rate_min`).
+    pub bytes: Option<u64>,
+    /// I/Os per second (`rate_iops_min`).
+    pub ios: Option<u64>,
+}
+
+type Note<'a> = dyn FnMut(String) + 'a;
+
+const SECONDS: f64 = 1e6;
+
+pub(super) fn limits(
+    given: &Given<'_>,
+    options: &mut JobOptions,
+    note: &mut Note<'_>,
+) -> Result<(), JobFileError> {
+    let time = |us: u64| match (us % 1_000_000, us % 1_000) {
+        (0, _) => format!("{}s", us / 1_000_000),
+        (_, 0) => format!("{}ms", us / 1_000),
+        _ => format!("{us}us"),
+    };
+    let runtime = given.micros("runtime", SECONDS)?.filter(|&us| us > 0);
+    options.runtime = runtime.map(time);
+    options.ramp_time = given
+        .micros("ramp_time", SECONDS)?
+        .filter(|&us| us > 0)
+        .map(time);
+    if let Some((text, place)) = given.text("startdelay")
+        && text.contains(['-', ':'])
+    {
+        return Err(given.error(
+            place,
+            format!("startdelay={text}: a random delay is not supported"),
+        ));
+    }
+    options.startdelay = given
+        .micros("startdelay", SECONDS)?
+        .filter(|&us| us > 0)
+        .map(time);
+    let time_based = given.flag("time_based")?;
+    if time_based && runtime.is_none() {
+        note("time_based without a runtime changes nothing, as in fio".to_owned());
+    }
+    let loops = u64::from(given.number("loops")?.unwrap_or(1).max(1));
+    let io_size = given
+        .size("io_size")?
+        .filter(|size| *size != Size::Bytes(0));
+    options.number_ios = given.bytes("number_ios")?.filter(|&ios| ios > 0);
+    options.io_size = match io_size {
+        _ if time_based && runtime.is_some() => None,
+        Some(Size::Bytes(bytes)) => Some(bytes.saturating_mul(loops).to_string()),
+        Some(Size::Percent(percent)) => Some(format!("{}%", percent.saturating_mul(loops))),
+        // One pass ends a job without a runtime by itself.
+        None if runtime.is_none() && loops == 1 => None,
+        None => Some(match &options.size {
+            // The area as often as that, in bytes: a percentage has a limit.
+            Some(size) if loops > 1 && !size.ends_with('%') => {
+                let bytes = size.parse::<u64>().unwrap_or(0);
+                bytes.saturating_mul(loops).to_string()
+            }
+            _ => format!("{}%", loops.saturating_mul(100)),
+        }),
+    };
+    pace(given, options, note)?;
+    options.thinktime = given
+        .micros("thinktime", 1.0)?
+        .filter(|&us| us > 0)
+        .map(time);
+    options.thinktime_blocks = match options.thinktime {
+        Some(_) => given
+            .number("thinktime_blocks")?
+            .filter(|&blocks| blocks > 0),
+        None => None,
+    };
+    options.flow = given.number("flow")?.filter(|&weight| weight > 0);
+    if options.flow.is_some() {
+        options.flow_id = given.number("flow_id")?.filter(|&group| group > 0);
+        options.flow_sleep = given
+            .micros("flow_sleep", 1.0)?
+            .filter(|&us| us > 0)
+            .map(time);
+    }
+    options.seed = given.parsed("randseed", "a number", |text| text.parse().ok())?;
+    cpus(given, options)
+}
+
+/// The value for reads and for writes of a list such as `1m`, `1m,500k` or `,500k`; 0 is no limit.
+fn pair(given: &Given<'_>, name: &str) -> Result<Option<(u64, u64)>, JobFileError> {
+    given.parsed(
+        name,
+        "a number, or one for reads and one for writes",
+        |text| {
+            let parts: Vec<&str> = text.split(',').map(str::trim).collect();
+            let one = |text: &str| match text {
+                "" => Some(0),
+                text => crate::number::bytes(text, given.kb_base),
+            };
+            match parts.as_slice() {
+                [all] => one(all).map(|all| (all, all)),
+                [reads, writes] | [reads, writes, _] => Some((one(reads)?, one(writes)?)),
+                _ => None,
+            }
+        },
+    )
+}
+
+/// A rate for the directions of the job. fio limits reads and writes of a mix each for itself, so that the rates make the mix.
+fn rate(given: &Given<'_>, options: &JobOptions, name: &str) -> Result<Option<u64>, JobFileError> {
+    let Some((reads, writes)) = pair(given, name)? else {
+        return Ok(None);
+    };
+    let rate = match only(given) {
+        Some(true) => reads,
+        Some(false) => writes,
+        None => {
+            let mix = u128::from(options.rwmixread.unwrap_or(50));
+            let sum = u128::from(reads) + u128::from(writes);
+            if sum > 0 && u128::from(reads) * 100 != mix * sum {
+                let message = format!(
+                    "{name}: reads and writes of a mix are limited each for itself, and these limits ({reads} and {writes}) contradict rwmixread={mix}"
+                );
+                return Err(given.wrong(name, message));
+            }
+            reads.saturating_add(writes)
+        }
+    };
+    Ok(Some(rate).filter(|&rate| rate > 0))
+}
+
+fn pace(
+    given: &Given<'_>,
+    options: &mut JobOptions,
+    note: &mut Note<'_>,
+) -> Result<(), JobFileError> {
+    let (bytes, ios) = (
+        rate(given, options, "rate")?,
+        rate(given, options, "rate_iops")?,
+    );
+    if let (Some(_), Some(_), Some(place)) = (bytes, ios, given.place("rate")) {
+        return Err(given.error(place, "rate and rate_iops exclude one another".to_owned()));
+    }
+    options.rate_bw = bytes.map(|rate| rate.to_string());
+    let poisson = match given.text("rate_process") {
+        None | Some(("linear", _)) => false,
+        Some(("poisson", _)) => true,
+        Some((other, place)) => {
+            return Err(given.error(place, format!("rate_process={other}: linear or poisson")));
+        }
+    };
+    match ios {
+        Some(ios) if poisson => {
+            options.rate = Some(ios.to_string());
+            options.arrival = Some("poisson".to_owned());
+            note("rate_process=poisson: latency counts from the time at which an I/O was due, which fio does not do".to_owned());
+        }
+        ios => options.rate_iops = ios.map(|ios| ios.to_string()),
+    }
+    if let (true, Some(_), Some(place)) = (poisson, bytes, given.place("rate_process")) {
+        return Err(given.error(
+            place,
+            "rate_process=poisson needs rate_iops, not rate".to_owned(),
+        ));
+    }
+    Ok(())
+}
+
+/// `rate_min` and `rate_iops_min`, checked once per `rate_cycle`.
+pub(super) fn least_rate(
+    given: &Given<'_>,
+    options: &mut JobOptions,
+) -> Result<LeastRate, JobFileError> {
+    let least = |name| rate(given, options, name);
+    let least = LeastRate {
+        bytes: least("rate_min")?,
+        ios: least("rate_iops_min")?,
+    };
+    if least != LeastRate::default() && options.interval.is_none() {
+        // In milliseconds.
+        let cycle = given.number("rate_cycle")?.unwrap_or(1000).max(1);
+        options.interval = Some(format!("{cycle}ms"));
+    }
+    Ok(least)
+}
+
+fn cpus(given: &Given<'_>, options: &mut JobOptions) -> Result<(), JobFileError> {
+    options.cpus_allowed = given.text("cpus_allowed").map(|(list, _)| list.to_owned());
+    let mask = given.parsed("cpumask", "a bit mask of processors", |text| {
+        crate::number::bytes(text, 1024)
+    })?;
+    if let Some(mask) = mask.filter(|&mask| mask > 0) {
+        let cpus = (0..64).filter(|cpu| mask >> cpu & 1 == 1);
+        let cpus: Vec<String> = cpus.map(|cpu: u32| cpu.to_string()).collect();
+        options.cpus_allowed = Some(cpus.join(","));
+    }
+    Ok(())
+}

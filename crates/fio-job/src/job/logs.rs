@@ -1,0 +1,66 @@
+//! Logs that a job asks for.
+
+use assay_workload::options::JobOptions;
+
+use super::given::Given;
+use crate::JobFileError;
+
+/// A kind of log.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LogKind {
+    /// Bandwidth.
+    Bandwidth,
+    /// I/Os per second.
+    Iops,
+    /// Latency: completion, and in total.
+    Latency,
+    /// Histograms of completion latency.
+    Histogram,
+}
+
+/// A log that a job asks for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LogRequest {
+    /// What it logs.
+    pub kind: LogKind,
+    /// Begin of its file name: `PREFIX_bw.1.log`.
+    pub prefix: String,
+}
+
+const LOGS: [(&str, LogKind); 4] = [
+    ("write_bw_log", LogKind::Bandwidth),
+    ("write_iops_log", LogKind::Iops),
+    ("write_lat_log", LogKind::Latency),
+    ("write_hist_log", LogKind::Histogram),
+];
+
+pub(super) fn logs(
+    given: &Given<'_>,
+    section: &str,
+    options: &mut JobOptions,
+    note: &mut dyn FnMut(String),
+) -> Result<Vec<LogRequest>, JobFileError> {
+    let named = LOGS
+        .into_iter()
+        .filter(|(name, _)| given.place(name).is_some());
+    let logs: Vec<LogRequest> = named
+        .map(|(name, kind)| LogRequest {
+            kind,
+            // Without a value fio names the file after the job.
+            prefix: given
+                .text(name)
+                .map_or(section, |(prefix, _)| prefix)
+                .to_owned(),
+        })
+        .collect();
+    let mean = given.number("log_avg_msec")?.filter(|&ms| ms > 0);
+    let histogram = given.number("log_hist_msec")?.filter(|&ms| ms > 0);
+    if let Some(ms) = mean.into_iter().chain(histogram).min()
+        && !logs.is_empty()
+    {
+        options.interval = Some(format!("{ms}ms"));
+    } else if !logs.is_empty() {
+        note("logs have an entry per second; log_avg_msec sets another interval (fio without it logs every I/O)".to_owned());
+    }
+    Ok(logs)
+}

@@ -1,0 +1,207 @@
+//! Every option of fio 3.33 that is known here, and what becomes of it.
+//!
+//! docs/fio.md shows this table; a test compares them.
+
+/// What becomes of an option.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Support {
+    /// Converted into options of `assay job`, targets, stages or exports; how.
+    Converted(&'static str),
+    /// Accepted, and changes nothing; why.
+    NoEffect(&'static str),
+    /// An error, but for these values, which ask for nothing.
+    Unsupported(&'static [&'static str]),
+}
+
+/// One option of fio.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FioOption {
+    /// Its names; the first is the main one.
+    pub names: &'static [&'static str],
+    /// What becomes of it.
+    pub support: Support,
+}
+
+use Support::{Converted, NoEffect, Unsupported};
+
+const OFF: &[&str] = &["0"];
+const REPORTING: &str = "changes fio's own report only";
+const LAYOUT: &str = "how fio creates the files it measures; assay writes every byte of a new file before it measures it";
+const BUFFERS: &str =
+    "how fio allocates buffers; assay allocates aligned ones, written before measuring";
+const NEW_DATA: &str = "every write has new data";
+const RING: &str = "a saving of processor time within the ring; assay uses registered files and fixed buffers by itself";
+const CHECKER: &str = "how fio's checker proceeds; assay checks in the worker, counts every bad block, prints the first ones and goes on";
+const LOG_FORM: &str = "the form of a log; docs/fio.md says which columns assay writes";
+
+macro_rules! options {
+    ($($($name:literal)|+ => $support:expr;)+) => {
+        /// All options that are known.
+        pub static OPTIONS: &[FioOption] = &[$(FioOption { names: &[$($name),+], support: $support }),+];
+    };
+}
+
+options! {
+    "name" => Converted("the name of the job");
+    "description" => NoEffect("a comment");
+    "filename" => Converted("the drive");
+    "directory" => Converted("the folder of the file");
+    "nrfiles" | "nr_files" => Unsupported(&["1"]);
+    "filename_format" | "unique_filename" | "opendir" | "lockfile" => Unsupported(&["0", "1", "none"]);
+    "rw" | "readwrite" => Converted("`--rw`, with `:N` too");
+    "rw_sequencer" => Unsupported(&["sequential"]);
+    "bs" | "blocksize" => Converted("`--bs`; one size for reads and writes");
+    "bsrange" | "blocksize_range" => Converted("`--bs`: every multiple of the smallest size, equally likely");
+    "bssplit" => Converted("`--bs`; one split for reads and writes");
+    "ba" | "blockalign" => Converted("`--blockalign`");
+    "bs_unaligned" | "blocksize_unaligned" => Unsupported(OFF);
+    "bs_is_seq_rand" => Unsupported(OFF);
+    "size" => Converted("`--size`; limited to the drive");
+    "filesize" => Converted("`--size`, where it is smaller or `size` is absent");
+    "io_size" | "io_limit" => Converted("`--io_size`");
+    "number_ios" => Converted("`--number_ios`");
+    "loops" => Converted("`--io_size`: so many times the area");
+    "fill_device" | "fill_fs" => Converted("`--size`: the whole drive");
+    "offset" | "fileoffset" => Converted("`--offset`");
+    "offset_increment" => Converted("`--offset_increment`");
+    "offset_align" => Unsupported(OFF);
+    "file_append" => Unsupported(OFF);
+    "ioengine" => Converted("`--engine`: libaio, io_uring, posixaio as uring; sync, psync, pvsync, pvsync2, vsync as sync; io_uring_cmd as passthru; null and cpp_null as the drive null:");
+    "iodepth" => Converted("`--iodepth`; 1 with a synchronous engine");
+    "iodepth_batch" | "iodepth_batch_submit" => Converted("1, or as many as iodepth_batch_complete_min: assay submits together what completed together");
+    "iodepth_batch_complete_min" | "iodepth_batch_complete" => Converted("`--iodepth_batch_complete_min`");
+    "iodepth_batch_complete_max" => NoEffect("assay takes every completion there is");
+    "iodepth_low" => Unsupported(&[]);
+    "io_submit_mode" => NoEffect("a worker submits an I/O when it is due; none waits for another's completion while there is room in the queue");
+    "serialize_overlap" => Unsupported(OFF);
+    "runtime" | "timeout" => Converted("`--runtime`");
+    "time_based" => Converted("with it only the time ends a job; without it the bytes do too");
+    "ramp_time" => Converted("`--ramp_time`");
+    "startdelay" => Converted("`--startdelay`");
+    "numjobs" => Converted("`--numjobs`");
+    "thread" | "threads" => NoEffect("jobs always are threads");
+    "stonewall" | "wait_for_previous" => Converted("the job starts when all before it have ended");
+    "wait_for" => Converted("the same, for the job named and all before it");
+    "new_group" => NoEffect("every section has a result of its own");
+    "group_reporting" => NoEffect("the threads of a section always are reported together");
+    "per_job_logs" | "unified_rw_reporting" | "clat_percentiles" | "lat_percentiles" | "slat_percentiles" | "percentile_list"
+        | "significant_figures" | "disk_util" | "block_error_percentiles" | "stats" | "unit_base" => NoEffect(REPORTING);
+    "gtod_reduce" | "disable_lat" | "disable_clat" | "disable_slat" | "disable_bw_measurement" | "disable_bw" | "gtod_cpu" | "clocksource" =>
+        NoEffect("a saving of clock readings; assay reads the clock once per batch");
+    "kb_base" => Converted("units of sizes");
+    "direct" => Converted("`--direct`");
+    "buffered" => Converted("`--direct`, inverted");
+    "invalidate" => Converted("the page cache of the file is dropped before a buffered job");
+    "atomic" | "sync" | "fsync" | "fdatasync" | "end_fsync" | "fsync_on_close" | "write_barrier" => Unsupported(&["0", "none"]);
+    "sync_file_range" => Unsupported(&[]);
+    "random_distribution" => Converted("`--random_distribution`");
+    "random_generator" => NoEffect("assay's generator; without norandommap each block occurs once per pass, as with fio's");
+    "norandommap" => Converted("without it `--random_distribution cover`");
+    "softrandommap" => NoEffect("the random map takes no memory");
+    "randseed" => Converted("`--seed`");
+    "randrepeat" | "allrandrepeat" => NoEffect("the seed is fixed; another one: randseed");
+    "percentage_random" => Unsupported(&["100"]);
+    "rwmixread" => Converted("`--rwmixread`");
+    "rwmixwrite" => Converted("`--rwmixread`, 100 minus it");
+    "zonemode" => Converted("none and strided");
+    "zonesize" => Converted("`--zonesize`");
+    "zonerange" => Converted("`--zonerange`");
+    "zoneskip" => Converted("`--zoneskip`");
+    "zonecapacity" | "read_beyond_wp" | "max_open_zones" | "job_max_open_zones" | "ignore_zone_limits" | "zone_reset_threshold"
+        | "zone_reset_frequency" => Unsupported(&[]);
+    "rate" => Converted("`--rate_bw`");
+    "rate_iops" => Converted("`--rate_iops`; with rate_process=poisson `--rate` and `--arrival poisson`");
+    "rate_process" => Converted("`--arrival`");
+    "rate_min" | "ratemin" => Converted("checked after the run, interval by interval");
+    "rate_iops_min" => Converted("checked after the run, interval by interval");
+    "rate_cycle" | "ratecycle" => Converted("`--interval`, with rate_min");
+    "rate_ignore_thinktime" => Unsupported(OFF);
+    "thinktime" => Converted("`--thinktime`");
+    "thinktime_blocks" => Converted("`--thinktime_blocks`");
+    "thinktime_blocks_type" => Unsupported(&["complete"]);
+    "thinktime_spin" | "thinktime_iotime" => Unsupported(OFF);
+    "latency_target" | "max_latency" => Unsupported(OFF);
+    "latency_window" | "latency_percentile" | "latency_run" => NoEffect("of latency_target only, which is an error");
+    "verify" => Converted("`--verify`: every checksum of fio as assay's own, CRC-32C with seed, offset and generation");
+    "do_verify" => Converted("`--do_verify`");
+    "verify_interval" => Converted("`--verify_interval`");
+    "verify_pattern" => NoEffect("of verify=pattern only, which is an error; blocks with a checksum have assay's data");
+    "verify_fatal" | "verify_dump" | "verify_async" | "verify_async_cpus" | "experimental_verify" | "verify_offset" | "error_dump" => NoEffect(CHECKER);
+    "verify_backlog" | "verify_backlog_batch" | "verify_only" | "verify_state_load" | "verify_header_seed" => Unsupported(OFF);
+    "verify_state_save" => NoEffect("of an interrupted job; the blocks describe themselves");
+    "verify_write_sequence" => NoEffect(CHECKER);
+    "trim_percentage" | "trim_verify_zero" | "trim_backlog" | "trim_backlog_batch" => Unsupported(OFF);
+    "zero_buffers" => Converted("`--data zero`");
+    "buffer_compress_percentage" => Converted("`--data compress=R`");
+    "buffer_compress_chunk" => NoEffect("compressible data repeat within every block");
+    "buffer_pattern" => Unsupported(&[]);
+    "refill_buffers" | "scramble_buffers" => NoEffect(NEW_DATA);
+    "dedupe_percentage" | "dedupe_mode" | "dedupe_working_set_percentage" | "dedupe_global" => Unsupported(OFF);
+    "cpus_allowed" => Converted("`--cpus_allowed`");
+    "cpumask" => Converted("`--cpus_allowed`");
+    "cpus_allowed_policy" => Unsupported(&["shared"]);
+    "numa_cpu_nodes" | "numa_mem_policy" => Unsupported(&[]);
+    "write_bw_log" => Converted("`PREFIX_bw.N.log`, an entry per interval");
+    "write_iops_log" => Converted("`PREFIX_iops.N.log`");
+    "write_lat_log" => Converted("`PREFIX_lat.N.log` and `PREFIX_clat.N.log`");
+    "write_hist_log" => Converted("`PREFIX_clat_hist.N.log`");
+    "log_avg_msec" => Converted("`--interval`, with a log");
+    "log_hist_msec" => Converted("`--interval`, with a log");
+    "log_hist_coarseness" | "log_max_value" | "log_window_value" | "log_offset" | "log_unix_epoch" | "log_alternate_epoch"
+        | "log_alternate_epoch_clock_id" | "log_entries" | "log_compression" | "log_compression_cpus" | "log_store_compressed" | "bwavgtime"
+        | "iopsavgtime" => NoEffect(LOG_FORM);
+    "log_prio" => NoEffect(LOG_FORM);
+    "create_serialize" | "create_fsync" | "create_on_open" | "fallocate" | "overwrite" | "fadvise_hint" | "openfiles" | "file_service_type"
+        | "write_hint" => NoEffect(LAYOUT);
+    "create_only" | "pre_read" | "unlink" | "unlink_each_loop" => Unsupported(OFF);
+    "allow_file_create" => Converted("0: a file that does not exist is an error");
+    "allow_mounted_write" => NoEffect("assay's interlock decides");
+    "mem" | "iomem" | "iomem_align" | "mem_align" | "hugepage-size" | "lockmem" => NoEffect(BUFFERS);
+    "continue_on_error" => NoEffect("a failed I/O is counted, the job goes on, and the exit status tells");
+    "ignore_error" => Unsupported(&[]);
+    "exitall" | "exitall_on_error" => Unsupported(OFF);
+    "exit_what" => NoEffect("of exitall only, which is an error");
+    "flow" => Converted("`--flow`");
+    "flow_id" => Converted("`--flow_id`");
+    "flow_sleep" => Converted("`--flow_sleep`");
+    "flow_watermark" => Unsupported(OFF);
+    "steadystate" | "ss" => Unsupported(&[]);
+    "steadystate_duration" | "ss_dur" | "steadystate_ramp_time" | "ss_ramp" | "steadystate_check_interval" | "ss_interval" =>
+        NoEffect("of steadystate only, which is an error");
+    "nice" | "prio" | "prioclass" | "priohint" => Unsupported(OFF);
+    "cmdprio_percentage" | "cmdprio_class" | "cmdprio" | "cmdprio_bssplit" | "cmdprio_hint" => Unsupported(OFF);
+    "exec_prerun" | "exec_postrun" | "ioscheduler" | "profile" | "cgroup" | "cgroup_weight" | "cgroup_nodelete" | "uid" | "gid" => Unsupported(&[]);
+    "read_iolog" | "write_iolog" | "read_iolog_chunked" | "replay_no_stall" | "replay_redirect" | "replay_scale" | "replay_align"
+        | "replay_time_scale" | "replay_skip" | "merge_blktrace_file" | "merge_blktrace_scalars" | "merge_blktrace_iters" => Unsupported(&[]);
+    "hipri" => Converted("`--hipri`");
+    "sqthread_poll" => Converted("`--sqpoll`");
+    "sqthread_poll_cpu" => Converted("`--sqpoll_cpu`");
+    "registerfiles" | "fixedbufs" | "nonvectored" | "force_async" | "userspace_reap" | "libaio_vectored" => NoEffect(RING);
+    "uncached" | "nowait" | "cmdprio_split" => Unsupported(OFF);
+    "cmd_type" => Unsupported(&["nvme"]);
+}
+
+/// The option of this name.
+pub fn find(name: &str) -> Option<&'static FioOption> {
+    OPTIONS.iter().find(|option| option.names.contains(&name))
+}
+
+/// The first name of an option that is converted; any other name as it is.
+pub fn main_name(name: &str) -> &str {
+    let converted = find(name).filter(|option| matches!(option.support, Converted(_)));
+    converted.map_or(name, |option| option.names[0])
+}
+
+impl FioOption {
+    /// Its row in the table of docs/fio.md.
+    pub fn markdown_row(&self) -> String {
+        let names: Vec<String> = self.names.iter().map(|name| format!("`{name}`")).collect();
+        let what = match self.support {
+            Converted(how) => how.to_owned(),
+            NoEffect(why) => format!("accepted, changes nothing: {why}"),
+            Unsupported([]) => "error".to_owned(),
+            Unsupported(harmless) => format!("error, but for {}", harmless.join(", ")),
+        };
+        format!("| {} | {what} |", names.join(", "))
+    }
+}

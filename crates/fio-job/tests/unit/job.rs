@@ -1,0 +1,160 @@
+use assay_workload::options::JOB_OPTIONS;
+
+use super::*;
+use crate::ini::tests::parsed;
+use crate::options::OPTIONS;
+
+fn jobs(text: &str) -> Vec<FioJob> {
+    converted(text, None).unwrap().jobs
+}
+
+fn converted(text: &str, drive: Option<&str>) -> Result<Conversion, JobFileError> {
+    convert(&parsed(&[("a.fio", text.as_bytes())])?, drive)
+}
+
+fn line(text: &str) -> String {
+    jobs(text)[0].options.command_line()
+}
+
+#[test]
+fn workloads_become_options_of_a_job() {
+    for (text, expected) in [
+        (
+            "[a]\nfilename=/dev/x\nrw=randread\nbs=4k\nioengine=libaio\niodepth=32\ndirect=1\ntime_based\nruntime=10",
+            "--rw randread --bs 4k --iodepth 32 --runtime 10s --random_distribution cover --engine uring --direct true --seed 1",
+        ),
+        (
+            "[a]\nfilename=/dev/x\nrw=randwrite\nnorandommap\nbssplit=4k/60:64k/40\nrate_iops=500\nrate_process=poisson",
+            "--rw randwrite --bs 4k/60:64k/40 --random_distribution random --rate 500 --arrival poisson --engine sync --direct false --seed 1",
+        ),
+        (
+            "[a]\nfilename=/dev/x\nrw=write\nsize=1g\nloops=3\nverify=crc32c\nthinktime=100\nbuffered=0\nrate=10m",
+            "--rw write --size 1073741824 --io_size 3221225472 --rate_bw 10485760 --thinktime 100us --engine sync --direct true --verify --seed 1",
+        ),
+        (
+            "[a]\nfilename=/dev/x\nrw=rw\nrwmixwrite=30\nrate=7m,3m\nruntime=5\nbsrange=4k-16k",
+            "--rw rw --bs 4k:8k:12k:16k --io_size 100% --runtime 5s --rwmixread 70 --rate_bw 10485760 --engine sync --direct false --seed 1",
+        ),
+    ] {
+        assert_eq!(line(text), expected, "{text}");
+    }
+}
+
+#[test]
+fn the_command_line_replaces_files() {
+    let text = "[a]\ndirectory=/data\nnumjobs=2\nsize=1m\nioengine=libaio";
+    let own: Vec<String> = jobs(text)
+        .iter()
+        .map(|job| job.target.name().to_owned())
+        .collect();
+    assert_eq!(own, ["/data/a.0.0", "/data/a.1.0"]);
+    let on_drive = converted(text, Some("sim:samsung-951")).unwrap().jobs;
+    assert_eq!(on_drive.len(), 1);
+    assert_eq!(
+        on_drive[0].target,
+        Target::Drive("sim:samsung-951".to_owned())
+    );
+    assert_eq!(on_drive[0].options.numjobs, Some(2));
+    assert_eq!(on_drive[0].options.engine, None);
+}
+
+#[test]
+fn stages_follow_stonewalls_and_named_jobs() {
+    let text =
+        "[global]\nfilename=/dev/x\n[a]\n[b]\n[c]\nstonewall\n[d]\nwait_for=a\n[e]\nwait_for=d\n";
+    let stages: Vec<(String, usize)> = jobs(text)
+        .into_iter()
+        .map(|job| (job.name, job.stage))
+        .collect();
+    let expected = [("a", 0), ("b", 0), ("c", 1), ("d", 1), ("e", 2)];
+    assert_eq!(
+        stages,
+        expected.map(|(name, stage)| (name.to_owned(), stage))
+    );
+}
+
+#[test]
+fn what_is_not_supported_is_named() {
+    for (text, expected) in [
+        ("[a]\nrw=randtrim", "a.fio:2: [a]: rw=randtrim: trims"),
+        ("[a]\nioengine=rbd", "ioengine=rbd is not supported"),
+        ("[a]\nfsync=1", "fsync=1 is not supported"),
+        ("[a]\nblokcsize=4k", "did you mean \"blocksize\""),
+        (
+            "[a]\nbs=4k,8k\nrw=rw",
+            "different values for reads and writes",
+        ),
+        ("[a]\nrate=1m,2m\nrw=rw", "contradict rwmixread=50"),
+        ("[a]\nzonemode=zbd", "zonemode=zbd is not supported"),
+        ("[a]\nfilename=a:b", "several files"),
+        ("[a]\nsize=4q", "size=4q is not a size"),
+        ("[a]\nwait_for=b", "no section before"),
+        ("[a]\nnrfiles=2", "nrfiles=2 is not supported"),
+    ] {
+        let error = converted(text, None).unwrap_err().to_string();
+        assert!(error.contains(expected), "{error} for {text:?}");
+        assert!(error.starts_with("a.fio:2: [a]: "), "{error}");
+    }
+    // What asks for nothing is no error.
+    assert_eq!(jobs("[a]\nfsync=0\nnrfiles=1\nfilename=/dev/x").len(), 1);
+}
+
+#[test]
+fn logs_and_least_rates_are_requests() {
+    let job = &jobs(
+        "[a]\nfilename=/dev/x\nwrite_bw_log\nwrite_lat_log=run\nlog_avg_msec=500\nrate_min=1m",
+    )[0];
+    let prefixes: Vec<&str> = job.logs.iter().map(|log| log.prefix.as_str()).collect();
+    assert_eq!(prefixes, ["a", "run"]);
+    assert_eq!(job.options.interval.as_deref(), Some("500ms"));
+    assert_eq!(job.least_rate.bytes, Some(1 << 20));
+}
+
+#[test]
+fn an_area_is_limited_to_the_drive() {
+    let mut job = jobs("[a]\nfilename=/dev/x\nsize=100g\noffset=1g")[0].clone();
+    assert_eq!(job.end_bytes(), Some(101 << 30));
+    assert!(job.limit_to(200 << 30).is_none());
+    assert!(job.limit_to(50 << 30).unwrap().contains("limited to"));
+    assert_eq!(job.options.size, None);
+}
+
+/// No name twice, and every option that a row names exists here.
+#[test]
+fn the_table_is_consistent() {
+    let mut names: Vec<&str> = OPTIONS.iter().flat_map(|o| o.names).copied().collect();
+    let count = names.len();
+    names.sort_unstable();
+    names.dedup();
+    assert_eq!(names.len(), count, "an option is in the table twice");
+    for option in OPTIONS {
+        if let Support::Converted(how) = option.support {
+            for word in how
+                .split('`')
+                .skip(1)
+                .step_by(2)
+                .filter_map(|w| w.strip_prefix("--"))
+            {
+                let name = word.split([' ', ',']).next().unwrap();
+                assert!(
+                    JOB_OPTIONS.iter().any(|o| o.name == name),
+                    "--{name} in {:?}",
+                    option.names
+                );
+            }
+        }
+    }
+}
+
+/// docs/fio.md shows the table as it is.
+#[test]
+fn the_document_has_the_table() {
+    let document = include_str!("../../../../docs/fio.md");
+    for option in OPTIONS {
+        let row = option.markdown_row();
+        assert!(
+            document.contains(&row),
+            "docs/fio.md lacks this row:\n{row}"
+        );
+    }
+}
