@@ -173,6 +173,8 @@ struct WorkerSet<'a> {
     due: BinaryHeap<Reverse<(Nanos, u32)>>,
     fills_buffers: bool,
     errors: ErrorStreak,
+    /// A worker has ended since this was looked at.
+    ended: bool,
 }
 
 impl<'a> WorkerSet<'a> {
@@ -184,6 +186,7 @@ impl<'a> WorkerSet<'a> {
             // A simulated drive that keeps no data has none.
             fills_buffers: needs_buffers && (verifies || target.buffer(0).is_some()),
             errors: ErrorStreak::default(),
+            ended: false,
             depth,
             ready: (0..count).rev().collect(),
             is_ready: vec![true; count as usize],
@@ -202,8 +205,10 @@ impl<'a> WorkerSet<'a> {
         }
         while let Some(index) = self.ready.pop() {
             self.is_ready[index as usize] = false;
-            if let NextIssue::Due(at) = self.workers[index as usize].issue(now, target, batch) {
-                self.due.push(Reverse((at, index)));
+            let worker = &mut self.workers[index as usize];
+            match worker.issue(now, target, batch) {
+                NextIssue::Due(at) => self.due.push(Reverse((at, index))),
+                NextIssue::Completion => self.ended |= worker.has_ended(),
             }
         }
     }
@@ -230,6 +235,13 @@ impl<'a> WorkerSet<'a> {
             let index = self.index_of(io.slot);
             self.workers[index as usize].restamp(io.slot, at);
         }
+    }
+
+    /// No worker of a job will do another I/O.
+    #[cold]
+    fn have_ended(&self, job: usize) -> bool {
+        let mut of_job = self.workers.iter().filter(|worker| worker.job() == job);
+        of_job.all(Worker::has_ended)
     }
 
     /// Everything that is measured of a job is over; only the read-back of what was written is left.
@@ -310,6 +322,16 @@ pub fn run_io_loop<T: Target>(
             for (job, measuring) in measuring.iter_mut().enumerate() {
                 if *measuring && workers.only_reads_back(job) {
                     // The last write has completed: the time of reading back must not dilute the rate of the writes.
+                    *measuring = false;
+                    hand_over(target, recorders, job, now, sink);
+                }
+            }
+        }
+        if workers.ended && measuring.len() > 1 {
+            workers.ended = false;
+            for (job, measuring) in measuring.iter_mut().enumerate() {
+                if *measuring && workers.have_ended(job) {
+                    // The other jobs go on, and their time is not this one's.
                     *measuring = false;
                     hand_over(target, recorders, job, now, sink);
                 }

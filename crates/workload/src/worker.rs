@@ -210,6 +210,12 @@ impl Worker {
         self.free.len() == self.pending.len()
     }
 
+    /// It has nothing to issue, and nothing in flight.
+    #[inline]
+    pub fn has_ended(&self) -> bool {
+        self.phase == WorkerPhase::Done && self.is_idle()
+    }
+
     /// The measured I/Os are over, and what was written is being read back.
     #[inline]
     pub fn reads_back(&self) -> bool {

@@ -232,12 +232,25 @@ fn fios_tools_read_the_logs() {
         "python3",
         &[
             "pctiles.py",
+            "it_clat_hist.1.log",
             "--time-quantum",
             "1",
             "--percentiles",
             "50",
-            "it_clat_hist.1.log",
         ],
     );
-    assert!(table.lines().any(|line| line.starts_with("0")), "{table}");
+    let rows = table.lines().filter_map(|line| {
+        let columns: Vec<f64> = line
+            .split(',')
+            .map_while(|n| n.trim().parse().ok())
+            .collect();
+        (columns.len() == 3).then(|| (columns[1], columns[2]))
+    });
+    let rows: Vec<(f64, f64)> = rows.collect();
+    let samples: f64 = rows.iter().map(|(samples, _)| samples).sum();
+    assert_eq!(samples as u64, completions, "{table}");
+    // The script's medians are in microseconds.
+    let p50 = number(&run, "/runs/0/cells/0/latency_ns/p50") / 1e3;
+    let near = |&(_, median): &(f64, f64)| (median / p50 - 1.0).abs() < 0.05;
+    assert!(rows.iter().all(near), "{p50} {table}");
 }
