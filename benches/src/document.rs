@@ -116,10 +116,10 @@ impl Table {
 /// One sentence on the conditions under which the figures are taken, read before anything is measured: the load is that of others.
 pub fn conditions(bench: &Bench) -> String {
     let machine = host::HostInfo::read();
-    let first_word = |program: &Path, argument: &str| {
+    let first_line = |program: &Path, argument: &str| {
         let answer = bench.runner.run(program, &[argument]);
         answer.map_or("not found".to_owned(), |outcome| {
-            outcome.stdout.trim().to_owned()
+            outcome.stdout.lines().next().unwrap_or_default().to_owned()
         })
     };
     let load = fs::read_to_string("/proc/loadavg").unwrap_or_default();
@@ -143,8 +143,8 @@ pub fn conditions(bench: &Bench) -> String {
         machine.logical_cpus,
         machine.cpu_model.as_deref().unwrap_or("processor"),
         machine.kernel.as_deref().unwrap_or("?"),
-        first_word(&bench.runner.assay, "--version"),
-        first_word(Path::new("fio"), "--version"),
+        first_line(&bench.runner.assay, "--version"),
+        first_line(Path::new("fio"), "--version"),
         bench.rounds(),
     )
 }
