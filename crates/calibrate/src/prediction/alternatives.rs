@@ -178,18 +178,12 @@ pub fn alternatives(
         numbers(table, "data_path.direct_limit_bytes", DIRECT_LIMITS),
         numbers(table, "firmware.read_slots", READ_SLOTS),
     ];
-    // One page and then the next die (planes come last, as by MQSim's default), one plane sensed after the other, or a mapping unit on each plane
-    // and then the next die.
-    let likely = [
-        (page, None),
-        (page * planes, Some(page)),
-        (PIECE_BYTES * planes, Some(PIECE_BYTES)),
-    ];
+    // One page and then the next die: planes come last, as by MQSim's default. Planes that are sensed one after the other are not averaged over: left-out
+    // columns were then predicted worse (medians of 6.9 and 4.0 % in place of 5.4 and 2.7), as the evidence of a column seldom tells them apart.
     let known = get(table, STRIPE).and_then(Value::as_integer);
-    let mut found = layouts(table);
-    found.retain(|one| likely.contains(one) && known.is_none_or(|known| known == one.0));
-    let found = found.into_iter();
-    further.push(found.map(|one| layout(table, one)).collect());
+    if known.is_none() {
+        further.push(vec![number(STRIPE, page)]);
+    }
     if facts.and_then(DriveFacts::cores).is_none() {
         let seen = others.iter();
         let mut seen: Vec<i64> = seen
