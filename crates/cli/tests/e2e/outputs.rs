@@ -248,6 +248,7 @@ fn help_has_examples() {
 fn examples_in_help_are_understood() {
     let fixture = Fixture::on_disk();
     fixture.noise("disk.img", MIB);
+    fixture.write("jobs.fio", "[reads]\nrw=randread\nruntime=50ms\n");
     for line in fixture
         .ok("job --help")
         .stdout
