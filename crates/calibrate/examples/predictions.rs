@@ -8,6 +8,7 @@ use assay_calibrate::prediction::discrepancy::ShippedResiduals;
 use assay_calibrate::prediction::folds::Study;
 use assay_calibrate::prediction::{ensemble, score, twins};
 use assay_calibrate::predictive;
+use assay_calibrate::twin::TwinProgress;
 
 /// Seed of all starts and members.
 const SEED: u64 = 18;
@@ -24,7 +25,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         let mut study = Study::new(SEED, threads)?;
         for name in study.drives() {
             eprintln!("{name}: random reads, {:?}", study.lacks(&name));
-            study.base(&name);
+            study.base(&name)?;
         }
         let mut all = Vec::new();
         for name in study.drives() {
@@ -57,7 +58,14 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         let mut all = twins::embedded()?;
         all.retain(|cell| !is_wanted(&cell.truth));
         for truth in twins::TRUTHS.into_iter().filter(|truth| is_wanted(truth)) {
-            let (found, cells) = twins::study(truth, threads)?;
+            let mut progress = |p: TwinProgress<'_>| {
+                let (evaluations, evidence) = (p.evaluations, p.log_evidence);
+                eprintln!(
+                    "  {}: {evaluations} drives, log evidence {evidence:.1}",
+                    p.stage
+                );
+            };
+            let (found, cells) = twins::study(truth, threads, &mut progress)?;
             let share = 100.0 * twins::share_within(&cells);
             eprintln!("{truth}: {share:.0} % within, from {}", found.nearest);
             for number in &found.structure {

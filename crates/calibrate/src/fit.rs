@@ -34,6 +34,7 @@ use crate::parameter::{FreeParameter, ParameterSpace, free_by_default, remarked}
 use crate::residual::Residuals;
 use crate::search::CmaEs;
 use crate::simulate::{Effort, Figures, simulate, simulate_valid};
+use crate::spread::{spreads, with_spreads};
 
 /// Version of the state file.
 const STATE_VERSION: u32 = 1;
@@ -189,12 +190,14 @@ pub fn fit(
     let mut identification = Identification::default();
     let residuals = if complete {
         identification = identify(&text, &free, &targets, settings.threads)?;
-        if !settings.keep_sources {
-            text = remarked(&text, &remarks(&identification))?;
-        }
         let profile = Profile::from_toml(&text)?;
         let figures = simulate(&profile, measurements, Effort::Full, settings.threads)?;
-        Residuals::new(measurements, figures)
+        let residuals = Residuals::new(measurements, figures);
+        if !settings.keep_sources {
+            text = remarked(&text, &remarks(&identification))?;
+            text = with_spreads(&text, &spreads(&residuals, free.len()), &settings.label)?;
+        }
+        residuals
     } else {
         Residuals::default()
     };

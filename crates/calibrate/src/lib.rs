@@ -40,6 +40,7 @@ pub mod run_folder;
 mod search;
 pub mod shipped;
 mod simulate;
+pub mod spread;
 pub mod table;
 pub mod twin;
 

@@ -3,12 +3,14 @@
 //! `reference/predictive_intervals.csv` (embedded; written by `make predictions`) has a row per kind of figure and [`Situation`]: in the
 //! cross-validation, 5 % of the true figures lay below `low` times the simulated one, 5 % above `high` times. It therefore contains
 //! everything that separates a simulated drive from the real one: numbers that the fitted figures leave undetermined, and what the model
-//! lacks. Sampling noise of a run is not in it and much smaller.
+//! lacks. Sampling noise of a run is not in it and much smaller. A profile that was fitted to a run of the drive knows more: its
+//! intervals are multiples of its own distance from that run, tested with drives whose truth is known ([`crate::prediction::twins`]).
 
 use crate::CalibrateError;
 use crate::measurement::{
     AccessPattern, Measurement, Procedure, ReferenceMetric, ReferenceWorkload, SoakFigure,
 };
+use crate::prediction::twins::{self, TwinCell, half_width};
 use crate::table::CsvTable;
 use assay_units::Op;
 
@@ -102,6 +104,8 @@ impl FigureKind {
 /// What a profile's fit knew of a figure of this kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Situation {
+    /// Rates of this kind in a run of this very drive ([`crate::spread`]).
+    ThisDrive,
     /// Figures of this kind, at another number of I/Os in flight.
     AnotherDepth,
     /// Figures of this kind at this number of I/Os in flight, of other block sizes.
@@ -114,7 +118,8 @@ pub enum Situation {
 
 impl Situation {
     /// All of them, best informed first.
-    pub const ALL: [Situation; 4] = [
+    pub const ALL: [Situation; 5] = [
+        Situation::ThisDrive,
         Situation::AnotherBlock,
         Situation::AnotherDepth,
         Situation::OtherKinds,
@@ -124,6 +129,7 @@ impl Situation {
     /// The name in tables.
     pub fn name(self) -> &'static str {
         match self {
+            Situation::ThisDrive => "this_drive",
             Situation::AnotherDepth => "another_depth",
             Situation::AnotherBlock => "another_block",
             Situation::OtherKinds => "other_kinds",
@@ -196,16 +202,40 @@ fn interval(
     found.next().copied()
 }
 
+/// The interval of a rate of this kind of a profile whose fit to a run of this drive has this spread; `None` where no twin's was tested.
+fn of_fit(twins: &[TwinCell], kind: FigureKind, spread: f64) -> Option<PredictiveInterval> {
+    let here: Vec<&TwinCell> = twins.iter().filter(|c| c.kind == kind).collect();
+    let half_width = half_width(&here)? * spread;
+    Some(PredictiveInterval {
+        kind,
+        situation: Situation::ThisDrive,
+        predictions: here.len() as u32,
+        low: (-half_width).exp(),
+        high: half_width.exp(),
+    })
+}
+
 /// All intervals of a built-in profile's figures, with the numbers of I/Os in flight for which each holds; `None`: any other. Figures of
-/// profiles of other names are predicted from facts only. With `altered` (a drive whose options change what was measured, such as
-/// additional over-provisioning) no figure of the same kind counts as known. [`CalibrateError::Table`] where an embedded table is damaged.
+/// profiles of other names are predicted from facts only, but for the kinds whose spread after a fit to a run of the drive `fitted` has
+/// ([`crate::spread`]). With `altered` (a drive whose options change what was measured, such as additional over-provisioning) no figure of
+/// the same kind counts as known. [`CalibrateError::Table`] where an embedded table is damaged.
 pub fn of_profile(
     profile: &str,
     altered: bool,
+    fitted: &[(FigureKind, f64)],
 ) -> Result<Vec<(Option<u32>, PredictiveInterval)>, CalibrateError> {
-    let (figures, all) = (crate::published::published(profile)?, embedded()?);
+    let (figures, all, twins) = (
+        crate::published::published(profile)?,
+        embedded()?,
+        twins::embedded()?,
+    );
     let mut out = Vec::new();
     for kind in FigureKind::ALL {
+        let spread = fitted.iter().find(|(one, _)| *one == kind && !altered);
+        if let Some(interval) = spread.and_then(|(_, spread)| of_fit(&twins, kind, *spread)) {
+            out.push((None, interval));
+            continue;
+        }
         let of_kind = figures.iter().filter(|m| FigureKind::of(m) == kind);
         let mut depths: Vec<u32> = of_kind.filter_map(in_flight).collect();
         depths.sort_unstable();

@@ -28,6 +28,7 @@ use crate::prediction::learn::Observed;
 use crate::prediction::template::{ReferenceDrive, Template, get};
 use crate::residual::Residuals;
 use crate::simulate::{Effort, simulate};
+use crate::spread::{spreads, with_spreads};
 use structure::{Change, NOT_OF_THE_DRIVE, STRUCTURE, changes, template};
 
 /// Profiles that are climbed, and those of them whose structure is varied.
@@ -42,8 +43,8 @@ const SCREENING_STEPS: usize = 3;
 const ERROR_SHARE: f64 = 0.3;
 /// Alternatives of which pairs are tried where none helps alone.
 const PAIRED: usize = 12;
-/// Evidence behind the best by which a profile is given up after a round.
-const HOPELESS: f64 = 40.0;
+/// Mean difference of their figures, logarithms, below which a profile is no other starting point than a better one.
+const ALIKE: f64 = 0.05;
 /// Evidence that another structure must gain, a logarithm: strong by H. Jeffreys' scale.
 const LEAST_EVIDENCE: f64 = 2.3;
 /// The median, in parts per million.
@@ -235,6 +236,14 @@ impl Search<'_> {
     }
 }
 
+/// A shipped profile as a starting point.
+struct Ranked<'a> {
+    cost: f64,
+    name: &'a str,
+    template: Template,
+    figures: Vec<f64>,
+}
+
 /// A structure with numbers that steps by the derivatives of another one reached.
 struct Screened {
     cost: f64,
@@ -287,13 +296,19 @@ pub fn twin(
         let profile = template.profile(&Structure::new(), &mean).ok();
         if let Some(Some(figures)) = search.predictions(vec![profile]).pop() {
             let cost = cost(&template.wide, observed.observations(), &mean, &figures);
-            ranked.push((cost, name, template, mean));
+            ranked.push(Ranked {
+                cost,
+                name,
+                template,
+                figures,
+            });
         }
     }
-    ranked.sort_by(|a, b| a.0.total_cmp(&b.0));
+    ranked.sort_by(|a, b| a.cost.total_cmp(&b.cost));
     let mut climbed: Vec<Candidate> = Vec::new();
-    for (_, name, template, mean) in ranked.into_iter().take(CLIMBED) {
-        climbed.extend(search.climb(template, name, &mean));
+    for start in distinct(ranked).into_iter().take(CLIMBED) {
+        let mean = start.template.wide.mean.clone();
+        climbed.extend(search.climb(start.template, start.name, &mean));
         progress(TwinProgress {
             stage: STAGE_PROFILES,
             evaluations: search.evaluations.get(),
@@ -302,14 +317,15 @@ pub fn twin(
     }
     climbed.sort_by(|a, b| evidence(b).total_cmp(&evidence(a)));
     climbed.truncate(VARIED);
-    // Each candidate and whether its structure is still improving.
-    let mut beam: Vec<(Candidate, bool)> = climbed.into_iter().map(|c| (c, true)).collect();
-    for _ in 0..ROUNDS {
-        for (candidate, improves) in beam.iter_mut().filter(|(_, improves)| *improves) {
-            match search.vary(candidate) {
-                Some(better) => *candidate = better,
-                None => *improves = false,
+    // Each candidate and the evidence that its last round gained.
+    let mut beam: Vec<(Candidate, f64)> = climbed.into_iter().map(|c| (c, f64::INFINITY)).collect();
+    for round in 1..=ROUNDS {
+        for (candidate, gained) in beam.iter_mut().filter(|(_, gained)| *gained > 0.0) {
+            let before = evidence(candidate);
+            if let Some(better) = search.vary(candidate) {
+                *candidate = better;
             }
+            *gained = evidence(candidate) - before;
             progress(TwinProgress {
                 stage: &candidate.nearest,
                 evaluations: search.evaluations.get(),
@@ -318,8 +334,10 @@ pub fn twin(
         }
         beam.sort_by(|a, b| evidence(&b.0).total_cmp(&evidence(&a.0)));
         let best = beam.first().map_or(f64::NEG_INFINITY, |b| evidence(&b.0));
-        beam.retain(|(candidate, _)| evidence(candidate) > best - HOPELESS);
-        if !beam.iter().any(|(_, improves)| *improves) {
+        // One that is behind stays while it gains enough to lead in the end.
+        let rounds = (ROUNDS - round) as f64;
+        beam.retain(|(candidate, gained)| evidence(candidate) + gained * rounds >= best);
+        if !beam.iter().any(|(_, gained)| *gained > 0.0) {
             break;
         }
     }
@@ -330,6 +348,22 @@ pub fn twin(
     let best = best.ok_or_else(|| nothing("no shipped profile has figures for these cells"))?;
     let evaluations = search.evaluations.get();
     finished(&best, measurements, &targets, settings, evaluations).map(Some)
+}
+
+/// Profiles by their cost, without those whose figures are those of a better one (the same drive with another heat sink).
+fn distinct(ranked: Vec<Ranked<'_>>) -> Vec<Ranked<'_>> {
+    let mut kept: Vec<Ranked<'_>> = Vec::new();
+    for one in ranked {
+        let is_alike = |other: &Ranked<'_>| {
+            let both = one.figures.iter().zip(&other.figures);
+            let differences: f64 = both.map(|(a, b)| (a - b).abs()).sum();
+            differences < ALIKE * one.figures.len() as f64
+        };
+        if !kept.iter().any(is_alike) {
+            kept.push(one);
+        }
+    }
+    kept
 }
 
 /// The figures that are searched: of percentiles above the median only those of the shortest reads or writes. They need many I/Os, and all
@@ -407,6 +441,12 @@ fn finished(
     let text = remarked(&text, &remarks(&identification))?;
     let profile = Profile::from_toml(&text)?;
     let figures = simulate(&profile, measurements, Effort::Full, settings.threads)?;
+    let residuals = Residuals::new(measurements, figures);
+    let text = with_spreads(
+        &text,
+        &spreads(&residuals, sensitive.len()),
+        &settings.label,
+    )?;
     let moved = sensitive.iter().map(|(_, path)| FittedNumber {
         path: (*path).clone(),
         from: shown(get(&original, path)),
@@ -416,7 +456,7 @@ fn finished(
         nearest: best.nearest.clone(),
         structure,
         fit: FitResult {
-            residuals: Residuals::new(measurements, figures),
+            residuals,
             evaluations,
             costs: Vec::new(),
             moved: moved.collect(),

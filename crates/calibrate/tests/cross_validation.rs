@@ -22,11 +22,13 @@ const REACHED: [Reached; 9] = {
         ("threads=64", RandomRead, 5.5, 29.7, GOAL, both),
         ("threads=16", RandomRead, 2.8, 10.1, [85.0, 96.0], both),
         ("long blocks", RandomRead, 13.2, 32.0, GOAL, both),
-        ("drive", RandomRead, 20.3, 43.3, GOAL, both),
+        ("drive", RandomRead, 20.3, 43.3, [85.0, 97.0], both),
         ("drive", SequentialRead, 35.8, 73.1, FEW, both),
         ("sequential", SequentialRead, 19.3, 75.3, FEW, both),
-        ("temperature", Temperature, 4.1, 6.1, FEW, both),
-        ("throttling", Throttling, 14.3, 42.9, FEW, both),
+        // All eight temperatures: the mean of the other drives is nearer on the seven that it has.
+        ("temperature", Temperature, 5.1, 29.1, FEW, [true, false]),
+        // The M8Pe is predicted not to throttle: two of five figures are missed.
+        ("throttling", Throttling, 100.1, 727.4, [40.0, 100.0], both),
         // Buffers and caches by the other drives alone.
         ("writes", SequentialWrite, 40.2, 380.4, FEW, [false, true]),
     ]
@@ -91,12 +93,47 @@ fn every_published_read_is_predicted_and_equals_the_published_tables() {
             );
             predicted += 1;
         }
-        assert!(
-            mine.iter()
-                .all(|s| s.low < s.predicted && s.predicted < s.high)
-        );
+        // A figure that the members do not have is missed.
+        assert!(mine.iter().all(|s| match s.predicted > 0.0 {
+            true => s.low < s.predicted && s.predicted < s.high,
+            false => (s.low, s.high) == (0.0, 0.0),
+        }));
     }
     assert!(predicted > 120, "{predicted}");
+}
+
+#[test]
+fn every_figure_of_heat_and_of_sequential_io_is_predicted() {
+    use FigureKind::{SequentialRead, SequentialWrite, Temperature, Throttling};
+    let all = embedded().unwrap();
+    let mut folds = std::collections::BTreeMap::new();
+    for name in assay_ssd::Profile::names() {
+        let mine: Vec<&Scored> = all.iter().filter(|s| s.drive == name).collect();
+        for m in published(name).unwrap().iter().filter(|_| !mine.is_empty()) {
+            let fold = match FigureKind::of(m) {
+                Temperature => "temperature",
+                Throttling => "throttling",
+                SequentialWrite => "writes",
+                SequentialRead => "sequential",
+                _ => continue,
+            };
+            // One of the two second sensors is stuck, and a cache's size is no rate.
+            if m.key().contains("secondsensor") || m.key().contains("fill cache") {
+                continue;
+            }
+            let is = |s: &&&Scored| s.fold == fold && s.key == m.key();
+            assert_eq!(mine.iter().filter(is).count(), 1, "{name}: {}", m.key());
+            *folds.entry(fold).or_insert(0) += 1;
+        }
+    }
+    let counts: Vec<(&str, i32)> = folds.into_iter().collect();
+    let expected = [
+        ("sequential", 11),
+        ("temperature", 8),
+        ("throttling", 5),
+        ("writes", 6),
+    ];
+    assert_eq!(counts, expected);
 }
 
 #[test]

@@ -157,6 +157,9 @@ pub struct DriveInfo {
     pub queue_pairs: Option<u16>,
     /// Profile of a simulated drive.
     pub profile: Option<String>,
+    /// Of a simulated drive that was fitted to a run of a drive: spread of the fit by kind of figure (`assay_ssd::profile::FitProfile`).
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub fit_spreads: Vec<(String, f64)>,
 }
 
 /// Bytes of a path that are not UTF-8 are replaced, because JSON cannot hold them.

@@ -405,6 +405,7 @@ fn simulated(
 ) -> Result<DriveSession, SessionError> {
     let (profile, options) = simulated::settings(spec, profile_name, pairs, session.keep_data)?;
     let profile_name = profile.name.clone();
+    let fit_spreads = profile.fit.spreads();
     let (state, own_power_state) = (options.state, options.power_state);
     // Before the drive is created: the tables of a large one take a gigabyte and should not exist twice.
     let simulated_probe = simulated::probe(spec, &profile, &options);
@@ -413,7 +414,11 @@ fn simulated(
     if let Some(generator) = &session.generator {
         target.set_generator(Arc::clone(generator));
     }
-    let info = simulated_info(spec, &profile_name, target.identity(), target.link());
+    let owned = |(kind, spread): (&str, f64)| (kind.to_owned(), spread);
+    let info = DriveInfo {
+        fit_spreads: fit_spreads.into_iter().map(owned).collect(),
+        ..simulated_info(spec, &profile_name, target.identity(), target.link())
+    };
     Ok(DriveSession {
         info,
         kind: Kind::Sim(Box::new(target), state),

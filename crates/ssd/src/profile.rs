@@ -104,6 +104,20 @@ pub struct Profile {
     pub thermal: ThermalProfile,
     /// The machine on which the published results were measured.
     pub bench: BenchProfile,
+    /// How well the profile meets the run of a drive to which it was fitted; absent of other profiles.
+    #[serde(default)]
+    pub fit: FitProfile,
+}
+
+/// How far a profile is from the run of a drive to which it was fitted: root mean squares of the logarithms of simulated over measured
+/// rates, by kind of figure; absent where the run had none. They do not change what is simulated.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FitProfile {
+    /// Of random reads.
+    pub random_read_spread: Option<Sourced<f64>>,
+    /// Of sequential reads.
+    pub sequential_read_spread: Option<Sourced<f64>>,
 }
 
 /// What the drive reports of itself.
@@ -417,6 +431,20 @@ impl Profile {
         let mut out = Vec::new();
         collect_numbers("", &toml::from_str(text)?, &mut out);
         Ok(out)
+    }
+}
+
+impl FitProfile {
+    /// The spreads with the names of their kinds of figures.
+    pub fn spreads(&self) -> Vec<(&'static str, f64)> {
+        let all = [
+            ("random_read", &self.random_read_spread),
+            ("sequential_read", &self.sequential_read_spread),
+        ];
+        let known = all.into_iter();
+        known
+            .filter_map(|(name, spread)| Some((name, spread.as_ref()?.value)))
+            .collect()
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use assay_calibrate::predictive::{self, PredictiveInterval};
+use assay_calibrate::predictive::{self, FigureKind, PredictiveInterval};
 use assay_device::host::{HostInfo, wall_clock};
 use assay_device::identity::{DriveInfo, DriveKind};
 use assay_device::nvme::display;
@@ -179,8 +179,11 @@ fn predictive(info: &DriveInfo) -> Vec<PredictiveFactors> {
             .all(|(key, _)| HARMLESS.contains(&key.as_str())),
         _ => true,
     };
-    let intervals =
-        predictive::of_profile(profile, altered).expect("the embedded tables are read in tests");
+    let fitted = info.fit_spreads.iter();
+    let fitted = fitted.filter_map(|(kind, spread)| Some((FigureKind::parse(kind)?, *spread)));
+    let fitted: Vec<(FigureKind, f64)> = fitted.collect();
+    let intervals = predictive::of_profile(profile, altered, &fitted)
+        .expect("the embedded tables are read in tests");
     let factors = |(in_flight, interval): (Option<u32>, PredictiveInterval)| PredictiveFactors {
         figure: interval.kind.name().to_owned(),
         in_flight,

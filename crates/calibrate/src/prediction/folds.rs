@@ -10,7 +10,10 @@
 //! | `temperature`, `throttling` | temperatures; rates and times of a throttled drive | other drives |
 //!
 //! In each fold, template, prior, starts and structures are made anew without the drive's figures that are left out; all other drives keep
-//! theirs. What the model lacks is learned from the other drives alone.
+//! theirs. What the model lacks is learned from the other drives alone. Every figure of a fold has a prediction: a template that is no valid drive
+//! is an error.
+
+mod heat;
 
 use std::collections::BTreeMap;
 
@@ -27,23 +30,18 @@ use crate::CalibrateError;
 use crate::hardware::Hardware;
 use crate::inference::hierarchy::{Estimate, shared_prior};
 use crate::inference::posterior::Prior;
-use crate::measurement::{
-    FillFigure, Measurement, Procedure, ReferenceMetric, ReferenceWorkload, SoakFigure,
-};
+use crate::measurement::{FillFigure, Measurement, Procedure, ReferenceWorkload};
 use crate::predictive::{FigureKind, Situation};
 use crate::published::published;
 use assay_ssd::Provenance;
+use heat::HEAT_MEMBERS;
 
 /// Members of an ensemble.
 pub const MEMBERS: usize = 40;
 /// Members of a fold: more structures than in an ensemble have a share.
 const FOLD_MEMBERS: usize = 60;
-/// Members whose soaks are simulated: a soak costs a hundred cells.
-const HEAT_MEMBERS: usize = 16;
 /// Blocks from this length on are long.
 const LONG_BYTES: u32 = 32 << 10;
-/// Spread of the ambient conditions (room temperature, airflow) and of the thermal contact of the module.
-const AMBIENT_K: f64 = 3.0;
 /// Sections of the path of a write.
 const WRITE_PATH: [&str; 7] = [
     "nand.program_",
@@ -54,8 +52,6 @@ const WRITE_PATH: [&str; 7] = [
     "slc.",
     "ftl.",
 ];
-/// Hysteresis where only the warning temperature is known.
-const HYSTERESIS_K: f64 = 2.0;
 
 /// The prediction of a figure that was left out.
 #[derive(Clone, Debug, PartialEq)]
@@ -68,7 +64,7 @@ pub struct Prediction {
     pub measurement: Measurement,
     /// What was known.
     pub situation: Situation,
-    /// Prediction, in the figure's unit.
+    /// Prediction, in the figure's unit; 0: most members have no such figure (a drive that does not throttle has no throttled periods).
     pub predicted: f64,
     /// Spread of the members: a logarithm, kelvin for temperatures.
     pub spread: f64,
@@ -89,6 +85,15 @@ pub struct Study {
     learned: BTreeMap<String, Learned>,
     seed: u64,
     threads: usize,
+}
+
+/// The error of a fold whose template makes no drive.
+fn no_valid_drive(name: &str, fold: &str) -> CalibrateError {
+    CalibrateError::NoTargets {
+        what: format!("{name}, fold {fold}"),
+        why: "its template is not a valid drive; correct it in crates/calibrate/src/prediction"
+            .to_owned(),
+    }
 }
 
 /// The workload of a published random read.
@@ -184,7 +189,7 @@ impl Study {
     }
 
     /// What the random reads of a drive say, by the wide priors alone. Must be called for all drives before any fold.
-    pub fn base(&mut self, name: &str) {
+    pub fn base(&mut self, name: &str) -> Result<(), CalibrateError> {
         let template = self.template(name);
         let figures = self.figures[name].iter();
         let training: Vec<Measurement> = figures
@@ -193,20 +198,14 @@ impl Study {
             .collect();
         let prior = template.wide.clone();
         let observed = Observed::new(&training, &[], &self.lacks(name));
-        let Some(learned) = learn(
-            template,
-            prior,
-            observed,
-            &[],
-            true,
-            (self.seed, self.threads),
-        ) else {
-            return;
-        };
+        let seeds = (self.seed, self.threads);
+        let learned = learn(template, prior, observed, &[], true, seeds)
+            .ok_or_else(|| no_valid_drive(name, "base"))?;
         let of = learned.estimates(&|path| class(&self.hardware, name, path));
         self.estimates
             .insert(name.to_owned(), of.into_iter().collect());
         self.learned.insert(name.to_owned(), learned);
+        Ok(())
     }
 
     /// The posterior of the base; `None` before [`Study::base`].
@@ -236,9 +235,8 @@ impl Study {
         let anchors = anchors(&self.hardware, name, &self.others(name), &training)?;
         let observed = Observed::new(&training, &anchors, &self.lacks(name));
         let seeds = (self.seed, self.threads);
-        let Some(learned) = learn(template, prior, observed, &[], true, seeds) else {
-            return Ok(Vec::new());
-        };
+        let learned = learn(template, prior, observed, &[], true, seeds)
+            .ok_or_else(|| no_valid_drive(name, fold))?;
         let members = learned.members(&left_out, FOLD_MEMBERS, vary, seeds);
         let fold = (fold, situation);
         Ok(self.predictions(fold, name, &left_out, &training, (&learned, &members)))
@@ -253,19 +251,22 @@ impl Study {
         (learned, members): (&Learned, &[SimulatedMember]),
     ) -> Vec<Prediction> {
         let one = |(place, m): (usize, &Measurement)| {
-            let (centre, between) = centre_and_spread(members, (place, m))?;
-            Some(Prediction {
+            let found = centre_and_spread(members, (place, m));
+            let (predicted, spread) = found.map_or((0.0, 0.0), |(centre, between)| {
+                (in_unit(m, centre), between.hypot(learned.unexplained(m)))
+            });
+            Prediction {
                 fold: fold.to_owned(),
                 drive: name.to_owned(),
                 measurement: m.clone(),
                 situation,
-                predicted: in_unit(m, centre),
-                spread: between.hypot(learned.unexplained(m)),
+                predicted,
+                spread,
                 data_sheet: rated(&self.hardware, name, m).map(|rated| 0.8 * rated),
                 nearest: self.nearest(name, m, training),
-            })
+            }
         };
-        left_out.iter().enumerate().filter_map(one).collect()
+        left_out.iter().enumerate().map(one).collect()
     }
 
     /// The naive figure: of the same block at another number of threads, else the longest shorter block, else of the other drives.
@@ -326,18 +327,18 @@ impl Study {
             &|m| random_read(m).is_some() || is_sequential(m),
             &windows,
         )?);
-        if let Some(learned) = self.learned.get(name) {
-            let figures = self.figures[name].iter();
-            let (left_out, training): (Vec<_>, Vec<_>) = figures
-                .filter(|m| is_sequential(m) || random_read(m).is_some())
-                .cloned()
-                .partition(is_sequential);
-            let seeds = (self.seed, self.threads);
-            let members = learned.members(&left_out, FOLD_MEMBERS, &windows, seeds);
-            let fold = ("sequential", Situation::OtherKinds);
-            let members = (learned, members.as_slice());
-            out.extend(self.predictions(fold, name, &left_out, &training, members));
-        }
+        let learned = self.learned.get(name);
+        let learned = learned.expect("the base is learned before any fold");
+        let figures = self.figures[name].iter();
+        let (left_out, training): (Vec<_>, Vec<_>) = figures
+            .filter(|m| is_sequential(m) || random_read(m).is_some())
+            .cloned()
+            .partition(is_sequential);
+        let seeds = (self.seed, self.threads);
+        let members = learned.members(&left_out, FOLD_MEMBERS, &windows, seeds);
+        let fold = ("sequential", Situation::OtherKinds);
+        let members = (learned, members.as_slice());
+        out.extend(self.predictions(fold, name, &left_out, &training, members));
         Ok(out)
     }
 
@@ -409,105 +410,11 @@ impl Study {
         let seeds = (self.seed, self.threads);
         let starts = [(Structure::new(), prior.mean.clone())];
         let observed = Observed::new(&[], &soft, &self.lacks(name));
-        let Some(learned) = learn(template, prior, observed, &starts, false, seeds) else {
-            return Ok(Vec::new());
-        };
+        let learned = learn(template, prior, observed, &starts, false, seeds)
+            .ok_or_else(|| no_valid_drive(name, "writes"))?;
         let members = learned.members(&left_out, HEAT_MEMBERS, &[], seeds);
         let fold = ("writes", Situation::OtherKinds);
         Ok(self.predictions(fold, name, &left_out, &[], (&learned, &members)))
-    }
-
-    /// The folds of temperatures and of throttling: power, resistances, time constant and throttling by the other drives, the warning
-    /// temperature by the facts.
-    pub fn heat_fold(&self, name: &str) -> Result<Vec<Prediction>, CalibrateError> {
-        // Of the two second sensors that are published one is stuck: there is no other drive to learn from.
-        let is_heat = |m: &&Measurement| {
-            m.procedure.is_heat() && m.procedure != Procedure::Soak(SoakFigure::SecondSensor)
-        };
-        let figures = self.figures[name].iter();
-        let left_out: Vec<Measurement> = figures.filter(is_heat).cloned().collect();
-        let (own, others) = self.of(name);
-        let mut template = Template {
-            table: own.table.clone(),
-            paths: Vec::new(),
-            wide: Prior {
-                mean: Vec::new(),
-                width: Vec::new(),
-            },
-            alternatives: Vec::new(),
-        };
-        let mut prior = template.wide.clone();
-        // The idle power is that of the first power state, which data sheets give.
-        unlearn(&mut template.table, own, &others, &|n| {
-            let is_heat = n.path.starts_with("power.") || n.path.starts_with("thermal.");
-            is_heat && n.provenance != Provenance::Published && n.path != "power.idle_mw"
-        });
-        for path in ["thermal.resistance_k_per_w", "thermal.time_constant_s"] {
-            let values = others.iter().filter_map(|o| leader(get(&o.table, path)?));
-            let logs: Vec<f64> = values.map(f64::ln).collect();
-            let mean = logs.iter().sum::<f64>() / logs.len() as f64;
-            let spread = logs.iter().map(|l| (l - mean).powi(2)).sum::<f64>();
-            put(&mut template.table, path, Value::Float(mean.exp()));
-            template.paths.push(path.to_owned());
-            prior.mean.push(mean);
-            prior
-                .width
-                .push((spread / (logs.len() as f64 - 1.0)).sqrt());
-        }
-        let path = "thermal.throttle_on_celsius";
-        let on = others.iter().filter_map(|o| leader(get(&o.table, path)?));
-        let on: Vec<f64> = on.filter(|&celsius| celsius > 0.0).collect();
-        let warning = self
-            .hardware
-            .drive(name)
-            .and_then(|f| f.drive.warning_celsius.as_ref());
-        let on = warning.map_or(on.iter().sum::<f64>() / on.len() as f64, |w| {
-            f64::from(w.value)
-        });
-        put(&mut template.table, path, Value::Float(on));
-        put(
-            &mut template.table,
-            "thermal.throttle_off_celsius",
-            Value::Float(on - HYSTERESIS_K),
-        );
-        let percent = others
-            .iter()
-            .filter_map(|o| get(&o.table, "thermal.throttle_percent")?.as_integer());
-        let percent: Vec<f64> = percent.filter(|&p| p > 100).map(|p| p as f64).collect();
-        let percent = assay_units::median(percent).unwrap_or(200.0).round() as i64;
-        put(
-            &mut template.table,
-            "thermal.throttle_percent",
-            Value::Integer(percent),
-        );
-        if let Some(thermal) = template
-            .table
-            .get_mut("thermal")
-            .and_then(Value::as_table_mut)
-        {
-            thermal.remove("levels");
-        }
-        let vary = [-1.5, -0.5, 0.0, 0.5, 1.5]
-            .map(|z| number("thermal.ambient_celsius", 25.0 + z * AMBIENT_K));
-        let seeds = (self.seed, self.threads);
-        let starts = [(Structure::new(), prior.mean.clone())];
-        let observed = Observed::new(&[], &[], &self.lacks(name));
-        if left_out.is_empty() {
-            return Ok(Vec::new());
-        }
-        let Some(learned) = learn(template, prior, observed, &starts, false, seeds) else {
-            return Ok(Vec::new());
-        };
-        let members = learned.members(&left_out, HEAT_MEMBERS, &vary, seeds);
-        let fold = ("temperature", Situation::OtherKinds);
-        let members = (&learned, members.as_slice());
-        let mut out = self.predictions(fold, name, &left_out, &[], members);
-        for one in &mut out {
-            if one.measurement.metric != ReferenceMetric::Celsius {
-                one.fold = "throttling".to_owned();
-            }
-        }
-        Ok(out)
     }
 }
 

@@ -338,7 +338,7 @@ impl Learned {
 }
 
 /// The point of least expected relative error (of temperatures the weighted median) and half the distance of the weighted 16th and 84th
-/// percentiles, on the scale of the inference; `None` where no member has the figure.
+/// percentiles, on the scale of the inference; `None` where members of less than half of the probability have the figure.
 pub fn centre_and_spread(
     members: &[SimulatedMember],
     (place, figure): (usize, &Measurement),
@@ -347,6 +347,9 @@ pub fn centre_and_spread(
         .iter()
         .filter_map(|m| Some((m.figures[place]?, m.weight)));
     let values: Vec<(f64, f64)> = values.collect();
+    if values.iter().map(|v| v.1).sum::<f64>() < 0.5 {
+        return None;
+    }
     let at = |share| quantile(&values, share);
     let spread = (at(0.84)? - at(0.16)?) / 2.0;
     let relative = |&(value, weight): &(f64, f64)| match figure.metric {

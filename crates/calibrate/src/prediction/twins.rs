@@ -6,20 +6,23 @@
 use std::sync::atomic::AtomicBool;
 
 use assay_ssd::Profile;
+use assay_units::median;
 
 use crate::CalibrateError;
+use crate::inference::posterior::quantile;
 use crate::measurement::{
     AccessPattern, Measurement, ReferenceMetric, ReferenceWorkload, Role, Tolerance,
 };
+use crate::predictive::FigureKind;
 use crate::run_folder::P99_TOLERANCE;
 use crate::simulate::{Effort, simulate};
 use crate::table::CsvTable;
-use crate::twin::{Twin, TwinSettings, twin};
+use crate::twin::{Twin, TwinProgress, TwinSettings, twin};
 
 const TEXT: &str = include_str!("../../../../reference/twins.csv");
 const FILE: &str = "twins.csv";
 /// First line of the file.
-pub const HEADING: &str = "truth,nearest,measurement,unit,true,twin";
+pub const HEADING: &str = "truth,nearest,figure,measurement,unit,true,twin,spread";
 /// Simulated drives that are truths: those of the DragonFly NVMe tests and of AnandTech's, with NAND and a cache of their own each.
 pub const TRUTHS: [&str; 8] = [
     "samsung-951",
@@ -35,10 +38,13 @@ pub const TRUTHS: [&str; 8] = [
 const MEASURED_IN_FLIGHT: [(u32, u32); 5] = [(1, 1), (4, 1), (16, 1), (16, 4), (16, 16)];
 /// Of the cells that were not measured.
 const UNMEASURED_IN_FLIGHT: [(u32, u32); 4] = [(1, 2), (8, 1), (8, 4), (16, 8)];
+/// Probability of the intervals.
+const LEVEL: f64 = 0.9;
 /// Error that a prediction may have.
 pub const GOAL: f64 = 0.07;
 
-fn random(threads: u32, queue_depth: u32, kib: u32) -> ReferenceWorkload {
+/// Random reads of blocks of so many KiB.
+pub(crate) fn random(threads: u32, queue_depth: u32, kib: u32) -> ReferenceWorkload {
     let read = ReferenceWorkload::read(AccessPattern::Random, threads, kib << 10);
     ReferenceWorkload {
         queue_depth,
@@ -46,7 +52,8 @@ fn random(threads: u32, queue_depth: u32, kib: u32) -> ReferenceWorkload {
     }
 }
 
-fn sequential(queue_depth: u32, kib: u32) -> ReferenceWorkload {
+/// Sequential reads of one thread.
+pub(crate) fn sequential(queue_depth: u32, kib: u32) -> ReferenceWorkload {
     let read = ReferenceWorkload::read(AccessPattern::Sequential, 1, kib << 10);
     ReferenceWorkload {
         queue_depth,
@@ -107,6 +114,8 @@ pub struct TwinCell {
     pub truth: String,
     /// Profile from which the twin began.
     pub nearest: String,
+    /// Kind of figure.
+    pub kind: FigureKind,
     /// The cell.
     pub key: String,
     /// Unit of both figures.
@@ -115,12 +124,19 @@ pub struct TwinCell {
     pub actual: f64,
     /// Figure of the twin.
     pub predicted: f64,
+    /// Spread of the twin's fit to measured figures of this kind, see [`crate::spread`].
+    pub spread: f64,
 }
 
 impl TwinCell {
     /// Error as a share of the truth.
     pub fn error(&self) -> f64 {
         self.predicted / self.actual - 1.0
+    }
+
+    /// Logarithm of true over predicted, in spreads of the fit.
+    fn in_spreads(&self) -> f64 {
+        (self.actual / self.predicted).ln() / self.spread
     }
 }
 
@@ -153,7 +169,11 @@ fn figures_of(
 }
 
 /// The twin of a truth, and what it says of the cells that were not measured.
-pub fn study(truth: &str, threads: usize) -> Result<(Twin, Vec<TwinCell>), CalibrateError> {
+pub fn study(
+    truth: &str,
+    threads: usize,
+    progress: &mut dyn FnMut(TwinProgress<'_>),
+) -> Result<(Twin, Vec<TwinCell>), CalibrateError> {
     let mut profile = Profile::builtin(truth)?;
     // The twin's figures are measured by assay, which sends the pieces of an I/O at once.
     profile.bench.max_io_bytes = None;
@@ -165,9 +185,14 @@ pub fn study(truth: &str, threads: usize) -> Result<(Twin, Vec<TwinCell>), Calib
         bases: other_families(truth),
         threads,
     };
-    let found = twin(&measured, &settings, &AtomicBool::new(false), &mut |_| {})?;
+    let found = twin(&measured, &settings, &AtomicBool::new(false), progress)?;
     let found = found.expect("nothing stops the search");
     let at = Profile::from_toml(&found.fit.text)?;
+    let spread_of = |kind: FigureKind| {
+        let mut all = at.fit.spreads().into_iter();
+        let mine = all.find(|(name, _)| *name == kind.name());
+        mine.map_or(f64::NAN, |(_, spread)| spread)
+    };
     let actual = figures_of(&profile, unmeasured(), threads)?;
     let predicted = figures_of(&at, unmeasured(), threads)?;
     let cells = actual
@@ -176,10 +201,12 @@ pub fn study(truth: &str, threads: usize) -> Result<(Twin, Vec<TwinCell>), Calib
         .map(|(actual, predicted)| TwinCell {
             truth: truth.to_owned(),
             nearest: found.nearest.clone(),
+            kind: FigureKind::of(actual),
             key: actual.key(),
             unit: actual.metric.unit().to_owned(),
             actual: actual.value,
             predicted: predicted.value,
+            spread: spread_of(FigureKind::of(actual)),
         });
     let cells = cells.collect();
     Ok((found, cells))
@@ -190,8 +217,15 @@ pub fn table(cells: &[TwinCell]) -> String {
     let mut out = format!("{HEADING}\n");
     for c in cells {
         out.push_str(&format!(
-            "{},{},\"{}\",{},{:.1},{:.1}\n",
-            c.truth, c.nearest, c.key, c.unit, c.actual, c.predicted
+            "{},{},{},\"{}\",{},{:.1},{:.1},{:.4}\n",
+            c.truth,
+            c.nearest,
+            c.kind.name(),
+            c.key,
+            c.unit,
+            c.actual,
+            c.predicted,
+            c.spread
         ));
     }
     out
@@ -203,10 +237,12 @@ pub fn parse(text: &str) -> Result<Vec<TwinCell>, CalibrateError> {
         Ok(TwinCell {
             truth: row.text("truth")?.to_owned(),
             nearest: row.text("nearest")?.to_owned(),
+            kind: row.named("figure", FigureKind::parse)?,
             key: row.text("measurement")?.to_owned(),
             unit: row.text("unit")?.to_owned(),
             actual: row.figure("true")?,
             predicted: row.figure("twin")?,
+            spread: row.figure("spread")?,
         })
     };
     CsvTable::parse(FILE, text)?.rows.iter().map(one).collect()
@@ -221,6 +257,27 @@ pub fn embedded() -> Result<Vec<TwinCell>, CalibrateError> {
 pub fn share_within(cells: &[TwinCell]) -> f64 {
     let within = cells.iter().filter(|c| c.error().abs() <= GOAL).count();
     within as f64 / cells.len().max(1) as f64
+}
+
+/// Spreads of the fit on either side of a prediction within which 90 % of the errors of these cells, of one kind, lie.
+pub fn half_width(cells: &[&TwinCell]) -> Option<f64> {
+    let sizes: Vec<(f64, f64)> = cells.iter().map(|c| (c.in_spreads().abs(), 1.0)).collect();
+    quantile(&sizes, LEVEL)
+}
+
+/// Share of the cells within their 90 % interval, and the median half-width as a share, where each truth's intervals come from the other
+/// truths; none of a single truth.
+pub fn coverage(cells: &[TwinCell]) -> Option<(f64, f64)> {
+    let (mut inside, mut widths) = (0, Vec::new());
+    for cell in cells {
+        let is_other = |c: &&TwinCell| c.kind == cell.kind && c.truth != cell.truth;
+        let others: Vec<&TwinCell> = cells.iter().filter(is_other).collect();
+        let width = half_width(&others)?;
+        inside += usize::from(cell.in_spreads().abs() <= width);
+        widths.push((width * cell.spread).exp_m1());
+    }
+    let share = inside as f64 / widths.len().max(1) as f64;
+    Some((share, median(widths)?))
 }
 
 /// The section of docs/fidelity.md.
@@ -257,6 +314,14 @@ pub fn markdown(cells: &[TwinCell]) -> String {
         "**not met**"
     };
     out.push_str(&format!("\nGoal: 95 % of the cells within 7 %: {met}.\n"));
+    if let Some((share, width)) = coverage(cells) {
+        out.push_str(&format!(
+            "\nThe 90 % intervals of a twin's figures are multiples of its distance from the measured figures; the multiples are such that 90 % of\n\
+             these errors lie within. With those of the other truths, {:.0} % of the cells lie within theirs, whose median half-width is {:.0} %.\n",
+            100.0 * share,
+            100.0 * width
+        ));
+    }
     out
 }
 

@@ -167,15 +167,34 @@ impl Change {
 /// Share of a cost that stays what it was when the rest becomes another one.
 const KEPT: f64 = 0.1;
 
+/// A cost as another one: `ratio` of the second per one of the first; `None` where the first is no cost of the drive.
+fn exchanged(
+    table: &toml::Table,
+    (from, to): (&'static str, &'static str),
+    ratio: f64,
+) -> Option<BTreeMap<&'static str, f64>> {
+    let value = |path| get(table, path).and_then(leader).filter(|&ns| ns > 0.0);
+    let (before, after) = (value(from)?, value(to)?);
+    let gained = after + (1.0 - KEPT) * before * ratio;
+    Some(BTreeMap::from([
+        (from, (before * KEPT).ln()),
+        (to, gained.ln()),
+    ]))
+}
+
 /// Costs of a read that some lengths cannot tell apart, one as the other: steps by derivatives do not find them where one is so small that no figure
-/// depends on it.
+/// depends on it. Core time of a KiB is also tried as that of a piece of a page, with pieces in place of pages.
 fn exchanges(table: &toml::Table) -> Vec<Change> {
-    let page_kib = get(table, "nand.page_bytes")
-        .and_then(leader)
-        .unwrap_or(4096.0)
-        / 1024.0;
+    let integer = |path: &str| get(table, path).and_then(Value::as_integer);
+    let (Some(page), Some(planes), Some(dies)) = (
+        integer("nand.page_bytes"),
+        integer("nand.planes"),
+        integer("nand.dies"),
+    ) else {
+        return Vec::new();
+    };
+    let page_kib = page as f64 / 1024.0;
     let pairs = [
-        ("firmware.read_kib_ns", "firmware.read_page_ns", page_kib),
         (
             "firmware.read_page_ns",
             "firmware.read_kib_ns",
@@ -185,17 +204,24 @@ fn exchanges(table: &toml::Table) -> Vec<Change> {
         ("firmware.read_command_ns", "firmware.read_latency_ns", 1.0),
         ("firmware.read_latency_ns", "firmware.read_command_ns", 1.0),
     ];
-    let one = |(from, to, ratio): (&'static str, &'static str, f64)| {
-        let value = |path| get(table, path).and_then(leader).filter(|&ns| ns > 0.0);
-        let (before, after) = (value(from)?, value(to)?);
-        let gained = after + (1.0 - KEPT) * before * ratio;
-        let moved = BTreeMap::from([(from, (before * KEPT).ln()), (to, gained.ln())]);
+    let one = |(from, to, ratio)| {
+        let moved = exchanged(table, (from, to), ratio)?;
         Some(Change {
             moved,
             ..Change::default()
         })
     };
-    pairs.into_iter().filter_map(one).collect()
+    let mut out: Vec<Change> = pairs.into_iter().filter_map(one).collect();
+    for piece in [4096, 8192, 16_384] {
+        let costs = ("firmware.read_kib_ns", "firmware.read_page_ns");
+        let moved = exchanged(table, costs, piece as f64 / 1024.0);
+        let shape = shape(table, (piece, (page * planes / piece).max(1), dies));
+        out.extend(moved.map(|moved| Change {
+            structure: changed(table, shape),
+            moved,
+        }));
+    }
+    out
 }
 
 /// Changes of a drive: one structural number, several that belong together, or costs that are another one.

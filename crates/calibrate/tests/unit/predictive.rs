@@ -60,7 +60,7 @@ fn every_kind_and_situation_has_a_name() {
 #[test]
 fn a_fitted_depth_is_never_wider_than_another_one() {
     for name in assay_ssd::Profile::names() {
-        let all = of_profile(name, false).unwrap();
+        let all = of_profile(name, false, &[]).unwrap();
         let width = |one: &PredictiveInterval| one.high - one.low;
         for (depth, one) in &all {
             let any = all
@@ -73,11 +73,29 @@ fn a_fitted_depth_is_never_wider_than_another_one() {
             );
         }
     }
-    let altered = of_profile("samsung-951", true).unwrap();
+    let altered = of_profile("samsung-951", true, &[]).unwrap();
     let known = [Situation::AnotherBlock, Situation::AnotherDepth];
     assert!(
         altered
             .iter()
             .all(|(_, one)| !known.contains(&one.situation))
     );
+}
+
+#[test]
+fn a_profile_fitted_to_a_run_of_its_drive_has_narrower_intervals() {
+    use FigureKind::{RandomRead, RandomWrite, SequentialRead};
+    let of = |altered, kind| {
+        let all = of_profile("my-drive", altered, &[(RandomRead, 0.02)]).unwrap();
+        let found = all.into_iter().find(|(_, one)| one.kind == kind);
+        found.map(|(_, one)| one)
+    };
+    let fitted = of(false, RandomRead).unwrap();
+    assert_eq!(fitted.situation, Situation::ThisDrive);
+    assert!(fitted.low > 0.9 && fitted.high < 1.1 && fitted.low < 1.0 && fitted.high > 1.0);
+    // Of other figures it knows nothing, and of an altered drive neither.
+    for (altered, kind) in [(false, SequentialRead), (true, RandomRead)] {
+        assert_eq!(of(altered, kind).unwrap().situation, Situation::FactsOnly);
+    }
+    assert_eq!(of(false, RandomWrite), None);
 }

@@ -2,34 +2,30 @@
 
 use super::structure::{MECHANISMS, alternatives};
 use super::*;
-use crate::measurement::{AccessPattern, ReferenceMetric, ReferenceWorkload};
+use crate::measurement::{ReferenceMetric, ReferenceWorkload};
 use crate::prediction::template::put;
+use crate::prediction::twins;
 
 fn base(name: &str) -> ReferenceDrive {
     ReferenceDrive::new(name).unwrap()
 }
 
-fn random(threads: u32, kib: u32, metric: ReferenceMetric) -> Measurement {
-    let read = ReferenceWorkload::read(AccessPattern::Random, threads, kib << 10);
+fn target(read: ReferenceWorkload) -> Measurement {
     Measurement {
         role: Role::Target,
-        metric,
         ..Measurement::to_simulate(read, "truth")
     }
 }
 
-fn sequential(queue_depth: u32, kib: u32) -> Measurement {
-    let read = ReferenceWorkload::read(AccessPattern::Sequential, 1, kib << 10);
+fn random(threads: u32, kib: u32, metric: ReferenceMetric) -> Measurement {
     Measurement {
-        role: Role::Target,
-        ..Measurement::to_simulate(
-            ReferenceWorkload {
-                queue_depth,
-                ..read
-            },
-            "truth",
-        )
+        metric,
+        ..target(twins::random(threads, 1, kib))
     }
+}
+
+fn sequential(queue_depth: u32, kib: u32) -> Measurement {
+    target(twins::sequential(queue_depth, kib))
 }
 
 #[test]
@@ -210,7 +206,13 @@ fn costs_are_exchanged_without_a_change_of_their_sum() {
     let all = changes(&from.table);
     let (kib, page) = ("firmware.read_kib_ns", "firmware.read_page_ns");
     let is = |c: &&Change| c.moved.contains_key(kib) && c.moved[kib] < number(&mean, kib).ln();
-    let change = all.iter().find(is).unwrap();
+    // With pieces of 4 and 8 KiB in place of pages, and with the page.
+    let by_piece: Vec<&Change> = all.iter().filter(is).collect();
+    assert_eq!(by_piece.len(), 3);
+    assert!(by_piece[0].structure.contains_key("nand.planes"));
+    assert!(number(&by_piece[0].start(&from, &mean), page) < 605.0 * 4.0);
+    let change = by_piece[2];
+    assert!(change.structure.is_empty());
     let point = change.start(&from, &mean);
     // The core time of a page of 16 KiB.
     let sum = |point: &[f64]| 16.0 * number(point, kib) + number(point, page);
@@ -219,4 +221,17 @@ fn costs_are_exchanged_without_a_change_of_their_sum() {
     assert!(change.with(change).is_none());
     let other = all.iter().find(|c| !c.structure.is_empty()).unwrap();
     assert_eq!(change.with(other).unwrap().structure, other.structure);
+}
+
+#[test]
+fn a_profile_with_the_figures_of_a_better_one_is_no_other_start() {
+    let one = |name, figure: f64| Ranked {
+        cost: figure,
+        name,
+        template: template(&base("samsung-951"), None),
+        figures: vec![figure, figure],
+    };
+    let ranked = vec![one("a", 3.0), one("b", 3.01), one("c", 3.2)];
+    let kept = distinct(ranked).into_iter().map(|one| one.name);
+    assert_eq!(kept.collect::<Vec<_>>(), ["a", "c"]);
 }

@@ -61,6 +61,7 @@ fn times(factors: &PredictiveFactors) -> String {
 /// What the profile's fit knew of such figures.
 fn knew(factors: &PredictiveFactors) -> &str {
     match factors.situation.as_str() {
+        "this_drive" => "fitted to this drive",
         "another_block" => "fitted depth",
         "another_depth" => "other depth",
         "other_kinds" => "other kind of figure",

@@ -20,6 +20,7 @@ ensembles! {
     "samsung-951",
     "intel-600p",
     "samsung-960-evo",
+    "toshiba-rd400",
     "wd-black",
     "mydigitalssd-bpx",
     "plextor-m8pe-g",

@@ -82,6 +82,7 @@ impl Profile {
         }
         self.validate_map_cache()?;
         self.validate_energy()?;
+        self.validate_fit()?;
         self.validate_thermal()
     }
 
@@ -225,6 +226,15 @@ impl Profile {
             absent_or(&power.core_mw, |&mw| mw <= MAX_POWER_MW) => "power.core_mw must not exceed 1 kW";
             power.idle_mw.value <= MAX_POWER_MW && max_mw.iter().chain(idle_mw).all(|&mw| mw <= MAX_POWER_MW)
                 => "power.idle_mw, power.states.idle_mw and identity.power_states_mw must not exceed 1 kW";
+        }
+        Ok(())
+    }
+
+    fn validate_fit(&self) -> Validity {
+        let is_spread = |&spread: &f64| spread > 0.0 && spread < 10.0;
+        rules! {
+            absent_or(&self.fit.random_read_spread, is_spread) && absent_or(&self.fit.sequential_read_spread, is_spread)
+                => "fit.random_read_spread and sequential_read_spread must be between 0 and 10";
         }
         Ok(())
     }

@@ -19,7 +19,7 @@ pub struct PredictiveFactors {
     /// I/Os in flight for which it holds; none: any other number.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub in_flight: Option<u32>,
-    /// What the profile's fit knew: `another_block`, `another_depth`, `other_kinds` or `facts_only`.
+    /// What the profile's fit knew: `this_drive`, `another_block`, `another_depth`, `other_kinds` or `facts_only`.
     pub situation: String,
     /// Figures from which it was estimated.
     pub predictions: u32,

@@ -31,6 +31,18 @@ fn only_simulated_drives_have_intervals_and_options_make_them_no_narrower() {
         predictive(&info("sim:samsung-951,seed=3,data=drop", true)),
         plain
     );
+    // A profile that was fitted to a run of its drive.
+    let fitted = DriveInfo {
+        fit_spreads: vec![("random_read".to_owned(), 0.02)],
+        ..info("sim:./mine.toml", true)
+    };
+    let mine = predictive(&fitted);
+    let is_read = |one: &&PredictiveFactors| one.figure == "random_read";
+    assert!(
+        mine.iter()
+            .filter(is_read)
+            .all(|one| one.situation == "this_drive")
+    );
     for altered in predictive(&info("sim:samsung-951,op=25%", true)) {
         assert!(
             !["another_block", "another_depth"].contains(&altered.situation.as_str()),

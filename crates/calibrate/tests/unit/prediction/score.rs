@@ -84,3 +84,18 @@ fn the_table_is_read_as_written() {
     assert!(markdown(&all).contains("| x | random read | 140 |"));
     assert!(parse(&table(&all).replace("random_read", "random_reads")).is_err());
 }
+
+#[test]
+fn a_figure_that_no_member_has_is_an_error_outside_of_its_interval() {
+    let mut all = synthetic(1.0);
+    let before = score(&all);
+    all[0].predicted = 0.0;
+    let after = score(&all);
+    assert_eq!((after[0].low, after[0].high), (0.0, 0.0));
+    assert_eq!(after[0].error(), 100.0);
+    assert!(!after[0].is_covered());
+    let (one, two) = (&summary(&before)[0], &summary(&after)[0]);
+    assert_eq!(one.count, two.count);
+    assert!(two.half_width.is_finite() && two.coverage <= one.coverage);
+    assert!(intervals(&after).iter().all(|i| i.high.is_finite()));
+}

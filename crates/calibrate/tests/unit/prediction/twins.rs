@@ -30,10 +30,12 @@ fn the_table_reads_back() {
     let cell = TwinCell {
         truth: "wd-black".to_owned(),
         nearest: "samsung-951".to_owned(),
+        kind: FigureKind::RandomRead,
         key: "randread bs=4k threads=8 depth=1, mib_per_s".to_owned(),
         unit: "MiB/s".to_owned(),
         actual: 100.0,
         predicted: 106.0,
+        spread: 0.02,
     };
     let far = TwinCell {
         predicted: 110.0,
@@ -48,4 +50,42 @@ fn the_table_reads_back() {
         "{page}"
     );
     assert!(page.contains("**not met**"));
+}
+
+#[test]
+fn intervals_are_multiples_of_the_distance_from_the_measured_figures() {
+    let cell = |truth: &str, spread: f64, error: f64| TwinCell {
+        truth: truth.to_owned(),
+        nearest: "samsung-951".to_owned(),
+        kind: FigureKind::RandomRead,
+        key: String::new(),
+        unit: "MiB/s".to_owned(),
+        actual: 100.0 * (spread * error).exp(),
+        predicted: 100.0,
+        spread,
+    };
+    let errors: Vec<f64> = (1..=10).map(|n| f64::from(n) / 5.0).collect();
+    let mut all = Vec::new();
+    for (truth, spread) in [("a", 0.01), ("b", 0.1)] {
+        all.extend(errors.iter().map(|error| cell(truth, spread, *error)));
+    }
+    let every: Vec<&TwinCell> = all.iter().collect();
+    // Nine of ten errors are at most 1.8 spreads.
+    assert!((half_width(&every).unwrap() - 1.8).abs() < 1e-9);
+    let (share, width) = coverage(&all).unwrap();
+    assert!((0.85..=0.95).contains(&share), "{share}");
+    assert!((0.018..0.2).contains(&width), "{width}");
+    assert_eq!(
+        coverage(&all[..10]),
+        None,
+        "one truth says nothing of another"
+    );
+    assert!(markdown(&all).contains(" % of the cells lie within theirs"));
+}
+
+#[test]
+fn the_intervals_of_this_repository_hold() {
+    let cells = embedded().unwrap();
+    let (share, _) = coverage(&cells).unwrap();
+    assert!((0.8..=0.97).contains(&share), "{share}");
 }
