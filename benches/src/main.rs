@@ -67,6 +67,8 @@ enum Benchmark {
     Scaling,
     /// Cost per I/O against depth, run length and number of drives; memory against run length
     Flatness,
+    /// Cost of the live view and of metrics, on the null target
+    Live,
     /// Agreement with fio on the same work
     Agreement,
     /// The simulated drive on one core: rates, and cost against depth, capacity and run length
@@ -164,6 +166,7 @@ fn run() -> Result<()> {
         (Benchmark::Efficiency, sections::efficiency::measure),
         (Benchmark::Scaling, sections::scaling::measure),
         (Benchmark::Flatness, sections::flatness::measure),
+        (Benchmark::Live, sections::live::measure),
         (Benchmark::Agreement, sections::agreement::measure),
         (Benchmark::Simulation, sections::simulation::measure),
         (Benchmark::SimulatedJob, sections::simulated_job::measure),

@@ -13,6 +13,7 @@ use clap::builder::styling::{AnsiColor, Styles};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand};
 
+use crate::live::LiveArguments;
 use crate::terminal::Output;
 use fio::FioArguments;
 use job::WorkloadArguments;
@@ -224,6 +225,8 @@ pub struct RunArguments {
     /// Program that prints the power of the drive in watts, one reading per line; replaces the drive's own readings (one drive only).
     #[arg(long, value_name = "COMMAND")]
     pub power_meter: Option<String>,
+    #[command(flatten)]
+    pub live: LiveArguments,
     /// Continue an interrupted run at its first unfinished cell.
     #[arg(long, value_name = "RUN", conflicts_with_all = ["suite", "drives", "out", "set", "scale", "seed"])]
     pub resume: Option<PathBuf>,
@@ -257,6 +260,8 @@ pub struct JobArguments {
     /// Keep the run folder of the job, for reports and exports.
     #[arg(long, value_name = "DIR", help_heading = "Safety and output")]
     pub out: Option<PathBuf>,
+    #[command(flatten)]
+    pub live: LiveArguments,
 }
 
 #[derive(Debug, Args)]

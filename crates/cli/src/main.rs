@@ -8,6 +8,8 @@ mod args;
 mod commands;
 mod exit;
 mod json;
+mod live;
+mod metrics;
 mod progress;
 mod terminal;
 

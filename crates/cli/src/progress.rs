@@ -2,31 +2,29 @@
 
 use std::io::Write;
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 
 use assay_io::Nanos;
-use assay_io::clock::Clock;
 use assay_report::figure;
 use assay_store::model::{CellPlan, CellResult, Warning};
 use assay_suite::execute::{IntervalWork, Progress};
 use assay_suite::expand::{Cell, RunPlan};
+use assay_suite::live::Live;
 use assay_units::rate;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
+use crate::live::Notes;
 use crate::terminal::{Output, simulated_mark};
 
-mod eta;
 mod heartbeat;
 
-use eta::{Eta, clock_text};
 use heartbeat::{Heartbeat, PERIOD};
 
 /// On a terminal of fewer columns the bar itself is left out.
 const WIDE_COLUMNS: usize = 100;
 /// Rates of shorter intervals are not shown.
 const LEAST_SHOWN: Nanos = Nanos::from_millis(50);
-/// Assumed rate of cells without a runtime, bytes per second.
-const ASSUMED_BYTES_PER_S: u64 = 500 << 20;
 
 /// A bar of `steps` with the time left; hidden if stderr is no terminal.
 pub fn bar(output: Output, steps: u64) -> ProgressBar {
@@ -57,30 +55,21 @@ pub fn spinner(output: Output) -> ProgressBar {
 /// Time left, share done, and the current cell with its rates; without a terminal, a line per finished cell and a heartbeat.
 pub struct RunProgress {
     pub bar: ProgressBar,
-    /// Expected duration of each cell, milliseconds.
-    weights_ms: Vec<u64>,
+    /// Lines that wait while the live view has the terminal.
+    pub notes: Notes,
+    live: Arc<Live>,
     ids: Vec<String>,
-    /// Of the cells passed.
-    done_ms: u64,
     current: usize,
     simulated: Vec<bool>,
-    clock: Clock,
-    began: Nanos,
-    eta: Eta,
     narrow: bool,
     heartbeat: Option<Heartbeat>,
 }
 
-fn weight_ms(cell: &Cell) -> u64 {
-    if cell.plan.skipped.is_some() {
-        return 0;
-    }
-    let by_bytes = || {
-        let bytes = cell.workloads.iter().filter_map(|w| w.planned_bytes());
-        rate::transfer_time(bytes.sum(), ASSUMED_BYTES_PER_S)
-    };
-    let span = cell.planned_span().unwrap_or_else(by_bytes);
-    (span.0 / 1_000_000).max(1)
+/// `0:01:05`.
+pub fn clock_text(span: Nanos) -> String {
+    let seconds = span.0 / 1_000_000_000;
+    let (hours, minutes) = (seconds / 3600, seconds / 60 % 60);
+    format!("{hours}:{minutes:02}:{:02}", seconds % 60)
 }
 
 /// Rates as in tables: `258,838 IOPS, 1,011 MiB/s`.
@@ -90,9 +79,9 @@ fn rates(iops: f64, mib_per_s: f64) -> String {
 
 impl RunProgress {
     /// The bar of a plan; prints the run folder.
-    pub fn new(output: Output, plan: &RunPlan, folder: &Path) -> RunProgress {
-        let weights_ms: Vec<u64> = plan.cells.iter().map(weight_ms).collect();
-        let bar = bar(output, weights_ms.iter().sum());
+    pub fn new(output: Output, plan: &RunPlan, folder: &Path, live: Arc<Live>) -> RunProgress {
+        let (_, all_ms) = live.work_ms();
+        let bar = bar(output, all_ms);
         let narrow = output.progress_columns() < WIDE_COLUMNS;
         let template = match narrow {
             false => "{elapsed_precise} [{bar:28}] {percent:>3} %  {prefix} left  {wide_msg}",
@@ -103,64 +92,48 @@ impl RunProgress {
         }
         bar.println(format!("writing to {}", folder.display()));
         let engines = plan.cells.iter().map(|c| &c.plan.workload.engine);
-        let clock = Clock::monotonic();
         let lines = !output.shows_progress() && plan.cells.len() > 1;
         RunProgress {
             bar,
-            done_ms: 0,
+            notes: Notes::default(),
+            live,
             current: 0,
             simulated: engines.map(|engine| engine == "sim").collect(),
             ids: plan.cells.iter().map(|c| c.plan.id.clone()).collect(),
-            weights_ms,
-            clock,
-            began: clock.now(),
-            eta: Eta::default(),
             narrow,
             heartbeat: lines.then(|| Heartbeat::start(PERIOD, std::io::stderr())),
         }
     }
 
-    fn elapsed(&self) -> Nanos {
-        self.clock.now() - self.began
-    }
-
-    /// The time left, with so much done. A real drive takes the planned time; of a simulated one, the pace so far decides.
-    fn left(&mut self, done_ms: u64) -> Nanos {
-        let all_ms: u64 = self.weights_ms.iter().sum();
-        let planned = Nanos(all_ms.saturating_sub(done_ms).saturating_mul(1_000_000));
-        let elapsed = self.elapsed();
-        let estimate = match self.simulated.contains(&true) {
-            true if done_ms > 0 => {
-                let pace = elapsed.0 as f64 / (done_ms as f64 * 1e6);
-                Nanos((planned.0 as f64 * pace) as u64)
-            }
-            _ => planned,
-        };
-        self.eta.update(elapsed, estimate)
-    }
-
-    fn show(&mut self, done_ms: u64) {
-        let left = self.left(done_ms);
+    fn show(&mut self) {
+        let (done_ms, _) = self.live.work_ms();
+        let left = clock_text(self.live.left());
         self.bar.set_position(done_ms);
-        self.bar.set_prefix(clock_text(left));
-        let (number, of) = (self.current + 1, self.weights_ms.len());
+        self.bar.set_prefix(left.clone());
+        let (number, of) = (self.current + 1, self.ids.len());
         if let (Some(heartbeat), Some(id)) = (&self.heartbeat, self.ids.get(self.current)) {
-            let elapsed = clock_text(self.clock.now() - self.began);
-            let left = clock_text(left);
+            let elapsed = clock_text(self.live.elapsed());
             heartbeat.set(format!(
                 "cell {number} of {of}, {id}: running; {elapsed} elapsed, {left} left"
             ));
         }
     }
 
+    /// A line on the terminal, above the bar or after the live view.
+    fn print(&self, line: &str) {
+        if !self.notes.keep(line) {
+            self.bar.println(line);
+        }
+    }
+
     /// A line about a cell that ended, without a terminal.
     fn ended(&mut self, id: &str, what: &str) {
         let at = self.ids.iter().position(|known| known == id);
-        let (number, of) = (at.unwrap_or(self.current) + 1, self.weights_ms.len());
+        let (number, of) = (at.unwrap_or(self.current) + 1, self.ids.len());
         let Some(heartbeat) = &self.heartbeat else {
             return;
         };
-        let elapsed = clock_text(self.clock.now() - self.began);
+        let elapsed = clock_text(self.live.elapsed());
         // A closed stderr does not end the run.
         let _ = writeln!(
             std::io::stderr(),
@@ -174,19 +147,11 @@ impl Progress for RunProgress {
     fn cell_started(&mut self, index: usize, _total: usize, cell: &Cell) {
         self.current = index;
         self.bar.set_message(cell.plan.id.clone());
-        self.show(self.done_ms);
+        self.show();
     }
 
     fn interval(&mut self, _drive: usize, work: IntervalWork) {
-        let weight = self.weights_ms[self.current];
-        let by_time = work.end.0 / 1_000_000;
-        let by_bytes = rate::transfer_time(work.cell_bytes, ASSUMED_BYTES_PER_S).0 / 1_000_000;
-        // By time if the cell has a runtime, else by bytes.
-        let within = match by_time > weight {
-            true => by_bytes,
-            false => by_time.max(by_bytes),
-        };
-        self.show(self.done_ms + within.min(weight));
+        self.show();
         // The rate of the drain after the last interval rests on a few I/Os.
         if work.span >= LEAST_SHOWN {
             let what = match self.simulated[self.current] {
@@ -225,21 +190,24 @@ impl Progress for RunProgress {
         self.ended(&plan.id, &what);
     }
 
-    fn cell_passed(&mut self, index: usize) {
-        self.done_ms += self.weights_ms[index];
-        self.show(self.done_ms);
+    fn cell_passed(&mut self, _index: usize) {
+        self.show();
     }
 
     fn cell_failed(&mut self, plan: &CellPlan, message: &str) {
-        self.bar.println(format!("{}: {message}", plan.id));
+        self.print(&format!("{}: {message}", plan.id));
         self.ended(&plan.id, &format!("failed: {message}"));
     }
 
     fn problem(&mut self, message: &str) {
-        self.bar.println(message);
+        self.print(message);
     }
 
     fn warned(&mut self, _warning: &Warning) {
         // Shown with the results.
     }
 }
+
+#[cfg(test)]
+#[path = "../tests/unit/progress.rs"]
+mod tests;

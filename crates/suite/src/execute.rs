@@ -8,13 +8,14 @@ use assay_device::host::wall_clock;
 use assay_device::session::DriveSession;
 use assay_stats::HostAudit;
 use assay_store::RunWriter;
-use assay_store::model::{CellPlan, CellResult, Entry, RunEnd, Warning};
+use assay_store::model::{CellKind, CellPlan, CellResult, Entry, RunEnd, Warning};
 use assay_store::read::Run;
 use assay_units::Nanos;
 
 use crate::SuiteError;
 use crate::drive_state_cache::DriveStateCache;
 use crate::expand::{Cell, RunPlan};
+use crate::live::{CellFlags, Live};
 use crate::verdict::{self, VerdictSubject};
 use crate::warn;
 
@@ -26,6 +27,7 @@ mod early_stop;
 mod journal;
 mod lost_drives;
 mod preconditions;
+mod requests;
 mod results;
 mod resume;
 mod rounds;
@@ -38,6 +40,7 @@ use drives::Drives;
 use journal::CriticalWarnings;
 use lost_drives::LostDrives;
 use preconditions::Preconditions;
+use requests::SKIPPED_BY_USER;
 pub use resume::Resume;
 use rounds::RoundTracker;
 use run_log::{FolderLog, RunLog};
@@ -115,6 +118,8 @@ pub struct Runner<'a> {
     pub stop: &'a AtomicBool,
     /// Event receiver.
     pub progress: &'a mut dyn Progress,
+    /// Live figures, and requests to the run.
+    pub live: &'a Live,
     /// Drive states kept between runs.
     pub drive_states: DriveStateCache,
 }
@@ -165,6 +170,7 @@ struct Executor<'a> {
     progress: &'a mut dyn Progress,
     audit: HostAudit,
     stop: &'a AtomicBool,
+    live: &'a Live,
     drive_states: &'a DriveStateCache,
 }
 
@@ -191,6 +197,7 @@ impl Runner<'_> {
             progress: self.progress,
             audit: self.audit,
             stop: self.stop,
+            live: self.live,
             drive_states: &self.drive_states,
         };
         if resumed == 0 {
@@ -210,6 +217,7 @@ impl Runner<'_> {
             critical_warnings: executor.initial_critical_warnings(),
         };
         let result = executor.run_cells(resume, &mut state);
+        executor.live.ended();
         // Also after an error: no drive stays in a power state that a cell selected.
         for drive in executor.drives.iter_mut() {
             if let Err(error) = drive.set_power_state(None) {
@@ -297,6 +305,7 @@ impl Executor<'_> {
                 state.summary.outcome = RunEnd::Interrupted;
                 return Ok(());
             }
+            self.live.cell_passed(index);
             self.progress.cell_passed(index);
         }
         Ok(())
@@ -315,6 +324,12 @@ impl Executor<'_> {
         if cell.plan.skipped.is_some() || cell.plan.drives.iter().any(|d| lost.contains(d)) {
             return Ok(CellExit::Ended);
         }
+        if resume.was_skipped_by_user(cell) {
+            self.live.cell_skipped(index);
+            state.preconditions.cell_started(cell);
+            state.preconditions.cell_ended(cell, false);
+            return Ok(CellExit::Ended);
+        }
         let finished = resume.finished.contains_key(&cell.plan.id);
         if (finished || resume.was_not_needed(cell))
             && (resume.is_superseded(&plan.cells, index) || self.still_preconditioned(cell)?)
@@ -327,13 +342,10 @@ impl Executor<'_> {
         } else {
             let reason = state.rounds.skip_reason(cell);
             if let Some(reason) = reason.or_else(|| state.preconditions.skip_reason(cell)) {
-                self.log.append(&Entry::CellSkipped {
-                    cell: cell.plan.id.clone(),
-                    at: wall_clock(),
-                    reason,
-                })?;
+                self.skip(index, cell, reason)?;
                 return Ok(CellExit::Ended);
             }
+            self.pause_if_asked(cell)?;
             let exit = match self.stop.load(Ordering::Relaxed) {
                 true => CellExit::Interrupted,
                 false => self.execute_cell(index, cell, state)?,
@@ -355,6 +367,7 @@ impl Executor<'_> {
     ) -> Result<(), SuiteError> {
         self.progress
             .cell_started(index, self.plan.cells.len(), cell);
+        self.live.cell_started(index, cell);
         self.log.append(&Entry::CellStart {
             cell: cell.plan.id.clone(),
             at: wall_clock(),
@@ -372,16 +385,24 @@ impl Executor<'_> {
         state: &mut RunState,
     ) -> Result<CellExit, SuiteError> {
         self.start_cell(index, cell, state)?;
-        match self.run_cell(cell, &state.results, &mut state.critical_warnings) {
-            Ok(done) => self.cell_done(cell, done, state),
-            Err(error) => self.cell_failed(cell, error, state),
-        }
+        let flags = self.live.control.begin(self.stop);
+        let ran = self.run_cell(cell, &flags, &state.results, &mut state.critical_warnings);
+        self.live.control.end(&flags);
+        let exit = match ran {
+            Ok(done) => self.cell_done(index, cell, &flags, done, state),
+            Err(error) => self.cell_failed(index, cell, error, state),
+        };
+        let purged = cell.plan.kind == CellKind::Purge && state.results.contains_key(&cell.plan.id);
+        self.live.cell_ended(cell, purged);
+        exit
     }
 
     /// Record what a cell measured.
     fn cell_done(
         &mut self,
+        index: usize,
         cell: &Cell,
+        flags: &CellFlags,
         done: CellOutcome,
         state: &mut RunState,
     ) -> Result<CellExit, SuiteError> {
@@ -389,6 +410,13 @@ impl Executor<'_> {
             // Its intervals are kept; the cell stays unfinished for --resume.
             self.record_partial_writes(&done, &LostDrives::new());
             return Ok(CellExit::Interrupted);
+        }
+        if flags.is_skipped() && !done.complete {
+            Self::count_failures(&done, state);
+            self.record_partial_writes(&done, &LostDrives::new());
+            state.preconditions.cell_ended(cell, false);
+            self.skip(index, cell, SKIPPED_BY_USER.to_owned())?;
+            return Ok(CellExit::Ended);
         }
         let errors = Self::count_failures(&done, state);
         let lost = self.drives_lost_during(&done);
@@ -416,6 +444,7 @@ impl Executor<'_> {
     /// When the run folder could not be written.
     fn cell_failed(
         &mut self,
+        index: usize,
         cell: &Cell,
         error: SuiteError,
         state: &mut RunState,
@@ -429,6 +458,7 @@ impl Executor<'_> {
             return Ok(CellExit::DriveLost);
         }
         let message = error.to_string();
+        self.live.cell_failed(index);
         self.progress.cell_failed(&cell.plan, &message);
         self.log.append(&Entry::CellFailed {
             cell: cell.plan.id.clone(),

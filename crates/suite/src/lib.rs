@@ -4,7 +4,7 @@
 //! [`schema`] reads a suite's TOML; [`catalogue`] holds the built-in suites (`suites/`) and reads users' own; [`expand`] turns a suite,
 //! its parameters and the drives into a [`expand::RunPlan`]: cells with checked workloads, or the reason why a cell is skipped;
 //! [`execute`] runs the plan cell by cell into a run folder, and resumes an interrupted run; [`inspect`] samples what a medium
-//! holds; [`drive_state_cache`] keeps preconditioning states between runs; [`verdict`] evaluates a suite's rules.
+//! holds; [`live`] has the figures of a run in progress; [`drive_state_cache`] keeps preconditioning states between runs; [`verdict`] evaluates a suite's rules.
 //!
 //! Data flows one way: `Suite + parameters + drives -> RunPlan -> journal`.
 //!
@@ -21,6 +21,7 @@ pub mod error;
 pub mod execute;
 pub mod expand;
 pub mod inspect;
+pub mod live;
 pub mod manifest;
 pub mod schema;
 pub mod verdict;

@@ -45,6 +45,18 @@ pub(crate) fn host_limited(busiest_thread_pct: f64, idle_pct: Option<f64>) -> Wa
     )
 }
 
+/// `span`: how long the run was paused.
+pub(crate) fn paused(span: Nanos) -> Warning {
+    warning(
+        code::PAUSED,
+        format!(
+            "the run was paused for {:.0} s before this cell, and the drive idled",
+            span.as_secs_f64()
+        ),
+        "a drive that idles cools down and empties its write cache: the first part of this cell can be better than in an uninterrupted run",
+    )
+}
+
 pub(crate) fn engine_limited(share_pct: f64) -> Warning {
     warning(
         code::ENGINE_LIMITED,

@@ -6,7 +6,7 @@ use super::Cause;
 
 impl Cause {
     /// A short label, for legends and tables.
-    pub fn label(&self) -> &'static str {
+    pub const fn label(&self) -> &'static str {
         match self {
             Cause::Fresh => "fresh",
             Cause::SlcCacheExhausted { .. } => "SLC cache exhausted",

@@ -23,6 +23,7 @@ use assay_workload::options::JobOptions;
 
 use crate::exit::{CommandOutcome, UsageError, bail_usage};
 use crate::json;
+use crate::live::LiveArguments;
 use crate::terminal::Output;
 
 /// What the command line says beside the job file.
@@ -41,6 +42,8 @@ pub struct FioRequest {
     pub report: Option<PathBuf>,
     /// Print the jobs, run nothing; with a drive, check them against it.
     pub dry_run: bool,
+    /// How the run is watched.
+    pub live: LiveArguments,
 }
 
 /// A drive of the run, and what its jobs need of it.
@@ -132,42 +135,51 @@ pub fn run(request: FioRequest, output: Output) -> anyhow::Result<CommandOutcome
         drive.authorise(&permitted)?;
     }
     super::check_destroy_serials(&super::serials_of(&drives), &request.destroy)?;
+    let watch = super::Watch::new(&request.live)?;
     // From here on they hold what was measured.
     made.0.clear();
     let kept = request.destination.is_some();
     let mut is_below = false;
-    let summary = super::run_plan(&plan, &mut drives, request.destination, output, |run, _| {
-        let cells = &run.cells[planned.len() - jobs.len()..];
-        let files = write_logs(run, cells, &jobs)?;
-        let parts = cells.iter().zip(&jobs);
-        let below: Vec<String> = parts
-            .filter_map(|(cell, job)| below_least(cell, job))
-            .collect();
-        is_below = !below.is_empty();
-        if let Some(page) = &request.report {
-            super::write_atomically(page, &html::render(std::slice::from_ref(run))?)?;
-        }
-        let text = || {
-            let mut text = assay_report::terminal::render(run, output.columns(), output.style());
-            for line in &below {
-                let _ = writeln!(text, "\n{line}");
+    let summary = super::run_plan(
+        &plan,
+        &mut drives,
+        request.destination,
+        watch,
+        output,
+        |run, _| {
+            let cells = &run.cells[planned.len() - jobs.len()..];
+            let files = write_logs(run, cells, &jobs)?;
+            let parts = cells.iter().zip(&jobs);
+            let below: Vec<String> = parts
+                .filter_map(|(cell, job)| below_least(cell, job))
+                .collect();
+            is_below = !below.is_empty();
+            if let Some(page) = &request.report {
+                super::write_atomically(page, &html::render(std::slice::from_ref(run))?)?;
             }
-            for file in &files {
-                let _ = writeln!(text, "Log:        {}", file.display());
-            }
-            if kept {
-                let folder = run.path.display();
-                let report = match &request.report {
-                    Some(page) => page.display().to_string(),
-                    None => format!("assay report {folder} -o {stem}.html"),
-                };
-                let _ = writeln!(text, "\nRun folder: {folder}\nReport:     {report}");
-            }
-            text
-        };
-        output.show(text, || json::suite(run))?;
-        Ok(())
-    })?;
+            let text = || {
+                let mut text =
+                    assay_report::terminal::render(run, output.columns(), output.style());
+                for line in &below {
+                    let _ = writeln!(text, "\n{line}");
+                }
+                for file in &files {
+                    let _ = writeln!(text, "Log:        {}", file.display());
+                }
+                if kept {
+                    let folder = run.path.display();
+                    let report = match &request.report {
+                        Some(page) => page.display().to_string(),
+                        None => format!("assay report {folder} -o {stem}.html"),
+                    };
+                    let _ = writeln!(text, "\nRun folder: {folder}\nReport:     {report}");
+                }
+                text
+            };
+            output.show(text, || json::suite(run))?;
+            Ok(())
+        },
+    )?;
     Ok(match (super::outcome_of(&summary), is_below) {
         (CommandOutcome::Done, true) => CommandOutcome::DriveFailed,
         (outcome, _) => outcome,

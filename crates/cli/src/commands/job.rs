@@ -32,6 +32,7 @@ pub fn run(arguments: JobArguments, output: Output) -> anyhow::Result<CommandOut
             destination: arguments.out.map(Destination::At),
             report: None,
             dry_run: arguments.fio.dry_run,
+            live: arguments.live,
         };
         return super::fio::run(request, output);
     }
@@ -65,10 +66,11 @@ pub fn run(arguments: JobArguments, output: Output) -> anyhow::Result<CommandOut
     })?;
     drives[0].authorise(&session_options)?;
     super::check_destroy_serials(&super::serials_of(&drives), &session_options.destroy)?;
+    let watch = super::Watch::new(&arguments.live)?;
     let kept = arguments.out.is_some();
     let destination = arguments.out.map(Destination::At);
     let info = drives[0].info().clone();
-    let summary = super::run_plan(&plan, &mut drives, destination, output, |run, _| {
+    let summary = super::run_plan(&plan, &mut drives, destination, watch, output, |run, _| {
         let text = || {
             let mut text = assay_report::terminal::render(run, output.columns(), output.style());
             if kept {

@@ -28,8 +28,8 @@ pub mod version;
 use std::io::{Read, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use anyhow::Context;
 use assay_device::session::{DriveSession, SessionOptions};
@@ -40,9 +40,13 @@ use assay_store::{Destination, Run, RunWriter};
 use assay_suite::drive_state_cache::DriveStateCache;
 use assay_suite::execute::{Resume, RunSummary, Runner};
 use assay_suite::expand::RunPlan;
+use assay_suite::live::Live;
 use assay_suite::manifest::manifest;
+use signal_hook::iterator::Signals;
 
 use crate::exit::{CommandOutcome, UsageError, bail_usage};
+use crate::live::{self, LiveArguments, LiveView, Viewed};
+use crate::metrics::{Prepared, RunIdentity};
 use crate::progress::RunProgress;
 use crate::terminal::Output;
 
@@ -75,6 +79,57 @@ pub fn stop_flag() -> anyhow::Result<Arc<AtomicBool>> {
             .context("cannot listen for Ctrl-C")?;
     }
     Ok(stop)
+}
+
+/// The stop flag of a run, set by each of [`ending_signals`]; a second signal ends the process at once, with the terminal as it was.
+#[derive(Clone, Default)]
+pub struct Stop {
+    pub flag: Arc<AtomicBool>,
+    /// Told of the stop, when the run has begun.
+    live: Arc<OnceLock<Arc<Live>>>,
+}
+
+impl Stop {
+    /// Listen for signals.
+    pub fn on_signals() -> anyhow::Result<Stop> {
+        let stop = Stop::default();
+        let mut signals = Signals::new(ending_signals()).context("cannot listen for Ctrl-C")?;
+        let told = stop.clone();
+        let builder = std::thread::Builder::new().name("signals".to_owned());
+        builder
+            .spawn(move || {
+                for signal in signals.forever() {
+                    if told.flag.swap(true, Ordering::SeqCst) {
+                        live::tty::restore();
+                        signal_hook::low_level::exit(128 + signal);
+                    }
+                    if let Some(live) = told.live.get() {
+                        live.control.stopped();
+                    }
+                }
+            })
+            .context("cannot listen for Ctrl-C")?;
+        Ok(stop)
+    }
+}
+
+/// How a run is watched and stopped.
+pub struct Watch {
+    pub stop: Stop,
+    arguments: LiveArguments,
+    metrics: Option<Prepared>,
+}
+
+impl Watch {
+    /// Check the arguments and listen for signals, before anything is measured.
+    pub fn new(arguments: &LiveArguments) -> anyhow::Result<Watch> {
+        let metrics = arguments.metrics.as_deref().map(Prepared::new);
+        Ok(Watch {
+            metrics: metrics.transpose()?,
+            arguments: arguments.clone(),
+            stop: Stop::on_signals()?,
+        })
+    }
 }
 
 /// Start the power meter of a run; it measures one drive.
@@ -175,23 +230,43 @@ pub fn execute(
     drives: &mut [DriveSession],
     writer: RunWriter,
     resume: &Resume,
-    stop: &AtomicBool,
+    watch: Watch,
     output: Output,
 ) -> anyhow::Result<(Run, RunSummary)> {
     let simulated = drives.iter().all(|drive| drive.info().simulated);
     let audit = assay_workload::audit::audit(simulated)?;
     let folder = writer.path.clone();
-    let mut progress = RunProgress::new(output, plan, &folder);
+    let live = Arc::new(Live::new(plan, drives));
+    let _ = watch.stop.live.set(Arc::clone(&live));
+    let mut progress = RunProgress::new(output, plan, &folder, Arc::clone(&live));
+    let run = folder.file_name().unwrap_or_default();
+    let identity = RunIdentity {
+        run: run.to_string_lossy().into_owned(),
+        version: tool().version,
+    };
+    let metrics = watch.metrics.map(|m| m.start(Arc::clone(&live), identity));
+    let metrics = metrics.transpose()?;
+    let viewed = Viewed {
+        live: Arc::clone(&live),
+        stop: Arc::clone(&watch.stop.flag),
+        bar: progress.bar.clone(),
+        folder: folder.display().to_string(),
+        resumable: !plan.suite.text.is_empty(),
+    };
+    let view = LiveView::start(&watch.arguments, output, viewed, progress.notes.clone());
     let summary = Runner {
         plan,
         drives,
         writer,
         audit,
-        stop,
+        stop: &watch.stop.flag,
         progress: &mut progress,
+        live: &live,
         drive_states: DriveStateCache::for_user(),
     }
     .run(resume);
+    drop(view);
+    drop(metrics);
     progress.bar.finish_and_clear();
     let summary = summary?;
     Ok((Run::open(&folder)?, summary))
@@ -202,10 +277,10 @@ pub fn run_plan(
     plan: &RunPlan,
     drives: &mut [DriveSession],
     destination: Option<Destination>,
+    watch: Watch,
     output: Output,
     show: impl FnOnce(&Run, &RunSummary) -> anyhow::Result<()>,
 ) -> anyhow::Result<RunSummary> {
-    let stop = stop_flag()?;
     // Removed when the command ends.
     let temporary = tempfile::Builder::new().prefix("assay-job-").tempdir().context(
         "cannot create a temporary folder for the run: set TMPDIR to a writable directory, or keep a run folder with --out",
@@ -215,7 +290,7 @@ pub fn run_plan(
     let manifest = manifest(plan, drives, tool(), command_line());
     let writer = RunWriter::create(&destination, &manifest)?;
     let resume = Resume::default();
-    let (run, summary) = execute(plan, drives, writer, &resume, &stop, output)?;
+    let (run, summary) = execute(plan, drives, writer, &resume, watch, output)?;
     show(&run, &summary)?;
     Ok(summary)
 }

@@ -51,7 +51,7 @@ pub fn run(arguments: RunArguments, output: Output) -> anyhow::Result<CommandOut
     };
     let mut drives = super::open_drives(&names, &options)?;
     let plan = expand(&suite, &settings, &drives)?;
-    let stop = super::stop_flag()?;
+    let watch = super::Watch::new(&arguments.live)?;
     let (writer, resume) = match &arguments.resume {
         Some(path) => {
             let (writer, run) = RunWriter::resume(path)?;
@@ -68,7 +68,7 @@ pub fn run(arguments: RunArguments, output: Output) -> anyhow::Result<CommandOut
             )
         }
     };
-    let (run, summary) = super::execute(&plan, &mut drives, writer, &resume, &stop, output)?;
+    let (run, summary) = super::execute(&plan, &mut drives, writer, &resume, watch, output)?;
     if let Some(page) = &arguments.report {
         super::write_atomically(page, &html::render(std::slice::from_ref(&run))?)?;
     }
@@ -118,6 +118,7 @@ fn job_file(
         destination: Some(arguments.out.map_or_else(default, Destination::At)),
         report: arguments.report,
         dry_run: false,
+        live: arguments.live,
     };
     super::fio::run(request, output)
 }

@@ -27,6 +27,7 @@ mod golden;
 mod judging;
 mod kill;
 mod kill_points;
+mod live;
 mod notation;
 mod outputs;
 mod pacing;

@@ -191,7 +191,11 @@ impl<'a> Fold<'a> {
                 self.end(number, &cell, CellState::Failed(message))?;
             }
             Entry::CellSkipped { cell, reason, .. } => {
-                self.end(number, &cell, CellState::Skipped(reason))?;
+                // Skipped while it ran: its intervals are no result.
+                if let Some(at) = self.end(number, &cell, CellState::Skipped(reason))? {
+                    let drives = self.cells[at].record.drives.iter_mut();
+                    drives.for_each(|part| part.result = None);
+                }
             }
             Entry::Steady(steady) => {
                 let mut known = self.run.steady.iter_mut();

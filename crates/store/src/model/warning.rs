@@ -48,6 +48,7 @@ assay_units::constants! {
         BLOCK_MIX_UNFIT = "block-mix-unfit", "A mix of block sizes that the drive's logical block does not allow.";
         PURGE_INCOMPLETE = "purge-incomplete", "A purge that may be incomplete.";
         PRECONDITIONED_AGAIN = "preconditioned-again", "Preconditioning was repeated after a resume.";
+        PAUSED = "paused", "The run was paused before a cell, and the drive idled.";
         STATE_IN_DOUBT = "state-in-doubt", "The state of a drive after a resume is unknown.";
     }
 }

@@ -20,6 +20,7 @@ use super::{Executor, RunState};
 use crate::SuiteError;
 use crate::expand::Cell;
 use crate::inspect::{self, COMPRESSIBLE_RATIO};
+use crate::live::{CellFlags, Phase};
 use crate::warn;
 
 /// Telemetry period while a drive idles.
@@ -59,18 +60,40 @@ impl Executor<'_> {
         if !drives.iter().all(|&d| self.drives[d].info().simulated) {
             return Ok(());
         }
-        self.prepare_drives(cell)?;
+        let flags = self.live.control.begin(self.stop);
+        let repeated = self.repeat(cell, &flags, state);
+        self.live.control.end(&flags);
+        self.live.phase(&cell.plan.drives, Phase::Waiting);
+        repeated
+    }
+
+    fn repeat(
+        &mut self,
+        cell: &Cell,
+        flags: &CellFlags,
+        state: &RunState,
+    ) -> Result<(), SuiteError> {
+        self.prepare_drives(cell, flags)?;
+        self.live.phase(&cell.plan.drives, Phase::Repeating);
+        let stop = self.stop;
+        let mut ignore = Ignore { stop, flags };
         match cell.plan.kind {
             CellKind::Purge => {
                 self.purge(cell)?;
             }
             CellKind::Idle => {
                 let span = cell.planned_span().unwrap_or_default();
-                idle(&mut self.drives, cell, span, self.stop, &mut Ignore);
+                idle(&mut self.drives, cell, span, &flags.ended, &mut ignore);
             }
             _ if cell.writes() => {
                 let workloads = self.workloads(cell, &state.results)?;
-                execute(&mut self.drives, cell, &workloads, self.stop, &mut Ignore)?;
+                execute(
+                    &mut self.drives,
+                    cell,
+                    &workloads,
+                    &flags.ended,
+                    &mut ignore,
+                )?;
             }
             _ => {}
         }
@@ -78,7 +101,11 @@ impl Executor<'_> {
     }
 
     /// Power states, and the step's idle period, which is not recorded.
-    pub(super) fn prepare_drives(&mut self, cell: &Cell) -> Result<(), SuiteError> {
+    pub(super) fn prepare_drives(
+        &mut self,
+        cell: &Cell,
+        flags: &CellFlags,
+    ) -> Result<(), SuiteError> {
         for &drive in &cell.plan.drives {
             self.drives[drive].set_power_state(cell.plan.workload.power_state)?;
         }
@@ -87,7 +114,11 @@ impl Executor<'_> {
         }
         let span = Nanos(cell.plan.rest_ns);
         if span > Nanos::ZERO {
-            idle(&mut self.drives, cell, span, self.stop, &mut Ignore);
+            self.live.phase(&cell.plan.drives, Phase::Resting);
+            let stop = self.stop;
+            let mut ignore = Ignore { stop, flags };
+            idle(&mut self.drives, cell, span, &flags.ended, &mut ignore);
+            self.live.phase(&cell.plan.drives, Phase::Starting);
         }
         Ok(())
     }
@@ -139,31 +170,54 @@ impl Executor<'_> {
     pub(super) fn run_cell(
         &mut self,
         cell: &Cell,
+        flags: &CellFlags,
         earlier: &Finished,
         critical_warnings: &mut CriticalWarnings,
     ) -> Result<CellOutcome, SuiteError> {
         match cell.plan.kind {
-            CellKind::Inspect => return self.inspect_cell(cell),
-            CellKind::Purge => return self.purge(cell),
+            CellKind::Inspect => {
+                self.live.phase(&cell.plan.drives, Phase::Inspecting);
+                return self.inspect_cell(cell);
+            }
+            CellKind::Purge => {
+                self.live.phase(&cell.plan.drives, Phase::Purging);
+                return self.purge(cell);
+            }
             _ => {}
         }
         let workloads = self.workloads(cell, earlier)?;
-        self.prepare_drives(cell)?;
+        self.prepare_drives(cell, flags)?;
+        let live = self.live;
         let (log, progress) = (&mut *self.log, &mut *self.progress);
-        let mut journal = Journal::new(cell, log, progress, self.stop, critical_warnings);
+        let mut journal = Journal::new(
+            cell,
+            log,
+            progress,
+            self.stop,
+            flags,
+            live,
+            critical_warnings,
+        );
         let is_idle = cell.plan.kind == CellKind::Idle;
         let outcome = if is_idle {
             let span = cell.planned_span().unwrap_or_default();
-            idle(&mut self.drives, cell, span, self.stop, &mut journal);
+            live.phase(&cell.plan.drives, Phase::Idle);
+            idle(&mut self.drives, cell, span, &flags.ended, &mut journal);
             Ok((RunOutcome::default(), None))
         } else {
-            execute(&mut self.drives, cell, &workloads, self.stop, &mut journal)
+            execute(
+                &mut self.drives,
+                cell,
+                &workloads,
+                &flags.ended,
+                &mut journal,
+            )
         };
         let (telemetry, host) = journal.end()?;
         let (outcome, stop_reason) = outcome?;
         if is_idle {
             let mut done = CellOutcome {
-                complete: !self.stop.load(Ordering::Relaxed),
+                complete: !flags.ended.load(Ordering::Relaxed),
                 written_bytes: telemetry.written_bytes.clone(),
                 ..CellOutcome::default()
             };

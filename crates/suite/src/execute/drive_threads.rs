@@ -21,6 +21,7 @@ use super::run_log::RunLog;
 use super::{Executor, IntervalWork, Progress, Resume, RunState, warnings};
 use crate::SuiteError;
 use crate::expand::{Cell, RunPlan};
+use crate::live::Live;
 
 /// A drive begins no further cell while more than this waits to be written.
 const MAX_WAITING_BYTES: usize = 64 << 20;
@@ -171,6 +172,7 @@ struct Taker<'a> {
     plan: &'a RunPlan,
     log: &'a mut dyn RunLog,
     progress: &'a mut dyn Progress,
+    live: &'a Live,
 }
 
 impl Taker<'_> {
@@ -182,7 +184,7 @@ impl Taker<'_> {
             Event::CheckSteadyState(cell) => {
                 let reasons = self.log.not_steady_reasons(&cell)?;
                 for warning in warnings::not_steady(&cell, reasons) {
-                    warnings::record_warning(self.log, self.progress, warning)?;
+                    warnings::record_warning(self.log, self.progress, self.live, warning)?;
                 }
             }
             Event::CellStarted(index) => {
@@ -247,6 +249,7 @@ impl Executor<'_> {
         state: &mut RunState,
     ) -> Result<(), SuiteError> {
         let (plan, stop, audit) = (self.plan, self.stop, self.audit);
+        let live = self.live;
         let drive_states = self.drive_states;
         let (log, progress) = (&mut *self.log, &mut *self.progress);
         thread::scope(|scope| {
@@ -276,6 +279,7 @@ impl Executor<'_> {
                         progress: &mut progress,
                         audit,
                         stop,
+                        live,
                         drive_states,
                     };
                     let ran = executor.run_in_turn(cells, Some(drive), resume, &mut state);
@@ -295,6 +299,7 @@ impl Executor<'_> {
                 plan,
                 log,
                 progress,
+                live,
             };
             let mut result = taker
                 .take_all(&mut threads, stop)

@@ -13,6 +13,7 @@ use assay_workload::run::RunObserver;
 
 use super::{IntervalWork, Progress, RunLog};
 use crate::expand::Cell;
+use crate::live::{CellFlags, Live};
 use crate::warn;
 
 /// Shortest time without a power reading that counts as the meter's end.
@@ -131,10 +132,13 @@ impl CriticalWarnings {
 /// Appends a cell's events to the run's journal.
 pub(super) struct Journal<'a> {
     cell: &'a str,
+    drives: &'a [usize],
     ramp: Nanos,
     log: &'a mut dyn RunLog,
     progress: &'a mut dyn Progress,
     stop: &'a AtomicBool,
+    flags: &'a CellFlags,
+    live: &'a Live,
     critical_warnings: &'a mut CriticalWarnings,
     bytes: BTreeMap<usize, u64>,
     telemetry: CellTelemetry,
@@ -150,14 +154,19 @@ impl<'a> Journal<'a> {
         log: &'a mut dyn RunLog,
         progress: &'a mut dyn Progress,
         stop: &'a AtomicBool,
+        flags: &'a CellFlags,
+        live: &'a Live,
         critical_warnings: &'a mut CriticalWarnings,
     ) -> Journal<'a> {
         Journal {
             cell: &cell.plan.id,
+            drives: &cell.plan.drives,
             ramp: Nanos(cell.plan.workload.ramp_ns),
             log,
             progress,
             stop,
+            flags,
+            live,
             critical_warnings,
             bytes: BTreeMap::new(),
             telemetry: CellTelemetry::default(),
@@ -189,6 +198,7 @@ impl<'a> Journal<'a> {
             // Measurements that cannot be recorded are stopped.
             self.failure = Some(error);
             self.stop.store(true, Ordering::Relaxed);
+            self.flags.forward(self.stop);
         }
     }
 }
@@ -213,12 +223,16 @@ impl RunObserver for Journal<'_> {
         }
         *bytes += work.bytes;
         work.cell_bytes = *bytes;
+        self.live.interval(drive, interval);
         self.progress.interval(drive, work);
+        self.flags.forward(self.stop);
         let record = IntervalRecord::new(self.cell, drive, interval.clone());
         self.append(&Entry::Interval(record));
     }
 
     fn telemetry(&mut self, drive: usize, at: Nanos, telemetry: Telemetry) {
+        self.flags.forward(self.stop);
+        self.live.telemetry(drive, at, &telemetry);
         self.telemetry.add(drive, at, at <= self.ramp, &telemetry);
         let set = &telemetry.critical_warnings;
         let raised = self.critical_warnings.take_new(drive, set);
@@ -247,12 +261,15 @@ impl RunObserver for Journal<'_> {
             // Recorded at once: the cell may hang.
             let warning = warn::critical_warning_raised(&raised.join(", "), at);
             let record = warn::about(warning, Some(self.cell), Some(drive));
+            self.live.warned(&record);
             self.progress.warned(&record);
             self.append(&Entry::Warning(record));
         }
     }
 
     fn host(&mut self, index: u32, load: HostLoad) {
+        self.flags.forward(self.stop);
+        self.live.host(self.drives, load);
         self.host.push((index, load));
         self.append(&Entry::Host {
             cell: self.cell.to_owned(),
@@ -263,12 +280,23 @@ impl RunObserver for Journal<'_> {
 }
 
 /// Discards all events.
-pub(super) struct Ignore;
+pub(super) struct Ignore<'a> {
+    pub(super) stop: &'a AtomicBool,
+    pub(super) flags: &'a CellFlags,
+}
 
-impl RunObserver for Ignore {
-    fn interval(&mut self, _drive: usize, _interval: &Interval) {}
-    fn telemetry(&mut self, _drive: usize, _at: Nanos, _telemetry: Telemetry) {}
-    fn host(&mut self, _index: u32, _load: HostLoad) {}
+impl RunObserver for Ignore<'_> {
+    fn interval(&mut self, _drive: usize, _interval: &Interval) {
+        self.flags.forward(self.stop);
+    }
+
+    fn telemetry(&mut self, _drive: usize, _at: Nanos, _telemetry: Telemetry) {
+        self.flags.forward(self.stop);
+    }
+
+    fn host(&mut self, _index: u32, _load: HostLoad) {
+        self.flags.forward(self.stop);
+    }
 }
 
 #[cfg(test)]

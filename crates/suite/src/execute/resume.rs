@@ -9,6 +9,7 @@ use assay_units::Op;
 
 use super::cell::Finished;
 use super::preconditions::NOT_NEEDED;
+use super::requests::SKIPPED_BY_USER;
 use crate::SuiteError;
 use crate::drive_state_cache::InterruptedWrites;
 use crate::expand::{Cell, RunPlan};
@@ -27,6 +28,8 @@ pub struct Resume {
     pub(super) finished: Finished,
     /// Preparations skipped because the drive was in that state already.
     not_needed: BTreeSet<String>,
+    /// Cells that a person skipped: they stay skipped.
+    skipped_by_user: BTreeSet<String>,
     /// Cells still to be measured.
     remaining: BTreeSet<String>,
     /// Possible writes of each cell to each of its drives in its last attempt.
@@ -82,6 +85,9 @@ impl Resume {
             not_needed: named(
                 |state| matches!(state, CellState::Skipped(why) if why.starts_with(NOT_NEEDED)),
             ),
+            skipped_by_user: named(
+                |state| matches!(state, CellState::Skipped(why) if why == SKIPPED_BY_USER),
+            ),
             remaining: named(|state| !matches!(state, CellState::Finished | CellState::Skipped(_))),
             interrupted_writes,
         })
@@ -90,6 +96,11 @@ impl Resume {
     /// Whether the earlier run skipped this preparation as not needed. That run's own later writes do not change this.
     pub(super) fn was_not_needed(&self, cell: &Cell) -> bool {
         cell.leaves.is_some() && self.not_needed.contains(&cell.plan.id)
+    }
+
+    /// Whether a person skipped this cell in the earlier run.
+    pub(super) fn was_skipped_by_user(&self, cell: &Cell) -> bool {
+        self.skipped_by_user.contains(&cell.plan.id)
     }
 
     /// Whether a later finished cell changed the drive state, and no remaining cell needs the state this cell left.

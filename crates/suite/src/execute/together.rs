@@ -21,6 +21,7 @@ use super::journal::{CriticalWarnings, Journal};
 use super::{CellExit, Executor, IntervalWork, Progress, RunLog, RunState};
 use crate::SuiteError;
 use crate::expand::Cell;
+use crate::live::CellFlags;
 
 /// A run log that several journals write to.
 struct SharedLog<'a, 'b, 'c> {
@@ -128,25 +129,27 @@ impl Executor<'_> {
             return Ok(());
         }
         let plan = self.plan;
+        let flags = self.live.control.begin(self.stop);
         let cells = &plan.cells[range.clone()];
         for (index, cell) in range.clone().zip(cells) {
             self.start_cell(index, cell, state)?;
         }
         let mut workloads = Vec::with_capacity(cells.len());
         for cell in cells {
-            self.prepare_drives(cell)?;
+            self.prepare_drives(cell, &flags)?;
             workloads.push(self.workloads(cell, &state.results)?);
         }
         let mut warned: Vec<CriticalWarnings> = vec![state.critical_warnings.clone(); cells.len()];
-        let measured = self.measure(cells, &workloads, &mut warned);
+        let measured = self.measure(cells, &flags, &workloads, &mut warned);
+        self.live.control.end(&flags);
         if let Some(first) = warned.into_iter().next() {
             state.critical_warnings = first;
         }
         match measured {
             Ok((outcome, journals)) => {
                 let parts = outcome.drives.iter().zip(journals);
-                for ((cell, workloads), (part, journal)) in cells.iter().zip(&workloads).zip(parts)
-                {
+                let numbered = range.clone().zip(cells).zip(&workloads);
+                for (((index, cell), workloads), (part, journal)) in numbered.zip(parts) {
                     let mut part = part.clone();
                     part.drive = cell.plan.drives[0];
                     let own = RunOutcome {
@@ -155,7 +158,7 @@ impl Executor<'_> {
                     };
                     let done =
                         self.measured(cell, workloads, &state.results, &own, journal, None)?;
-                    if self.cell_done(cell, done, state)? == CellExit::Interrupted {
+                    if self.cell_done(index, cell, &flags, done, state)? == CellExit::Interrupted {
                         state.summary.outcome = RunEnd::Interrupted;
                     }
                 }
@@ -163,13 +166,15 @@ impl Executor<'_> {
             Err(SuiteError::Store(error)) => return Err(error.into()),
             Err(error) => {
                 let message = error.to_string();
-                for cell in cells {
+                for (index, cell) in range.clone().zip(cells) {
                     let error = SuiteError::Together(message.clone());
-                    self.cell_failed(cell, error, state)?;
+                    self.cell_failed(index, cell, error, state)?;
                 }
             }
         }
         for index in range {
+            self.live.cell_ended(&plan.cells[index], false);
+            self.live.cell_passed(index);
             self.progress.cell_passed(index);
         }
         self.log.sync()?;
@@ -184,6 +189,7 @@ impl Executor<'_> {
     fn measure(
         &mut self,
         cells: &[Cell],
+        flags: &CellFlags,
         workloads: &[Vec<Workload>],
         warned: &mut [CriticalWarnings],
     ) -> Result<
@@ -198,6 +204,7 @@ impl Executor<'_> {
             RefCell::new(&mut *self.log),
             RefCell::new(&mut *self.progress),
         );
+        let live = self.live;
         let log_of = |_: &Cell| SharedLog {
             log: &log,
             run_id: run_id.clone(),
@@ -211,7 +218,7 @@ impl Executor<'_> {
                 .map(|(((cell, log), progress), warned)| {
                     (
                         cell.plan.drives[0],
-                        Journal::new(cell, log, progress, self.stop, warned),
+                        Journal::new(cell, log, progress, self.stop, flags, live, warned),
                     )
                 })
                 .collect(),
@@ -236,7 +243,7 @@ impl Executor<'_> {
                     target,
                 })
                 .collect();
-            Ok(run_together(&mut jobs, self.stop, &mut journals)?)
+            Ok(run_together(&mut jobs, &flags.ended, &mut journals)?)
         });
         release(&mut self.drives, targets);
         let ended = journals

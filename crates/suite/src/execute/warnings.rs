@@ -17,14 +17,17 @@ use super::results::bad_blocks;
 use super::run_log::RunLog;
 use super::{Executor, Progress};
 use crate::expand::{Cell, UnsupportedBlockSize};
+use crate::live::Live;
 use crate::warn;
 
 /// Show and store a warning.
 pub(super) fn record_warning(
     log: &mut dyn RunLog,
     progress: &mut dyn Progress,
+    live: &Live,
     warning: Warning,
 ) -> Result<(), StoreError> {
+    live.warned(&warning);
     progress.warned(&warning);
     log.append(&Entry::Warning(warning))
 }
@@ -48,7 +51,7 @@ impl Executor<'_> {
     }
 
     fn record_warning(&mut self, warning: Warning) -> Result<(), StoreError> {
-        record_warning(self.log, self.progress, warning)
+        record_warning(self.log, self.progress, self.live, warning)
     }
 
     pub(super) fn warn_about_run(&mut self) -> Result<(), StoreError> {

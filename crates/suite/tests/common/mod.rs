@@ -18,6 +18,7 @@ use assay_store::{Destination, RunWriter};
 use assay_suite::drive_state_cache::DriveStateCache;
 use assay_suite::execute::{IntervalWork, Progress, Resume, RunSummary, Runner};
 use assay_suite::expand::{Cell, RunPlan, RunSettings, expand};
+use assay_suite::live::Live;
 use assay_suite::manifest::manifest;
 use assay_suite::schema::Suite;
 use assay_suite::{SuiteError, catalogue};
@@ -105,6 +106,18 @@ pub fn run_in(
     stop: &AtomicBool,
     progress: &mut dyn Progress,
 ) -> (RunSummary, Run) {
+    run_live(path, text, specs, audit, stop, |_, run| run(progress))
+}
+
+/// As [`run_in`]; the receiver of events is made for the live figures of the run.
+pub fn run_live(
+    path: &Path,
+    text: &str,
+    specs: &[&str],
+    audit: HostAudit,
+    stop: &AtomicBool,
+    with_progress: impl FnOnce(&Live, &mut dyn FnMut(&mut dyn Progress) -> RunSummary) -> RunSummary,
+) -> (RunSummary, Run) {
     let suite = Suite::parse("test", text).unwrap();
     let mut drives = drives(specs);
     let plan = expand(&suite, &settings(&[], 1.0), &drives).unwrap();
@@ -122,17 +135,23 @@ pub fn run_in(
         let writer = RunWriter::create(&destination, &manifest).unwrap();
         (writer, Resume::default())
     };
-    let ending = Runner {
-        plan: &plan,
-        drives: &mut drives,
-        writer,
-        audit,
-        stop,
-        progress,
-        drive_states: DriveStateCache::disabled(),
-    }
-    .run(&resume)
-    .unwrap();
+    let live = Live::new(&plan, &drives);
+    let mut once = Some((writer, &mut drives[..]));
+    let ending = with_progress(&live, &mut |progress| {
+        // Once.
+        let (writer, drives) = once.take().unwrap();
+        let runner = Runner {
+            plan: &plan,
+            drives,
+            writer,
+            audit,
+            stop,
+            progress,
+            live: &live,
+            drive_states: DriveStateCache::disabled(),
+        };
+        runner.run(&resume).unwrap()
+    });
     (ending, Run::open(path).unwrap())
 }
 

@@ -3,6 +3,7 @@ use assay_units::Op;
 
 use super::super::journal::Ignore;
 use super::*;
+use crate::live::CellFlags;
 
 const RULE: StopRule = StopRule {
     window: Nanos::from_secs(10),
@@ -14,7 +15,11 @@ const RULE: StopRule = StopRule {
 /// Feed seconds of (I/Os, temperature); returns the stop time and reason.
 fn feed(seconds: impl Iterator<Item = (u64, Option<f64>)>) -> Option<(u64, StopReason)> {
     let (stop, ended) = (AtomicBool::new(false), AtomicBool::new(false));
-    let mut ignore = Ignore;
+    let (user_stop, flags) = (AtomicBool::new(false), CellFlags::default());
+    let mut ignore = Ignore {
+        stop: &user_stop,
+        flags: &flags,
+    };
     let mut early_stop = EarlyStop::new(RULE, &mut ignore, &stop, &ended);
     for (second, (ios, celsius)) in seconds.enumerate() {
         let second = second as u64;
@@ -81,7 +86,11 @@ fn a_cell_ends_at_the_limit() {
 #[test]
 fn a_share_that_comes_two_intervals_late_counts_its_span_once() {
     let (stop, ended) = (AtomicBool::new(false), AtomicBool::new(false));
-    let mut ignore = Ignore;
+    let (user_stop, flags) = (AtomicBool::new(false), CellFlags::default());
+    let mut ignore = Ignore {
+        stop: &user_stop,
+        flags: &flags,
+    };
     let mut early_stop = EarlyStop::new(RULE, &mut ignore, &stop, &ended);
     for (second, ios) in [(0, 600), (1, 1000), (2, 1000), (0, 400)] {
         let counts = OpInterval {

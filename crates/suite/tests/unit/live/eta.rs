@@ -28,9 +28,3 @@ fn a_machine_that_slows_down_is_believed() {
     let later = eta.update(Nanos::from_secs(10), Nanos::from_secs(150));
     assert_eq!(later, Nanos::from_secs(150));
 }
-
-#[test]
-fn times_read_like_a_clock() {
-    assert_eq!(clock_text(Nanos::from_secs(65)), "0:01:05");
-    assert_eq!(clock_text(Nanos::from_secs(36_000)), "10:00:00");
-}

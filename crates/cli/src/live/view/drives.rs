@@ -1,0 +1,271 @@
+//! The drives of the live view: with charts, or a row each.
+
+use assay_report::figure;
+use assay_suite::live::{DriveSnapshot, LatencyFigures, LiveSnapshot, OpFigures};
+use ratatui_core::layout::Rect;
+use ratatui_core::style::{Color, Style};
+use ratatui_core::text::{Line, Span};
+
+use super::super::spark;
+use super::{BOLD, CAUTION, CHART, DIM, Rows, is_waiting, name};
+use crate::progress::clock_text;
+
+const LATENCY: Style = Style::new().fg(Color::Magenta);
+/// Rows of warnings that drives leave free, title included.
+const WARNING_ROWS: u16 = 4;
+/// Most rows of a chart.
+const MOST_CHART_ROWS: u16 = 8;
+/// Width of labels at the left.
+const LABEL: u16 = 8;
+/// Width of the greatest value of a chart.
+const GREATEST: u16 = 12;
+/// Columns of figures, and the most that one is wide.
+const FIGURES: usize = 6;
+const FIGURE: usize = 12;
+
+/// Nanoseconds as a figure of microseconds.
+fn micros(ns: f64) -> String {
+    figure(ns / 1e3)
+}
+
+/// Drives, in as much detail as the rows allow.
+pub(super) fn draw(rows: &mut Rows<'_>, live: &LiveSnapshot) {
+    let count = live.drives.len() as u16;
+    let warnings = match live.warning_count() {
+        0 => 1,
+        _ => WARNING_ROWS.min(live.warning_count() as u16 + 2),
+    };
+    let room = rows.left.height.saturating_sub(warnings);
+    let each = room / count.max(1);
+    if each >= Detail::LEAST_ROWS {
+        let detail = Detail::fitting(each);
+        for drive in &live.drives {
+            detailed(rows, drive, detail);
+        }
+    } else {
+        table(rows, &live.drives);
+    }
+}
+
+/// Rows of a drive's charts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Detail {
+    iops_rows: u16,
+    p99_rows: u16,
+}
+
+impl Detail {
+    /// Name, cell, head, reads, writes, condition, two charts of one row.
+    const LEAST_ROWS: u16 = 8;
+
+    fn fitting(rows: u16) -> Detail {
+        let more = rows - Detail::LEAST_ROWS;
+        // The last one stays empty, between two drives.
+        let charts = more.saturating_sub(1);
+        let p99_rows = 1 + (charts / 2).min(MOST_CHART_ROWS - 2);
+        let iops_rows = 1 + (charts - (p99_rows - 1)).min(MOST_CHART_ROWS - 1);
+        Detail {
+            iops_rows,
+            p99_rows,
+        }
+    }
+}
+
+fn detailed(rows: &mut Rows<'_>, drive: &DriveSnapshot, detail: Detail) {
+    let before = rows.left.height;
+    let model = match drive.model.is_empty() {
+        true => String::new(),
+        false => format!("  {}", drive.model),
+    };
+    let title = Line::from(vec![
+        Span::styled(name(drive), BOLD),
+        Span::styled(model, DIM),
+    ]);
+    rows.ends(title, virtual_time(drive));
+    let (cell, at) = cell_text(drive);
+    rows.ends(labelled("cell", cell), at);
+    let head = ["IOPS", "MiB/s", "p50, µs", "p99, µs", "p99.9, µs", "errors"];
+    let wide = usize::from(rows.left.width.saturating_sub(LABEL)) / FIGURES;
+    let wide = wide.min(FIGURE);
+    let head: String = head.iter().map(|text| format!("{text:>wide$}")).collect();
+    rows.line(Span::styled(
+        format!("{:width$}{head}", "", width = usize::from(LABEL)),
+        DIM,
+    ));
+    rows.line(labelled("read", op_text(&drive.read, wide)));
+    rows.line(labelled("write", op_text(&drive.write, wide)));
+    let width = rows.left.width.saturating_sub(LABEL + 1 + GREATEST);
+    let iops = spark::columns(&drive.history, usize::from(width), spark::mean_iops);
+    chart(rows, detail.iops_rows, "IOPS", &iops, CHART, figure);
+    let p99 = spark::columns(&drive.history, usize::from(width), spark::greatest_p99);
+    chart(rows, detail.p99_rows, "p99", &p99, LATENCY, |ns| {
+        format!("{} µs", micros(ns))
+    });
+    rows.line(condition(drive));
+    if before - rows.left.height < Detail::LEAST_ROWS + detail.iops_rows + detail.p99_rows - 1 {
+        rows.take(1);
+    }
+}
+
+fn labelled(label: &str, text: String) -> Line<'static> {
+    let width = usize::from(LABEL);
+    Line::from(vec![
+        Span::styled(format!("{label:width$}"), DIM),
+        Span::raw(text),
+    ])
+}
+
+fn virtual_time(drive: &DriveSnapshot) -> String {
+    let Some(speed_up) = drive.speed_up else {
+        return String::new();
+    };
+    format!(
+        "{} of virtual time, {} times real time",
+        clock_text(drive.drive_time),
+        figure(speed_up)
+    )
+}
+
+fn cell_text(drive: &DriveSnapshot) -> (String, String) {
+    let phase = drive.phase.text();
+    let Some(cell) = &drive.cell else {
+        return ("-".to_owned(), phase.to_owned());
+    };
+    let prefix = format!("{}/", drive.label);
+    let id = cell.id.strip_prefix(&prefix).unwrap_or(&cell.id);
+    let what = match cell.title.is_empty() {
+        true => id.to_owned(),
+        false => format!("{id}: {}", cell.title),
+    };
+    let at_s = cell.at.as_secs_f64();
+    let at = match cell.planned {
+        _ if is_waiting(drive) => phase.to_owned(),
+        Some(planned) => format!("{phase}, {at_s:.0} of {:.0} s", planned.as_secs_f64()),
+        None => format!("{phase}, {at_s:.0} s"),
+    };
+    (what, at)
+}
+
+fn op_text(op: &OpFigures, wide: usize) -> String {
+    let latency = |of: fn(&LatencyFigures) -> u64| match &op.latency {
+        Some(latency) => micros(of(latency) as f64),
+        None => "-".to_owned(),
+    };
+    let rate = |value: f64| match value > 0.0 {
+        true => figure(value),
+        false => "-".to_owned(),
+    };
+    let columns = [
+        rate(op.iops),
+        rate(op.bytes_per_s / f64::from(1 << 20)),
+        latency(|figures| figures.p50.0),
+        latency(|figures| figures.p99.0),
+        latency(|figures| figures.p999.0),
+        op.errors.to_string(),
+    ];
+    columns
+        .iter()
+        .map(|text| format!("{text:>wide$}"))
+        .collect()
+}
+
+fn chart(
+    rows: &mut Rows<'_>,
+    height: u16,
+    label: &str,
+    columns: &[spark::Column],
+    style: Style,
+    text: impl Fn(f64) -> String,
+) {
+    let Some(area) = rows.take(height) else {
+        return;
+    };
+    let most = columns.iter().map(|c| c.value).fold(0.0, f64::max);
+    let buffer = &mut *rows.buffer;
+    buffer.set_stringn(area.x, area.y, label, usize::from(LABEL), DIM);
+    if most > 0.0 {
+        let text = format!(" {}", text(most));
+        let x = area.right().saturating_sub(GREATEST);
+        buffer.set_stringn(x, area.y, text, usize::from(GREATEST), DIM);
+        if height > 1 {
+            buffer.set_stringn(x, area.bottom() - 1, " 0", usize::from(GREATEST), DIM);
+        }
+    }
+    let inside = Rect {
+        x: area.x + LABEL,
+        width: area.width.saturating_sub(LABEL + GREATEST + 1),
+        ..area
+    };
+    spark::draw(buffer, inside, columns, most, style, DIM);
+}
+
+fn condition(drive: &DriveSnapshot) -> Line<'static> {
+    let mut texts = Vec::new();
+    if let Some(celsius) = drive.temperature_c {
+        texts.push(format!("{celsius:.0} °C"));
+    }
+    if let Some(power_mw) = drive.power_mw {
+        texts.push(format!("{:.1} W", power_mw as f64 / 1e3));
+    }
+    let mut spans = vec![
+        Span::styled(
+            format!("{:width$}", "state", width = usize::from(LABEL)),
+            DIM,
+        ),
+        Span::raw(texts.join("  ")),
+    ];
+    if let Some(condition) = &drive.condition {
+        let details = condition.details.as_ref();
+        let details = details.map_or(String::new(), |details| format!(" ({details})"));
+        let space = if texts.is_empty() { "" } else { "  " };
+        spans.push(Span::styled(
+            format!("{space}{}{details}", condition.label),
+            CAUTION,
+        ));
+    } else if texts.is_empty() {
+        spans.push(Span::raw("-"));
+    }
+    Line::from(spans)
+}
+
+/// A row per drive.
+fn table(rows: &mut Rows<'_>, drives: &[DriveSnapshot]) {
+    let width = usize::from(rows.left.width);
+    let labels = drives.iter().map(|drive| name(drive).chars().count());
+    let label = labels.max().unwrap_or(0).clamp(5, width / 3);
+    let head = format!(
+        "{:label$} {:>9} {:>6} {:>7} {:>8} {:>3} {:>4}  {}",
+        "drive", "IOPS", "MiB/s", "p50, µs", "p99, µs", "°C", "W", "state, cell"
+    );
+    rows.line(Span::styled(head, DIM));
+    for drive in drives {
+        let latency = |of: fn(&LatencyFigures) -> u64| {
+            let each = [&drive.read, &drive.write].into_iter();
+            let most = each.filter_map(|op| op.latency.as_ref().map(of)).max();
+            most.map_or_else(|| "-".to_owned(), |ns| micros(ns as f64))
+        };
+        let iops = drive.read.iops + drive.write.iops;
+        let bytes = drive.read.bytes_per_s + drive.write.bytes_per_s;
+        let celsius = drive
+            .temperature_c
+            .map_or("-".into(), |c| format!("{c:.0}"));
+        let watts = drive.power_mw;
+        let watts = watts.map_or("-".into(), |mw| format!("{:.1}", mw as f64 / 1e3));
+        let mut text: String = name(drive).chars().take(label).collect();
+        let padding = label - text.chars().count();
+        text.push_str(&" ".repeat(padding));
+        text += &format!(
+            " {:>9} {:>6} {:>7} {:>8} {celsius:>3} {watts:>4}  ",
+            figure(iops),
+            figure(bytes / f64::from(1 << 20)),
+            latency(|figures| figures.p50.0),
+            latency(|figures| figures.p99.0),
+        );
+        let (cell, at) = cell_text(drive);
+        let state = match &drive.condition {
+            Some(condition) => Span::styled(format!("{}, ", condition.label), CAUTION),
+            None => Span::styled(format!("{at}, "), DIM),
+        };
+        rows.line(Line::from(vec![Span::raw(text), state, Span::raw(cell)]));
+    }
+}

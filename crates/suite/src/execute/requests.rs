@@ -1,0 +1,51 @@
+//! Requests of a person to a run in progress: a pause before a cell, a cell that is skipped.
+
+use std::sync::atomic::Ordering;
+
+use assay_device::host::wall_clock;
+use assay_store::StoreError;
+use assay_store::model::Entry;
+
+use super::Executor;
+use crate::expand::Cell;
+use crate::live::Phase;
+use crate::warn;
+
+/// Reason of a cell that a person skipped while it ran; [`super::Resume`] recognises it.
+pub(super) const SKIPPED_BY_USER: &str = "skipped by the user while it ran";
+
+impl Executor<'_> {
+    /// Record that a cell does not run, or not to its end.
+    pub(super) fn skip(
+        &mut self,
+        index: usize,
+        cell: &Cell,
+        reason: String,
+    ) -> Result<(), StoreError> {
+        self.live.cell_skipped(index);
+        self.log.append(&Entry::CellSkipped {
+            cell: cell.plan.id.clone(),
+            at: wall_clock(),
+            reason,
+        })
+    }
+
+    /// Wait while the run is paused. A real drive idles meanwhile, which the run records.
+    pub(super) fn pause_if_asked(&mut self, cell: &Cell) -> Result<(), StoreError> {
+        if !self.live.control.is_paused() {
+            return Ok(());
+        }
+        self.live.phase(&cell.plan.drives, Phase::Paused);
+        let began = self.live.elapsed();
+        self.live.control.wait_while_paused(self.stop);
+        let span = self.live.elapsed() - began;
+        self.live.phase(&cell.plan.drives, Phase::Waiting);
+        for &drive in &cell.plan.drives {
+            // Virtual time does not pass meanwhile.
+            if !self.drives[drive].info().simulated && !self.stop.load(Ordering::Relaxed) {
+                self.warn_cell(cell, drive, warn::paused(span))?;
+            }
+        }
+        Ok(())
+    }
+}
