@@ -225,7 +225,8 @@ fn warnings(rows: &mut Rows<'_>, screen: &Screen) {
         0 => String::new(),
         hidden => format!(", {hidden} earlier not shown"),
     };
-    rows.line(Span::styled(format!("{all} warnings{earlier}"), BOLD));
+    let noun = if all == 1 { "warning" } else { "warnings" };
+    rows.line(Span::styled(format!("{all} {noun}{earlier}"), BOLD));
     for (code, text) in lines.into_iter().skip(hidden) {
         rows.line(Line::from(vec![
             Span::styled(format!("{code}  "), CAUTION),
