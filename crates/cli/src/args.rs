@@ -39,7 +39,8 @@ First steps:
   assay serve sim:samsung-951 --nbd unix:PATH a simulated drive for other programs
 
 A drive is written only if --destroy names it, and never while it is in use.
-Exit status: 0 done, 1 the drive or its data failed, 2 usage, 3 refused for safety, 4 I/O error, 130 interrupted by the user.";
+Exit status: 0 done, 1 the drive or its data failed, 2 usage, 3 refused for safety, 4 I/O error, 75 the run folder or the drive is in use
+by another process (try again later), 130 interrupted by the user.";
 
 /// How the C library is linked.
 #[cfg(target_feature = "crt-static")]

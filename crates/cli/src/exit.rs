@@ -1,5 +1,5 @@
-//! Exit statuses (contract): 0 done, 1 the drive or its data failed, 2 usage, 3 refused for safety, 4 I/O error, 130
-//! interrupted by the user.
+//! Exit statuses (contract): 0 done, 1 the drive or its data failed, 2 usage, 3 refused for safety, 4 I/O error, 75 the run folder
+//! or the drive is in use by another process, 130 interrupted by the user.
 
 use std::io::ErrorKind;
 use std::process::ExitCode;
@@ -49,6 +49,8 @@ const DRIVE_FAILED: u8 = CommandOutcome::DriveFailed as u8;
 const USAGE: u8 = 2;
 const REFUSED: u8 = 3;
 const IO_ERROR: u8 = 4;
+/// `EX_TEMPFAIL` of sysexits(3): the same command can succeed later.
+const IN_USE: u8 = 75;
 
 /// Print clap's message; returns the status.
 pub fn usage(error: &clap::Error) -> ExitCode {
@@ -80,7 +82,7 @@ fn is_broken_pipe(error: &anyhow::Error) -> bool {
 /// The status of the first cause that determines one.
 fn code_of(error: &anyhow::Error) -> u8 {
     let code = |cause: &(dyn std::error::Error + 'static)| {
-        None.or_else(|| cause.downcast_ref().map(|_: &Refusal| REFUSED))
+        None.or_else(|| cause.downcast_ref().map(refusal_code))
             .or_else(|| cause.downcast_ref().map(session_code))
             .or_else(|| cause.downcast_ref().map(suite_code))
             .or_else(|| cause.downcast_ref().map(store_code))
@@ -162,10 +164,18 @@ fn listen_code(error: &ListenError) -> u8 {
     }
 }
 
+fn refusal_code(refusal: &Refusal) -> u8 {
+    match refusal.is_temporary() {
+        true => IN_USE,
+        false => REFUSED,
+    }
+}
+
 fn session_code(error: &SessionError) -> u8 {
     match error {
-        SessionError::Refused(_)
-        | SessionError::NoPermit { .. }
+        SessionError::Refused(refusal) => refusal_code(refusal),
+        SessionError::Open(error) if error.is_temporary() => IN_USE,
+        SessionError::NoPermit { .. }
         | SessionError::ErasesMore { .. } => REFUSED,
         SessionError::Identity(
             IdentityError::PermissionDenied { .. } | IdentityError::Io { .. },
@@ -198,6 +208,7 @@ fn store_code(error: &StoreError) -> u8 {
         | StoreError::AlreadyComplete { .. }
         | StoreError::UnknownFormat { .. }
         | StoreError::BadPlan { .. } => USAGE,
+        StoreError::Busy(_) => IN_USE,
         _ => IO_ERROR,
     }
 }

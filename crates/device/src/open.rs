@@ -35,6 +35,13 @@ pub enum OpenError {
     NoFile(String),
 }
 
+impl OpenError {
+    /// Whether another process has the device open exclusively (EBUSY): the same command can succeed when that has ended.
+    pub fn is_temporary(&self) -> bool {
+        matches!(self, OpenError::System { source, .. } if source.kind() == io::ErrorKind::ResourceBusy)
+    }
+}
+
 /// Opens a drive for reading, and for writing when a permit is given. `direct` bypasses the page cache (O_DIRECT).
 ///
 /// The permit itself holds a block device's exclusive claim (O_EXCL) until it is dropped, so that nothing can be mounted from it meanwhile;

@@ -2,8 +2,12 @@
 
 use std::fs;
 
+use rustix::process::Signal;
+
 use crate::block_devices::{BlockDevices, name, run};
-use crate::fixture::{MIB, changed_blocks, noise, number};
+use crate::fixture::{
+    Done, MIB, changed_blocks, noise, number, send, text_so_far, wait_until,
+};
 
 #[test]
 fn workloads_on_a_loop_device_reach_the_file_under_it() {
@@ -167,6 +171,46 @@ fn a_drive_in_use_is_refused_and_unchanged() {
     devices.fixture.ok(&format!("job {device} {words}"));
     assert!(fs::read(&device).unwrap()[MIB..] == before[MIB..]);
     assert!(fs::read(&device).unwrap()[..MIB] != before[..MIB]);
+}
+
+#[test]
+fn a_drive_claimed_by_another_process_gives_status_75() {
+    let Some(mut devices) = BlockDevices::new() else {
+        return;
+    };
+    devices.fixture.write("image", vec![0; 8 * MIB]);
+    let Some(device) = devices.attach("image", &[]) else {
+        return;
+    };
+    let serial = name(&device).to_owned();
+    let holder = devices
+        .fixture
+        .command(&format!(
+            "job {device} --rw write --size 1m --runtime 1h --destroy {serial} --out holder"
+        ))
+        .spawn()
+        .unwrap();
+    let journal = devices.fixture.path("holder/journal.log");
+    wait_until("the claim is held", || {
+        text_so_far(&journal).contains("\"interval\"")
+    });
+    let words = [
+        format!("job {device} --rw write --offset 4m --size 1m --destroy {serial}"),
+        format!("run bandwidth {device} --destroy {serial} --scale 0.001 --out r"),
+        format!("record {device} --destroy {serial}"),
+        format!("testbench {device} --destroy {serial}"),
+        format!("purge {device} --how discard --destroy {serial}"),
+    ];
+    for words in &words {
+        let done = devices.fixture.run(words);
+        done.refuses(75, &["nothing was written", "claimed", "try again"]);
+    }
+    // Without the name an operator must act first.
+    let unnamed = devices.fixture.run(&format!("job {device} --rw write"));
+    unnamed.refuses(3, &["--destroy"]);
+    send(&holder, Signal::INT);
+    Done::of("holder", holder).expect(130);
+    devices.fixture.ok(&words[0]);
 }
 
 #[test]

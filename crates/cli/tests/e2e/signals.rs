@@ -191,6 +191,22 @@ fn an_interrupted_suite_keeps_finished_cells_and_is_resumable() {
 }
 
 #[test]
+fn a_run_folder_in_use_gives_status_75_until_its_writer_has_ended() {
+    let fixture = Fixture::in_memory();
+    fixture.noise("disk", 4 * MIB);
+    let words = "run quick disk --scale 0.3 --out run";
+    let child = fixture.command(words).spawn().unwrap();
+    wait_until("it is measuring", || {
+        text_so_far(&fixture.path("run/journal.log")).contains("\"interval\"")
+    });
+    let second = fixture.run("run --resume run");
+    second.refuses(75, &["run is being written by another assay process"]);
+    send(&child, Signal::INT);
+    Done::of(words, child).expect(STATUS);
+    fixture.ok("run --resume run");
+}
+
+#[test]
 fn a_second_ctrl_c_ends_at_once() {
     let fixture = Fixture::in_memory();
     fixture.noise("disk", 4 * MIB);

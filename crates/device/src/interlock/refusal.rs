@@ -133,6 +133,11 @@ impl RefusalReason {
     pub fn can_be_overridden(&self) -> bool {
         matches!(self, Self::NotNamed { .. } | Self::Signature { .. })
     }
+
+    /// Whether it ends when another process ends.
+    fn ends_with_a_process(&self) -> bool {
+        matches!(self, Self::ClaimedElsewhere { .. } | Self::Locked { .. })
+    }
 }
 
 fn lock_text(device: &str, pid: Option<u32>) -> String {
@@ -182,6 +187,11 @@ impl Refusal {
         self.reasons.iter().all(RefusalReason::can_be_overridden)
     }
 
+    /// Whether another process that uses the drive is the only reason: the same command can succeed when that has ended.
+    pub fn is_temporary(&self) -> bool {
+        !self.reasons.is_empty() && self.reasons.iter().all(RefusalReason::ends_with_a_process)
+    }
+
     /// The missing `--destroy` values, the serial first; empty when none would help.
     pub fn missing_words(&self) -> Vec<String> {
         if !self.can_be_overridden() {
@@ -218,6 +228,9 @@ impl fmt::Display for Refusal {
         }
         for reason in &self.reasons {
             writeln!(f, "  - {reason}")?;
+        }
+        if self.is_temporary() {
+            return f.write_str("Wait until that program has ended, or end it, and try again.");
         }
         if !self.can_be_overridden() {
             return f
