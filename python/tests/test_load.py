@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+from hashlib import sha256
 from pathlib import Path
 
 import pyarrow as pa
@@ -32,8 +33,22 @@ def test_tables_have_the_rows_of_the_run(bandwidth):
         assert set(table["cell"].to_pylist()) <= planned
 
 
+def test_runs_has_a_row_per_drive_that_joins_the_other_tables(bandwidth):
+    run = assay.load(bandwidth)
+    rows = run.runs.to_pylist()
+    assert [row["drive"] for row in rows] == [0, 1]
+    for row, drive in zip(rows, run.manifest["drives"]):
+        assert (row["serial"], row["model"], row["firmware"]) == (drive["serial"], drive["model"], drive["firmware"])
+    (row,) = {(row["suite"], row["tool_version"], row["created"], row["outcome"]) for row in rows}
+    assert row == ("bandwidth", run.manifest["tool"]["version"], run.manifest["created"], "complete")
+    assert {row["suite_sha256"] for row in rows} == {sha256(run.manifest["suite"]["text"].encode()).hexdigest()}
+    for table in (run.cells, run.intervals, run.telemetry, run.histograms):
+        joined = run.runs.join(table, ["run_id", "drive"], join_type="inner", right_suffix="_right")
+        assert joined.num_rows == table.num_rows
+
+
 def test_every_number_has_a_unit(run):
-    for table in (run.cells, run.intervals, run.telemetry, run.host, run.histograms):
+    for table in (run.runs, run.cells, run.intervals, run.telemetry, run.host, run.histograms):
         units = assay.units(table)
         for field in table.schema:
             number = pa.types.is_integer(field.type) or pa.types.is_floating(field.type)
@@ -84,7 +99,7 @@ def test_the_table_of_histograms_holds_all_that_was_measured(run):
 
 def test_data_frames_keep_the_units(run):
     frames = run.to_pandas()
-    assert set(frames) == {"cells", "intervals", "telemetry", "host", "histograms"}
+    assert set(frames) == {"runs", "cells", "intervals", "telemetry", "host", "histograms"}
     assert len(frames["cells"]) == run.cells.num_rows
     assert frames["cells"].attrs["units"] == assay.units(run.cells)
 

@@ -13,6 +13,7 @@ use clap::builder::styling::{AnsiColor, Styles};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand};
 
+use crate::commands::Date;
 use crate::live::LiveArguments;
 use crate::terminal::Output;
 use fio::FioArguments;
@@ -189,6 +190,7 @@ Examples:
   assay run bandwidth ./disk.img --destroy disk.img --set area=1GiB --out my-run
   assay run jobs.fio
   assay run --resume my-run
+  assay run --resume my-run --until 2027-02-01T06:00:00Z
 
 The parameters of a suite, for --set, are shown by `assay suites`.")]
 pub struct RunArguments {
@@ -226,6 +228,10 @@ pub struct RunArguments {
     /// Program that prints the power of the drive in watts, one reading per line; replaces the drive's own readings (one drive only).
     #[arg(long, value_name = "COMMAND")]
     pub power_meter: Option<String>,
+    /// Begin no cell that could end after this date (RFC 3339, with its zone) by its planned longest time; the run is then interrupted, and
+    /// --resume continues it. SIGUSR1 ends a run likewise, when its present cell has ended.
+    #[arg(long, value_name = "DATE")]
+    pub until: Option<Date>,
     #[command(flatten)]
     pub live: LiveArguments,
     /// Continue an interrupted run at its first unfinished cell.

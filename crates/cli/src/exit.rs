@@ -175,8 +175,7 @@ fn session_code(error: &SessionError) -> u8 {
     match error {
         SessionError::Refused(refusal) => refusal_code(refusal),
         SessionError::Open(error) if error.is_temporary() => IN_USE,
-        SessionError::NoPermit { .. }
-        | SessionError::ErasesMore { .. } => REFUSED,
+        SessionError::NoPermit { .. } | SessionError::ErasesMore { .. } => REFUSED,
         SessionError::Identity(
             IdentityError::PermissionDenied { .. } | IdentityError::Io { .. },
         )

@@ -133,6 +133,16 @@ pub fn wall_clock() -> String {
         .to_string()
 }
 
+/// A date in RFC 3339 (`2027-02-01T06:00:00Z`, `2027-02-01T07:00:00+01:00`) as whole seconds since 1970, UTC; 0 before 1970. The fraction
+/// of a second is cut off.
+///
+/// # Errors
+/// What is wrong with the text.
+pub fn parse_date(text: &str) -> Result<u64, String> {
+    let date: jiff::Timestamp = text.parse().map_err(|e: jiff::Error| e.to_string())?;
+    Ok(u64::try_from(date.as_second()).unwrap_or(0))
+}
+
 /// Bytes of a page of memory.
 pub fn page_bytes() -> u64 {
     rustix::param::page_size() as u64

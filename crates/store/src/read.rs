@@ -27,6 +27,8 @@ pub struct Run {
     pub steady: Vec<SteadyRecord>,
     /// Per drive, in [`Manifest::drives`] order.
     pub verdicts: Vec<Option<Verdict>>,
+    /// Its start and every resumption, in order.
+    pub attempts: Vec<Attempt>,
     /// How it ended; `None` when it never did (killed, or still running).
     pub outcome: Option<RunEnd>,
     /// Damaged lines of the journal, left out, with the reason.
@@ -46,6 +48,15 @@ impl Run {
     pub fn has_simulated(&self) -> bool {
         self.manifest.drives.iter().any(|drive| drive.simulated)
     }
+}
+
+/// From a start or resumption of a run to its end.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Attempt {
+    /// Date of its start, RFC 3339 in UTC.
+    pub began: String,
+    /// Date of its end; `None` when it was killed, or is still running.
+    pub ended: Option<String>,
 }
 
 /// A planned cell with its state and data.

@@ -356,6 +356,7 @@ pub(crate) fn sha256_of(path: &Path) -> Result<String, StoreError> {
     }
 }
 
-fn hex(bytes: &[u8]) -> String {
+/// Bytes in lower-case hex.
+pub(crate) fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }

@@ -10,7 +10,7 @@ use std::process::Command;
 
 use assay_stats::{Histogram, OpInterval};
 use assay_store::export::{export_bench_fio, export_fio_json, export_json};
-use assay_store::model::{Entry, IntervalRecord, OpRecord};
+use assay_store::model::{Entry, IntervalRecord, OpRecord, RunEnd};
 use assay_store::{Destination, ExportFormat, Run, RunWriter, StoreError, export};
 use assay_units::{Nanos, Op};
 use parquet::basic::{Compression, LogicalType};
@@ -266,6 +266,14 @@ fn a_run_without_measurements_exports_empty_tables() {
     );
     let run = Run::open(&writer.path).unwrap();
     assert_eq!(fio_json(&run)["jobs"], Value::Array(vec![]));
+    let runs = read_csv(&out.join("runs.csv"));
+    assert_eq!(runs.len(), run.manifest.drives.len());
+    assert!(runs.iter().all(|row| {
+        row["attempts"] == "0"
+            && ["began", "ended", "outcome"]
+                .iter()
+                .all(|key| row[*key].is_empty())
+    }));
 }
 
 fn fio_json(run: &Run) -> Value {
@@ -549,6 +557,52 @@ fn errors_name_the_output_that_cannot_be_written() {
     let error = export(dir.path(), ExportFormat::Json, &dir.path().join("x.json")).unwrap_err();
     assert!(matches!(error, StoreError::NotARun { .. }), "{error}");
     assert!(!dir.path().join("x.json").exists());
+}
+
+#[test]
+fn runs_counts_attempts_and_has_the_end_of_the_last_one() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = fixtures::make(dir.path(), SMALL);
+    let out = dir.path().join("out");
+    let manifest = Run::open(&path).unwrap().manifest;
+    let begun = Destination::At(dir.path().join("resumed"));
+    let mut writer = RunWriter::create(&begun, &manifest).unwrap();
+    let start = |at: &str, resumed| Entry::Start {
+        at: at.to_owned(),
+        resumed,
+    };
+    writer.append(&start("2026-11-24T01:00:00Z", 0)).unwrap();
+    let path = writer
+        .finish(RunEnd::Interrupted, "2026-11-24T02:00:00Z")
+        .unwrap();
+    let row = |out: &Path| {
+        export(&path, ExportFormat::Csv, out).unwrap();
+        let row = read_csv(&out.join("runs.csv")).remove(0);
+        ["began", "ended", "attempts", "outcome"].map(|key| row[key].clone())
+    };
+    let first = "2026-11-24T01:00:00Z";
+    let ended = [first, "2026-11-24T02:00:00Z", "1", "interrupted"];
+    assert_eq!(row(&out), ended);
+    // Resumed and killed.
+    let (mut writer, _) = RunWriter::resume(&path).unwrap();
+    writer.append(&start("2026-11-24T03:00:00Z", 1)).unwrap();
+    drop(writer);
+    assert_eq!(row(&out), [first, "", "2", ""]);
+    // What identifies drive and suite.
+    let rows = read_csv(&out.join("runs.csv"));
+    for (row, drive) in rows.iter().zip(&manifest.drives) {
+        assert_eq!(row["serial"], drive.serial);
+        assert_eq!(row["model"], drive.model);
+        assert_eq!(row["firmware"], drive.firmware);
+        assert_eq!(row["suite"], manifest.suite.name);
+        assert_eq!(row["tool_version"], manifest.tool.version);
+    }
+    let mut sum = Command::new("sha256sum");
+    let text = dir.path().join("suite.toml");
+    fs::write(&text, &manifest.suite.text).unwrap();
+    let sum = String::from_utf8(sum.arg(&text).output().unwrap().stdout).unwrap();
+    let known = &rows[0]["suite_sha256"];
+    assert!(!known.is_empty() && sum.starts_with(known), "{known} {sum}");
 }
 
 /// A small run in each text format. A change here is a format change and belongs in the changelog.

@@ -15,7 +15,7 @@ use assay_units::Nanos;
 use crate::SuiteError;
 use crate::drive_state_cache::DriveStateCache;
 use crate::expand::{Cell, RunPlan};
-use crate::live::{CellFlags, Live};
+use crate::live::{CellFlags, Live, NotBegun};
 use crate::verdict::{self, VerdictSubject};
 use crate::warn;
 
@@ -91,6 +91,8 @@ pub struct RunSummary {
     pub bad_blocks: u64,
     /// Drives that disappeared. Their cells are left for `--resume`, and the run counts as interrupted.
     pub lost_drives: BTreeSet<usize>,
+    /// The cell that was not begun any more, and why, where that is what interrupted the run.
+    pub not_begun: Option<(String, NotBegun)>,
 }
 
 /// How the execution of a cell ended.
@@ -154,6 +156,7 @@ impl RunState {
         self.summary.io_errors += summary.io_errors;
         self.summary.bad_blocks += summary.bad_blocks;
         self.summary.lost_drives.extend(summary.lost_drives);
+        self.summary.not_begun = self.summary.not_begun.take().or(summary.not_begun);
         self.results.extend(of_drive.results);
         self.preconditions.merge(drive, of_drive.preconditions);
         self.rounds.merge(of_drive.rounds);
@@ -210,6 +213,7 @@ impl Runner<'_> {
                 io_errors: 0,
                 bad_blocks: 0,
                 lost_drives: BTreeSet::new(),
+                not_begun: None,
             },
             results: resume.finished.clone(),
             preconditions: Preconditions::new(executor.drives.len()),
@@ -346,9 +350,9 @@ impl Executor<'_> {
                 return Ok(CellExit::Ended);
             }
             self.pause_if_asked(cell)?;
-            let exit = match self.stop.load(Ordering::Relaxed) {
-                true => CellExit::Interrupted,
-                false => self.execute_cell(index, cell, state)?,
+            let exit = match self.may_begin(std::slice::from_ref(cell), state) {
+                false => CellExit::Interrupted,
+                true => self.execute_cell(index, cell, state)?,
             };
             if exit != CellExit::Ended {
                 return Ok(exit);

@@ -7,8 +7,8 @@ use assay_device::identity::DriveKind;
 use assay_device::session::{DriveSession, Holds};
 use assay_ssd::InitialState;
 use assay_store::model::{CellKind, CellPlan, Round};
-use assay_units::Nanos;
 use assay_units::text::format_size;
+use assay_units::{Nanos, rate};
 use assay_workload::plan::Workload;
 
 use crate::SuiteError;
@@ -28,6 +28,8 @@ pub use single::{PlannedJob, job_file, single_job};
 
 /// Largest plan; more cells mean a mistake in a list.
 pub const MAX_CELLS: usize = 10_000;
+/// Assumed rate of cells without a runtime, bytes per second.
+pub(crate) const ASSUMED_BYTES_PER_S: u64 = 500 << 20;
 
 /// The cells of a run.
 #[derive(Clone, Debug)]
@@ -131,6 +133,19 @@ impl Cell {
     pub fn planned_span(&self) -> Option<Nanos> {
         let spans = self.workloads.iter().filter_map(Workload::planned_span);
         spans.max()
+    }
+
+    /// Planned duration; without one, the time for its bytes at [`ASSUMED_BYTES_PER_S`].
+    pub fn expected_span(&self) -> Nanos {
+        self.planned_span().unwrap_or_else(|| {
+            let bytes = self.workloads.iter().filter_map(Workload::planned_bytes);
+            rate::transfer_time(bytes.sum(), ASSUMED_BYTES_PER_S)
+        })
+    }
+
+    /// Longest planned duration, with the idle time before it.
+    pub fn longest_span(&self) -> Nanos {
+        Nanos(self.plan.rest_ns.saturating_add(self.expected_span().0))
     }
 }
 

@@ -16,7 +16,7 @@ use assay_io::Telemetry;
 use assay_io::clock::Clock;
 use assay_stats::{HostLoad, Interval};
 use assay_store::model::Warning;
-use assay_units::{Nanos, rate};
+use assay_units::Nanos;
 
 use crate::expand::{Cell, RunPlan};
 
@@ -27,15 +27,13 @@ mod history;
 mod watch;
 
 pub(crate) use control::CellFlags;
-pub use control::Control;
+pub use control::{Control, NotBegun};
 use drive::DriveState;
 pub use drive::{DriveSnapshot, LatencyFigures, OpFigures, Phase, RunningCell};
 use eta::Eta;
 pub use history::{HistorySecond, KEPT_SECONDS};
 pub use watch::{CONDITIONS, DriveCondition};
 
-/// Assumed rate of cells without a runtime, bytes per second.
-const ASSUMED_BYTES_PER_S: u64 = 500 << 20;
 /// Time between two looks for the cause of a rate.
 pub const EVALUATION_PERIOD: Nanos = Nanos::from_secs(2);
 /// Warnings that are kept; more are counted.
@@ -135,12 +133,7 @@ fn weight_ms(cell: &Cell) -> u64 {
     if cell.plan.skipped.is_some() {
         return 0;
     }
-    let by_bytes = || {
-        let bytes = cell.workloads.iter().filter_map(|w| w.planned_bytes());
-        rate::transfer_time(bytes.sum(), ASSUMED_BYTES_PER_S)
-    };
-    let span = cell.planned_span().unwrap_or_else(by_bytes);
-    (span.0 / 1_000_000).max(1)
+    (cell.expected_span().0 / 1_000_000).max(1)
 }
 
 fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

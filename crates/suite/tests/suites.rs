@@ -236,6 +236,7 @@ advice = "broken"
             io_errors: 0,
             bad_blocks: 0,
             lost_drives: std::collections::BTreeSet::new(),
+            not_begun: None,
         }
     );
     assert_eq!(run.damaged_lines, Vec::<String>::new());

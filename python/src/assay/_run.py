@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import pandas
     import pyarrow
 
-TABLES = ("cells", "intervals", "telemetry", "host")
+TABLES = ("runs", "cells", "intervals", "telemetry", "host")
 
 
 @dataclass
@@ -30,6 +30,8 @@ class Run:
     folder: Path
     manifest: dict[str, Any]
     """The plan: suite, drives, cells, parameters, build; keys in docs/run-folder.md."""
+    runs: pyarrow.Table
+    """One row per drive: serial, model, firmware, suite and its hash, build, dates, outcome. `run_id` joins it to the other tables."""
     cells: pyarrow.Table
     """One row per cell and drive: workload, rates, latencies."""
     intervals: pyarrow.Table
@@ -52,13 +54,13 @@ class Run:
 
         labels = [drive["label"] for drive in self.manifest["drives"]]
         rows = [
-            (cell, drive, labels[drive], op, measure, low, high, count)
+            (self.manifest["run_id"], cell, drive, labels[drive], op, measure, low, high, count)
             for (cell, drive, op, measure), histogram in self._sums.items()
             for low, high, count in histogram.rows()
         ]
         text, number = pa.string(), pa.uint64()
         columns = {
-            "cell": text, "drive": number, "drive_label": text, "op": text, "measure": text,
+            "run_id": text, "cell": text, "drive": number, "drive_label": text, "op": text, "measure": text,
             "low_ns": number, "high_ns": number, "count": number,
         }  # fmt: skip
         values = zip(*rows) if rows else [[] for _ in columns]

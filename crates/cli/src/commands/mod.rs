@@ -28,10 +28,12 @@ pub mod version;
 use std::io::{Read, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
+use std::str::FromStr;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use anyhow::Context;
+use assay_device::host;
 use assay_device::session::{DriveSession, SessionOptions};
 use assay_device::spec::DriveSpec;
 use assay_device::telemetry_monitor::power_meter::PowerMeter;
@@ -42,6 +44,7 @@ use assay_suite::execute::{Resume, RunSummary, Runner};
 use assay_suite::expand::RunPlan;
 use assay_suite::live::Live;
 use assay_suite::manifest::manifest;
+use signal_hook::consts::SIGUSR1;
 use signal_hook::iterator::Signals;
 
 use crate::exit::{CommandOutcome, UsageError, bail_usage};
@@ -81,10 +84,13 @@ pub fn stop_flag() -> anyhow::Result<Arc<AtomicBool>> {
     Ok(stop)
 }
 
-/// The stop flag of a run, set by each of [`ending_signals`]; a second signal ends the process at once, with the terminal as it was.
+/// The stop flag of a run, set by each of [`ending_signals`]; a second signal ends the process at once, with the terminal as it was. SIGUSR1
+/// ends the run when its present cell has ended.
 #[derive(Clone, Default)]
 pub struct Stop {
     pub flag: Arc<AtomicBool>,
+    /// SIGUSR1 was received.
+    after_cell: Arc<AtomicBool>,
     /// Told of the stop, when the run has begun.
     live: Arc<OnceLock<Arc<Live>>>,
 }
@@ -93,12 +99,20 @@ impl Stop {
     /// Listen for signals.
     pub fn on_signals() -> anyhow::Result<Stop> {
         let stop = Stop::default();
-        let mut signals = Signals::new(ending_signals()).context("cannot listen for Ctrl-C")?;
+        let heard = ending_signals().into_iter().chain([SIGUSR1]);
+        let mut signals = Signals::new(heard).context("cannot listen for Ctrl-C")?;
         let told = stop.clone();
         let builder = std::thread::Builder::new().name("signals".to_owned());
         builder
             .spawn(move || {
                 for signal in signals.forever() {
+                    if signal == SIGUSR1 {
+                        told.after_cell.store(true, Ordering::SeqCst);
+                        told.live
+                            .get()
+                            .inspect(|live| live.control.end_after_cell());
+                        continue;
+                    }
                     if told.flag.swap(true, Ordering::SeqCst) {
                         live::tty::restore();
                         signal_hook::low_level::exit(128 + signal);
@@ -111,6 +125,15 @@ impl Stop {
             .context("cannot listen for Ctrl-C")?;
         Ok(stop)
     }
+
+    /// The run begins: requests so far, and later ones, are passed on to it.
+    fn begin(&self, live: &Arc<Live>) {
+        let _ = self.live.set(Arc::clone(live));
+        // After it was set: the signal is seen here, or passed on by the thread.
+        if self.after_cell.load(Ordering::SeqCst) {
+            live.control.end_after_cell();
+        }
+    }
 }
 
 /// How a run is watched and stopped.
@@ -118,6 +141,28 @@ pub struct Watch {
     pub stop: Stop,
     arguments: LiveArguments,
     metrics: Option<Prepared>,
+    /// No cell is begun that could end later.
+    pub until: Option<Date>,
+}
+
+/// A date as given on the command line.
+#[derive(Clone, Debug)]
+pub struct Date {
+    pub text: String,
+    /// Whole seconds since 1970, UTC.
+    pub unix_s: u64,
+}
+
+impl FromStr for Date {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Date, String> {
+        let unix_s = host::parse_date(text).map_err(|why| {
+            format!("{why}; write a date with its zone, as in 2027-02-01T06:00:00Z or 2027-02-01T07:00:00+01:00")
+        })?;
+        let text = text.to_owned();
+        Ok(Date { text, unix_s })
+    }
 }
 
 impl Watch {
@@ -128,6 +173,7 @@ impl Watch {
             metrics: metrics.transpose()?,
             arguments: arguments.clone(),
             stop: Stop::on_signals()?,
+            until: None,
         })
     }
 }
@@ -237,7 +283,10 @@ pub fn execute(
     let audit = assay_workload::audit::audit(simulated)?;
     let folder = writer.path.clone();
     let live = Arc::new(Live::new(plan, drives));
-    let _ = watch.stop.live.set(Arc::clone(&live));
+    if let Some(until) = &watch.until {
+        live.control.end_by(until.unix_s);
+    }
+    watch.stop.begin(&live);
     let mut progress = RunProgress::new(output, plan, &folder, Arc::clone(&live));
     let run = folder.file_name().unwrap_or_default();
     let identity = RunIdentity {

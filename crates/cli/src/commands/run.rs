@@ -13,6 +13,7 @@ use assay_suite::SuiteError;
 use assay_suite::catalogue;
 use assay_suite::execute::{Resume, RunSummary};
 use assay_suite::expand::{RunSettings, expand};
+use assay_suite::live::NotBegun;
 use assay_suite::manifest::{drive, manifest};
 use assay_suite::schema::Suite;
 use assay_workload::plan::DEFAULT_SEED;
@@ -51,7 +52,8 @@ pub fn run(arguments: RunArguments, output: Output) -> anyhow::Result<CommandOut
     };
     let mut drives = super::open_drives(&names, &options)?;
     let plan = expand(&suite, &settings, &drives)?;
-    let watch = super::Watch::new(&arguments.live)?;
+    let mut watch = super::Watch::new(&arguments.live)?;
+    watch.until = arguments.until.clone();
     let (writer, resume) = match &arguments.resume {
         Some(path) => {
             let (writer, run) = RunWriter::resume(path)?;
@@ -76,7 +78,8 @@ pub fn run(arguments: RunArguments, output: Output) -> anyhow::Result<CommandOut
         let mut text = assay_report::terminal::render(&run, output.columns(), output.style());
         let folder = run.path.display();
         if summary.outcome == RunEnd::Interrupted {
-            text.push_str(&interruption(&run, &summary));
+            let until = arguments.until.as_ref().map(|until| until.text.as_str());
+            text.push_str(&interruption(&run, &summary, until));
         }
         let report = match &arguments.report {
             Some(page) => page.display().to_string(),
@@ -110,6 +113,12 @@ fn job_file(
         );
     }
     let default = || Destination::Under(DEFAULT_FOLDER.into());
+    if arguments.until.is_some() {
+        bail_usage!(
+            "{}: --until interrupts a run that can be resumed, and the run of a job file cannot; leave it out",
+            file.display()
+        );
+    }
     let request = FioRequest {
         file: file.to_owned(),
         drive,
@@ -196,13 +205,24 @@ fn same_drives(run: &Run, drives: &[DriveSession]) -> Result<(), SuiteError> {
 }
 
 /// Reason of an interruption, and the command to resume.
-fn interruption(run: &Run, summary: &RunSummary) -> String {
+fn interruption(run: &Run, summary: &RunSummary, until: Option<&str>) -> String {
     let lost = summary.lost_drives.iter();
     let lost = lost.filter_map(|&drive| Some(run.manifest.drives.get(drive)?.spec.as_str()));
     let lost: Vec<&str> = lost.collect();
     let resume = resume_command(&run.path, &run.manifest.command_line);
     if lost.is_empty() {
-        return format!("\nInterrupted: measured intervals are kept. Continue with: {resume}\n");
+        let why = match (&summary.not_begun, until) {
+            (Some((cell, NotBegun::Asked)), _) => {
+                format!("as SIGUSR1 asks, the cell {cell} was not begun; ")
+            }
+            (Some((cell, NotBegun::TooLong)), Some(until)) => {
+                format!("the cell {cell} could end after {until} and was not begun; ")
+            }
+            _ => String::new(),
+        };
+        return format!(
+            "\nInterrupted: {why}measured intervals are kept. Continue with: {resume}\n"
+        );
     }
     format!(
         "\nInterrupted: drive lost: {}. Measured intervals are kept. When it is back, continue with: {resume}\n",

@@ -5,9 +5,7 @@ use std::fs;
 use rustix::process::Signal;
 
 use crate::block_devices::{BlockDevices, name, run};
-use crate::fixture::{
-    Done, MIB, changed_blocks, noise, number, send, text_so_far, wait_until,
-};
+use crate::fixture::{Done, MIB, changed_blocks, noise, number, send, text_so_far, wait_until};
 
 #[test]
 fn workloads_on_a_loop_device_reach_the_file_under_it() {

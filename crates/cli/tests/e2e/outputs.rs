@@ -74,7 +74,7 @@ fn every_export_format_makes_its_files() {
         let listed = fixture
             .ok(&format!("export run --format {format} -o {format}"))
             .stdout;
-        for table in ["cells", "intervals", "telemetry", "host"] {
+        for table in ["runs", "cells", "intervals", "telemetry", "host"] {
             let name = format!("{format}/{table}.{format}");
             assert!(listed.contains(&name), "{name} is not named in {listed}");
             let bytes = fixture.read(&name);

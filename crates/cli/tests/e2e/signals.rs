@@ -190,6 +190,70 @@ fn an_interrupted_suite_keeps_finished_cells_and_is_resumable() {
     }
 }
 
+/// States of the cells of a run.
+fn states(fixture: &Fixture, run: &str) -> Vec<String> {
+    let kept = fixture.json(&format!("compare {run}"));
+    let cells = kept["compared"][0]["runs"][0]["cells"].as_array().unwrap();
+    let state = |cell: &Value| cell["state"].as_str().unwrap().to_owned();
+    cells.iter().map(state).collect()
+}
+
+#[test]
+fn sigusr1_ends_a_run_after_its_present_cell() {
+    for (drive, scale) in [("disk", "0.3"), ("sim:samsung-951", "100")] {
+        let fixture = Fixture::in_memory();
+        fixture.noise("disk", 4 * MIB);
+        let words = format!("run quick {drive} --scale {scale} --out run");
+        let cell = "random-read-latency/bs=32k";
+        let (done, _) = interrupted(&fixture, &words, "run", cell, Signal::USR1);
+        let done = done.expect(STATUS);
+        assert!(done.stdout.contains("SIGUSR1"), "{done}");
+        assert!(done.stdout.contains("assay run --resume run"), "{done}");
+        let states = states(&fixture, "run");
+        let left = states.iter().position(|state| state == "planned");
+        let (ended, left) = states.split_at(left.expect("a cell was not begun"));
+        assert!(!ended.is_empty() && ended.iter().all(|state| state == "finished"));
+        assert!(left.iter().all(|state| state == "planned"), "{left:?}");
+        let journal = fixture.text("run/journal.log");
+        assert!(journal.contains("\"outcome\":\"interrupted\""));
+    }
+}
+
+#[test]
+fn sigusr1_during_the_last_cell_leaves_the_run_complete() {
+    let fixture = Fixture::in_memory();
+    let words = "job null: --rw randread --runtime 2s --interval 100ms --out run --json";
+    let (done, _) = interrupted(&fixture, words, "run", "\"interval\"", Signal::USR1);
+    assert_eq!(done.expect(0).json()["outcome"], "complete");
+}
+
+#[test]
+fn until_begins_no_cell_that_could_end_later() {
+    let fixture = Fixture::in_memory();
+    let date = |when: &str| {
+        let text = fixture.tool("date", &["-u", "-d", when, "+%FT%TZ"]);
+        text.trim().to_owned()
+    };
+    // Each cell is planned to take 100 s or more.
+    let words = "run quick sim:samsung-951 --scale 100 --out run";
+    let done = fixture.run(&format!("{words} --until {}", date("+90 seconds")));
+    let done = done.expect(STATUS);
+    assert!(done.stdout.contains("could end after"), "{done}");
+    assert!(
+        states(&fixture, "run")
+            .iter()
+            .all(|state| state == "planned")
+    );
+    let past = fixture.run("run --resume run --until 2020-01-01T01:00:00+01:00");
+    past.expect(STATUS);
+    let resumed = fixture.json(&format!("run --resume run --until {}", date("+1 year")));
+    assert_eq!(resumed["outcome"], "complete");
+    for wrong in ["tomorrow", "2027-02-01", "2027-02-01T06:00:00"] {
+        let done = fixture.run(&format!("run quick sim:samsung-951 --until {wrong}"));
+        done.refuses(2, &["--until", "2027-02-01T06:00:00Z"]);
+    }
+}
+
 #[test]
 fn a_run_folder_in_use_gives_status_75_until_its_writer_has_ended() {
     let fixture = Fixture::in_memory();

@@ -74,3 +74,21 @@ fn the_date_is_rfc_3339_in_utc_with_whole_seconds() {
     assert_eq!(shape, "0000-00-00T00:00:00Z", "{stamp}");
     assert!(stamp.parse::<jiff::Timestamp>().unwrap() > "2025-01-01T00:00:00Z".parse().unwrap());
 }
+
+#[test]
+fn dates_have_a_zone() {
+    assert_eq!(parse_date("1970-01-02T00:00:01Z"), Ok(86_401));
+    assert_eq!(parse_date("1970-01-02T01:00:01.9+01:00"), Ok(86_401));
+    assert_eq!(parse_date("1960-01-01T00:00:00Z"), Ok(0));
+    for wrong in [
+        "",
+        "tomorrow",
+        "2027-02-01",
+        "2027-02-01T06:00:00",
+        "2027-02-30T00:00:00Z",
+    ] {
+        assert!(parse_date(wrong).is_err(), "{wrong}");
+    }
+    let now = parse_date(&wall_clock()).unwrap();
+    assert!(unix_seconds() - now < 3600);
+}

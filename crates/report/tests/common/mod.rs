@@ -359,6 +359,7 @@ pub fn job() -> Run {
         }],
         steady: Vec::new(),
         verdicts: vec![None],
+        attempts: Vec::new(),
         outcome: Some(RunEnd::Complete),
         damaged_lines: Vec::new(),
     }

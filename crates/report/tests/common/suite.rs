@@ -411,6 +411,7 @@ pub fn bandwidth() -> Run {
                 ],
             }),
         ],
+        attempts: Vec::new(),
         outcome: Some(RunEnd::Complete),
         damaged_lines: Vec::new(),
     }

@@ -52,6 +52,7 @@ fn suite_run(name: &str, title: &str, summary: &str, drives: usize, cells: Vec<C
         warnings: Vec::new(),
         steady: Vec::new(),
         verdicts: vec![None; drives],
+        attempts: Vec::new(),
         outcome: Some(RunEnd::Complete),
         damaged_lines: Vec::new(),
         manifest: m,

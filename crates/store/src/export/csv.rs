@@ -9,7 +9,7 @@ use super::{output_error, write_tables};
 use crate::error::StoreError;
 use crate::read::Run;
 
-/// Write `cells.csv`, `intervals.csv`, `telemetry.csv` and `host.csv` into a folder, made when missing. Returns the files.
+/// Write `runs.csv`, `cells.csv`, `intervals.csv`, `telemetry.csv` and `host.csv` into a folder, made when missing. Returns the files.
 ///
 /// # Errors
 /// When the folder or a file cannot be written.

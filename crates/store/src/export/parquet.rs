@@ -22,7 +22,7 @@ use crate::read::Run;
 /// Rows held in memory before they are written: bounds memory for runs of many hours.
 const ROWS_PER_GROUP: usize = 64 << 10;
 
-/// Write `cells.parquet`, `intervals.parquet`, `telemetry.parquet` and `host.parquet` into a folder, made when missing.
+/// Write `runs.parquet`, `cells.parquet`, `intervals.parquet`, `telemetry.parquet` and `host.parquet` into a folder, made when missing.
 /// Returns the files.
 ///
 /// # Errors

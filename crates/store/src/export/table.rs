@@ -3,11 +3,13 @@
 use assay_stats::summary::PERCENTILES;
 use assay_stats::{HostLoad, LatencySummary, OpSummary};
 use assay_units::{Nanos, Op};
+use sha2::{Digest, Sha256};
 
 use crate::model::{
     CellKind, CellResult, DriveRecord, OFFERED_IOPS, TelemetryRecord, WorkloadRecord,
 };
 use crate::read::{CellDrive, CellRecord, CellState, Run};
+use crate::run::hex;
 use crate::series::OpSample;
 
 /// Type of a column.
@@ -78,8 +80,9 @@ pub(crate) struct Table<'a> {
 }
 
 /// The tables of a run.
-pub(crate) fn tables(run: &Run) -> [Table<'_>; 4] {
+pub(crate) fn tables(run: &Run) -> [Table<'_>; 5] {
     [
+        run_table(run),
         cell_table(run),
         interval_table(run),
         telemetry_table(run),
@@ -233,6 +236,66 @@ fn json_text(value: &impl serde::Serialize, is_empty: bool) -> Option<String> {
     serde_json::to_string(value).ok().filter(|_| !is_empty)
 }
 
+/// The name of a value of an enumeration, as in JSON.
+fn json_name(value: impl serde::Serialize) -> Option<String> {
+    let name = serde_json::to_value(value).ok()?;
+    name.as_str().map(str::to_owned)
+}
+
+/// `runs`: one row per run and drive. `run_id` joins it to the other tables, with `drive` where several drives were measured.
+fn run_table(run: &Run) -> Table<'_> {
+    let mut c: Columns<'_, (usize, &DriveRecord)> = Columns::new();
+    let manifest = &run.manifest;
+    c.add("run_id", |_| manifest.run_id.as_str());
+    c.add("simulated", |(_, d)| d.simulated);
+    c.add("drive", |(drive, _)| *drive);
+    c.add("drive_label", |(_, d)| d.label.as_str());
+    c.add("drive_kind", |(_, d)| d.kind.as_str());
+    c.add("drive_spec", |(_, d)| d.spec.as_str());
+    c.add("serial", |(_, d)| d.serial.as_str());
+    c.add("model", |(_, d)| d.model.as_str());
+    c.add("firmware", |(_, d)| d.firmware.as_str());
+    c.add("profile", |(_, d)| d.profile.as_deref());
+    c.add("capacity_bytes", |(_, d)| d.capacity_bytes);
+    c.add("logical_block_bytes", |(_, d)| d.logical_block_bytes);
+    c.add("suite", |_| manifest.suite.name.as_str());
+    // A job has no text.
+    let text = Some(manifest.suite.text.as_bytes()).filter(|text| !text.is_empty());
+    let suite_sha256 = text.map(|text| hex(&Sha256::digest(text)));
+    c.add("suite_sha256", move |_| suite_sha256.clone());
+    c.add("parameters_json", |_| {
+        json_text(&manifest.parameters, manifest.parameters.is_empty())
+    });
+    c.add("scale", |_| manifest.scale);
+    c.add("seed", |_| manifest.seed);
+    c.add("tool_version", |_| manifest.tool.version.as_str());
+    c.add("tool_commit", |_| manifest.tool.commit.as_str());
+    c.add("kernel", |_| manifest.host.kernel.as_str());
+    c.add("cpu_model", |_| manifest.host.cpu_model.as_str());
+    c.add("created", |_| manifest.created.as_str());
+    c.add("began", |_| Some(run.attempts.first()?.began.as_str()));
+    c.add("ended", |_| run.attempts.last()?.ended.as_deref());
+    c.add("attempts", |_| run.attempts.len());
+    c.add("outcome", |_| run.outcome.and_then(json_name));
+    let states = |drive: usize| {
+        let of_drive = move |cell: &&CellRecord| cell.plan.drives.contains(&drive);
+        run.cells.iter().filter(of_drive).map(|cell| &cell.state)
+    };
+    c.add("cells", move |&(drive, _)| states(drive).count());
+    c.add("cells_finished", move |&(drive, _)| {
+        let finished = |state: &&CellState| **state == CellState::Finished;
+        states(drive).filter(finished).count()
+    });
+    c.add("cells_failed", move |&(drive, _)| {
+        let failed = |state: &&CellState| matches!(state, CellState::Failed(_));
+        states(drive).filter(failed).count()
+    });
+    c.add("verdict", |&(drive, _)| {
+        json_name(run.verdicts.get(drive)?.as_ref()?.result)
+    });
+    c.table("runs", manifest.drives.iter().enumerate())
+}
+
 /// `cells`: one row per cell and drive.
 fn cell_table<'a>(run: &'a Run) -> Table<'a> {
     let mut c: Columns<'a, DriveRow<'a>> = Columns::new();
@@ -241,11 +304,7 @@ fn cell_table<'a>(run: &'a Run) -> Table<'a> {
     c.add("drive_model", |r| r.drive().model.as_str());
     c.add("step", |r| r.cell.plan.step.as_str());
     c.add("title", |r| r.cell.plan.title.as_str());
-    c.add("kind", |r| {
-        // The JSON name of the variant.
-        let name = serde_json::to_value(r.cell.plan.kind).ok();
-        name.and_then(|name| name.as_str().map(str::to_owned))
-    });
+    c.add("kind", |r| json_name(r.cell.plan.kind));
     c.add("state", |r| state_text(&r.cell.state).0);
     c.add("state_reason", |r| state_text(&r.cell.state).1);
     c.add("rw", |r| r.workload().rw.as_str());

@@ -14,7 +14,7 @@ use assay_units::Nanos;
 use crate::error::StoreError;
 use crate::journal::{JOURNAL_FILE, JournalReader, LineContent};
 use crate::model::{CellKind, CellResult, Entry, IntervalRecord, Manifest, Warning};
-use crate::read::{CellState, Run};
+use crate::read::{Attempt, CellState, Run};
 use crate::run::{MANIFEST_FILE, sha256_of};
 use crate::series::{OpSample, short, silent};
 use crate::thin::thin;
@@ -88,6 +88,7 @@ impl<'a> Fold<'a> {
                 steady: Vec::new(),
                 verdicts: vec![None; manifest.drives.len()],
                 manifest,
+                attempts: Vec::new(),
                 outcome: None,
                 damaged_lines: Vec::new(),
             },
@@ -148,7 +149,13 @@ impl<'a> Fold<'a> {
                     ));
                 }
             }
-            Entry::Start { .. } => self.run.outcome = None,
+            Entry::Start { at, .. } => {
+                self.run.outcome = None;
+                self.run.attempts.push(Attempt {
+                    began: at,
+                    ended: None,
+                });
+            }
             Entry::Audit(audit) => self.run.audit = Some(audit),
             Entry::CellStart { cell: id, .. } => {
                 if let Some(at) = self.cell(number, &id) {
@@ -211,7 +218,12 @@ impl<'a> Fold<'a> {
                     &format!("there is no drive {drive}; its verdict is left out"),
                 ),
             },
-            Entry::Finish { outcome, .. } => self.run.outcome = Some(outcome),
+            Entry::Finish { at, outcome } => {
+                self.run.outcome = Some(outcome);
+                if let Some(attempt) = self.run.attempts.last_mut() {
+                    attempt.ended = Some(at);
+                }
+            }
         }
         Ok(())
     }

@@ -1,12 +1,12 @@
-//! Requests of a person to a run in progress: a pause before a cell, a cell that is skipped.
+//! Requests to a run in progress: a pause before a cell, a cell that is skipped, no further cell.
 
 use std::sync::atomic::Ordering;
 
-use assay_device::host::wall_clock;
+use assay_device::host::{unix_seconds, wall_clock};
 use assay_store::StoreError;
 use assay_store::model::Entry;
 
-use super::Executor;
+use super::{Executor, RunState};
 use crate::expand::Cell;
 use crate::live::Phase;
 use crate::warn;
@@ -28,6 +28,21 @@ impl Executor<'_> {
             at: wall_clock(),
             reason,
         })
+    }
+
+    /// Whether these cells, which run at the same time, may be begun: not after a stop, after the request to end, or when one could end after
+    /// the date that the run was given.
+    pub(super) fn may_begin(&self, cells: &[Cell], state: &mut RunState) -> bool {
+        if self.stop.load(Ordering::Relaxed) {
+            return false;
+        }
+        let Some(longest) = cells.iter().max_by_key(|cell| cell.longest_span()) else {
+            return true;
+        };
+        let control = &self.live.control;
+        let reason = control.not_begun(longest.longest_span(), unix_seconds());
+        state.summary.not_begun = reason.map(|reason| (longest.plan.id.clone(), reason));
+        reason.is_none()
     }
 
     /// Wait while the run is paused. A real drive idles meanwhile, which the run records.

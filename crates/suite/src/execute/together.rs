@@ -6,7 +6,6 @@
 use std::cell::RefCell;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::Ordering;
 
 use assay_device::session::{OpenMode, OpenTarget};
 use assay_io::{Nanos, Telemetry};
@@ -124,11 +123,11 @@ impl Executor<'_> {
         range: Range<usize>,
         state: &mut RunState,
     ) -> Result<(), SuiteError> {
-        if self.stop.load(Ordering::Relaxed) {
+        let plan = self.plan;
+        if !self.may_begin(&plan.cells[range.clone()], state) {
             state.summary.outcome = RunEnd::Interrupted;
             return Ok(());
         }
-        let plan = self.plan;
         let flags = self.live.control.begin(self.stop);
         let cells = &plan.cells[range.clone()];
         for (index, cell) in range.clone().zip(cells) {

@@ -1,8 +1,11 @@
-//! What a person at the terminal asks of a run: a pause before the next cell, the end of a cell, the end of the run.
+//! What a person or a scheduler asks of a run: a pause before the next cell, the end of a cell, the end of the run, now or when the present
+//! cell has ended.
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
+
+use assay_units::Nanos;
 
 /// How often a paused run looks whether it was stopped.
 const POLL_INTERVAL: Duration = Duration::from_millis(50);
@@ -30,12 +33,25 @@ impl CellFlags {
     }
 }
 
+/// Why no further cell is begun.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NotBegun {
+    /// The run was asked to end when its present cell has ended.
+    Asked,
+    /// The next cell could end after the date that the run was given.
+    TooLong,
+}
+
 /// Requests to a run in progress. All methods return at once and may be called from any thread.
 #[derive(Debug, Default)]
 pub struct Control {
     paused: Mutex<bool>,
     resumed: Condvar,
     running: Mutex<Vec<Arc<CellFlags>>>,
+    /// No cell is begun any more.
+    ends_after_cell: AtomicBool,
+    /// No cell is begun that could end later, whole seconds since 1970, UTC.
+    until_unix_s: OnceLock<u64>,
 }
 
 impl Control {
@@ -68,6 +84,28 @@ impl Control {
         self.resumed.notify_all();
     }
 
+    /// End the run when the cells that run now have ended; those of other drives too.
+    pub fn end_after_cell(&self) {
+        self.ends_after_cell.store(true, Ordering::SeqCst);
+        self.resumed.notify_all();
+    }
+
+    /// Begin no cell that could end after this date, whole seconds since 1970, UTC. Only the first call has an effect.
+    pub fn end_by(&self, unix_s: u64) {
+        let _ = self.until_unix_s.set(unix_s);
+    }
+
+    /// Whether a cell that takes at most `longest` may not be begun now.
+    pub(crate) fn not_begun(&self, longest: Nanos, now_unix_s: u64) -> Option<NotBegun> {
+        if self.ends_after_cell.load(Ordering::SeqCst) {
+            return Some(NotBegun::Asked);
+        }
+        let until = *self.until_unix_s.get()?;
+        // The present second has begun: it counts as past.
+        let end = now_unix_s.saturating_add(longest.0.div_ceil(1_000_000_000));
+        (end >= until).then_some(NotBegun::TooLong)
+    }
+
     /// A cell starts.
     pub(crate) fn begin(&self, stop: &AtomicBool) -> Arc<CellFlags> {
         let flags = Arc::new(CellFlags::default());
@@ -90,7 +128,8 @@ impl Control {
     /// Wait to the end of a pause or of the run.
     pub(crate) fn wait_while_paused(&self, stop: &AtomicBool) {
         let mut paused = self.paused.lock().unwrap_or_else(PoisonError::into_inner);
-        while *paused && !stop.load(Ordering::Relaxed) {
+        let ends = || stop.load(Ordering::Relaxed) || self.ends_after_cell.load(Ordering::SeqCst);
+        while *paused && !ends() {
             let waited = self.resumed.wait_timeout(paused, POLL_INTERVAL);
             paused = waited.unwrap_or_else(PoisonError::into_inner).0;
         }

@@ -7,10 +7,10 @@ use assay_stats::{Histogram, HostLoad, Interval, OpInterval};
 use assay_units::{Nanos, Op, rate};
 use assay_workload::plan::Workload;
 
+use super::EVALUATION_PERIOD;
 use super::history::{Contribution, History, HistorySecond};
 use super::watch::{DriveCondition, Watch};
-use super::{ASSUMED_BYTES_PER_S, EVALUATION_PERIOD};
-use crate::expand::Cell;
+use crate::expand::{ASSUMED_BYTES_PER_S, Cell};
 
 /// What a drive is doing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

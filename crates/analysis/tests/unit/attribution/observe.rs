@@ -92,6 +92,7 @@ fn run(cells: Vec<CellRecord>) -> Run {
         warnings: Vec::new(),
         steady: Vec::new(),
         verdicts: vec![None],
+        attempts: Vec::new(),
         outcome: None,
         damaged_lines: Vec::new(),
     }

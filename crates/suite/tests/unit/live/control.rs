@@ -45,3 +45,35 @@ fn a_pause_lasts_until_it_is_resumed_or_the_run_is_stopped() {
         });
     }
 }
+
+#[test]
+fn no_cell_is_begun_that_could_end_too_late_or_after_the_request_to_end() {
+    let control = Control::default();
+    let minute = Nanos::from_secs(60);
+    assert_eq!(control.not_begun(minute, 1000), None);
+    control.end_by(1100);
+    assert_eq!(control.not_begun(minute, 1039), None);
+    assert_eq!(control.not_begun(minute, 1040), Some(NotBegun::TooLong));
+    assert_eq!(
+        control.not_begun(Nanos::ZERO, 1100),
+        Some(NotBegun::TooLong)
+    );
+    assert_eq!(
+        control.not_begun(Nanos(u64::MAX), 0),
+        Some(NotBegun::TooLong)
+    );
+    control.end_after_cell();
+    assert_eq!(control.not_begun(Nanos::ZERO, 0), Some(NotBegun::Asked));
+}
+
+#[test]
+fn the_request_to_end_after_the_cell_ends_a_pause_and_no_cell() {
+    let (control, stop) = (Control::default(), AtomicBool::new(false));
+    let running = control.begin(&stop);
+    control.pause(true);
+    std::thread::scope(|scope| {
+        scope.spawn(|| control.wait_while_paused(&stop));
+        control.end_after_cell();
+    });
+    assert!(!running.ended.load(Ordering::SeqCst));
+}
