@@ -16,7 +16,7 @@ pub fn job(run: &Run, info: &DriveInfo) -> Value {
     let drives = |cell: &'_ CellRecord| -> Vec<Value> {
         let job = |drive: &CellDrive| {
             let result = drive.result.clone().unwrap_or_default();
-            json!({
+            let mut job = json!({
                 "workload": cell.plan.workload,
                 "elapsed_ns": result.elapsed,
                 "read": result.read,
@@ -24,7 +24,9 @@ pub fn job(run: &Run, info: &DriveInfo) -> Value {
                 "verify": result.verify,
                 "values": result.values,
                 "predictive": predictive(record(run, drive.drive), &cell.plan, &result),
-            })
+            });
+            other_operations(&mut job, &result);
+            job
         };
         cell.drives.iter().map(job).collect()
     };
@@ -37,6 +39,15 @@ pub fn job(run: &Run, info: &DriveInfo) -> Value {
         "warnings": run.warnings,
         "outcome": run.outcome,
     })
+}
+
+/// Deallocations and flushes, of the jobs that have any.
+fn other_operations(object: &mut Value, result: &CellResult) {
+    for (key, summary) in result.operations() {
+        if object[key].is_null() && !summary.is_unused() {
+            object[key] = json!(summary);
+        }
+    }
 }
 
 fn host(run: &Run) -> Value {
@@ -152,6 +163,7 @@ fn cell_of(cell: &CellRecord, record: &DriveRecord, drive: Option<&CellDrive>) -
         ] {
             object[key] = value;
         }
+        other_operations(&mut object, result);
         if record.simulated {
             object["predictive"] = predictive(Some(record), &cell.plan, result);
         }

@@ -182,7 +182,7 @@ impl Progress for RunProgress {
                 errors => format!("{what}{mark}, {errors} errors"),
             }
         });
-        let moved = |result: &&CellResult| result.read.ios + result.write.ios > 0;
+        let moved = |result: &&CellResult| result.ios() > 0;
         let what = match results.iter().any(|result| moved(&result)) {
             true => each.collect::<Vec<_>>().join("; "),
             false => format!("done{mark}"),

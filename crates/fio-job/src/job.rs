@@ -7,6 +7,7 @@ use crate::options::{self, Support};
 use crate::{JobFileError, number};
 
 mod access;
+mod exits;
 mod given;
 mod limits;
 mod logs;
@@ -25,8 +26,12 @@ pub const MAX_JOBS: usize = 1000;
 pub struct FioJob {
     /// The section's name, or its `name=`; unique within the file.
     pub name: String,
+    /// Its section.
+    pub section: String,
     /// Line of its section.
     pub place: Place,
+    /// The options that are in force, by their main names, and where each is.
+    pub given: Vec<(String, Place)>,
     /// Jobs of one stage run at the same time; stages follow each other.
     pub stage: usize,
     /// What it runs on.
@@ -63,6 +68,7 @@ pub fn convert(file: &JobFile, drive: Option<&str>) -> Result<Conversion, JobFil
     };
     let mut stages: Vec<(String, usize)> = Vec::new();
     let mut stage = 0;
+    let mut exits = exits::Exits::of(file)?;
     for section in &file.sections {
         let given = Given::of(section)?;
         if given.flag("stonewall")? && !stages.is_empty() {
@@ -79,12 +85,14 @@ pub fn convert(file: &JobFile, drive: Option<&str>) -> Result<Conversion, JobFil
             stage = stage.max(after);
         }
         stages.push((section.name.clone(), stage));
-        section_jobs(section, &given, drive, stage, &mut conversion)?;
+        let exit = exits.section(&given, stage)?;
+        section_jobs(section, &given, drive, stage, exit, &mut conversion)?;
         if conversion.jobs.len() > MAX_JOBS {
             let message = format!("numjobs: more than {MAX_JOBS} jobs");
             return Err(given.error(&section.place, message));
         }
     }
+    exits.leave_out(&mut conversion);
     Ok(conversion)
 }
 
@@ -93,6 +101,7 @@ fn section_jobs(
     given: &Given<'_>,
     drive: Option<&str>,
     stage: usize,
+    exit: Option<(exits::ExitWhat, u32)>,
     conversion: &mut Conversion,
 ) -> Result<(), JobFileError> {
     let notes = &mut conversion.notes;
@@ -106,6 +115,10 @@ fn section_jobs(
     access::access(given, &mut options, &mut note)?;
     limits::limits(given, &mut options, &mut note)?;
     targets::engine(given, &targets, &mut options, &mut note)?;
+    if let Some((what, group)) = exit {
+        options.exitall = Some(what.scope().to_owned());
+        options.exit_group = Some(group).filter(|&group| group > 0);
+    }
     let logs = logs::logs(given, &section.name, &mut options, &mut note)?;
     let least_rate = limits::least_rate(given, &mut options)?;
     if let Some(seed) = &mut options.seed {
@@ -144,7 +157,9 @@ fn section_jobs(
         }
         conversion.jobs.push(FioJob {
             name,
+            section: section.name.clone(),
             place: section.place.clone(),
+            given: given.places(),
             stage,
             target,
             options,
@@ -164,6 +179,23 @@ fn file_wide(given: &Given<'_>, name: &str, section: &Section) -> bool {
 }
 
 impl FioJob {
+    /// An error about options of `assay job` that the job was converted into, at the option of the file that they are from.
+    pub fn error(&self, job_options: &[&str], message: &str) -> JobFileError {
+        let from = |job_option: &&str| {
+            let is_from = |name: &str| options::find(name).is_some_and(|o| o.becomes(job_option));
+            self.given.iter().find(|(name, _)| is_from(name))
+        };
+        let found = job_options.iter().find_map(from);
+        JobFileError {
+            place: found.map_or(&self.place, |(_, place)| place).clone(),
+            section: Some(self.section.clone()),
+            message: match found {
+                Some((name, _)) => format!("{name}: {message}"),
+                None => message.to_owned(),
+            },
+        }
+    }
+
     /// Where its area ends, if sizes say so.
     pub fn end_bytes(&self) -> Option<u64> {
         let bytes = |text: &Option<String>| match text {

@@ -48,7 +48,7 @@ options! {
     "directory" => Converted("the folder of the file");
     "nrfiles" | "nr_files" => Unsupported(&["1"]);
     "filename_format" | "unique_filename" | "opendir" | "lockfile" => Unsupported(&["0", "1", "none"]);
-    "rw" | "readwrite" => Converted("`--rw`, with `:N` too");
+    "rw" | "readwrite" => Converted("`--rw`, with `:N` too; trimwrite and randtrimwrite are errors");
     "rw_sequencer" => Unsupported(&["sequential"]);
     "bs" | "blocksize" => Converted("`--bs`; one size for reads and writes");
     "bsrange" | "blocksize_range" => Converted("`--bs`: every multiple of the smallest size, equally likely");
@@ -82,7 +82,7 @@ options! {
     "thread" | "threads" => NoEffect("jobs always are threads");
     "stonewall" | "wait_for_previous" => Converted("the job starts when all before it have ended");
     "wait_for" => Converted("the same, for the job named and all before it");
-    "new_group" => NoEffect("every section has a result of its own");
+    "new_group" => Converted("`--exit_group`; every section has a result of its own anyway");
     "group_reporting" => NoEffect("the threads of a section always are reported together");
     "per_job_logs" | "unified_rw_reporting" | "clat_percentiles" | "lat_percentiles" | "slat_percentiles" | "percentile_list"
         | "significant_figures" | "disk_util" | "block_error_percentiles" | "stats" | "unit_base" => NoEffect(REPORTING);
@@ -92,7 +92,11 @@ options! {
     "direct" => Converted("`--direct`");
     "buffered" => Converted("`--direct`, inverted");
     "invalidate" => Converted("the page cache of the file is dropped before a buffered job");
-    "atomic" | "sync" | "fsync" | "fdatasync" | "end_fsync" | "fsync_on_close" | "write_barrier" => Unsupported(&["0", "none"]);
+    "fsync" => Converted("`--fsync`");
+    "fdatasync" => Converted("`--fdatasync`");
+    "end_fsync" => Converted("`--end_fsync`");
+    "fsync_on_close" => Converted("`--end_fsync`");
+    "atomic" | "sync" | "write_barrier" => Unsupported(&["0", "none"]);
     "sync_file_range" => Unsupported(&[]);
     "random_distribution" => Converted("`--random_distribution`");
     "random_generator" => NoEffect("assay's generator; without norandommap each block occurs once per pass, as with fio's");
@@ -127,7 +131,8 @@ options! {
     "verify_interval" => Converted("`--verify_interval`");
     "verify_pattern" => NoEffect("of verify=pattern only, which is an error; blocks with a checksum have assay's data");
     "verify_fatal" | "verify_dump" | "verify_async" | "verify_async_cpus" | "experimental_verify" | "verify_offset" | "error_dump" => NoEffect(CHECKER);
-    "verify_backlog" | "verify_backlog_batch" | "verify_only" | "verify_state_load" | "verify_header_seed" => Unsupported(OFF);
+    "verify_backlog" => Converted("`--verify_backlog`; as many at a time");
+    "verify_backlog_batch" | "verify_only" | "verify_state_load" | "verify_header_seed" => Unsupported(OFF);
     "verify_state_save" => NoEffect("of an interrupted job; the blocks describe themselves");
     "verify_write_sequence" => NoEffect(CHECKER);
     "trim_percentage" | "trim_verify_zero" | "trim_backlog" | "trim_backlog_batch" => Unsupported(OFF);
@@ -159,8 +164,9 @@ options! {
     "mem" | "iomem" | "iomem_align" | "mem_align" | "hugepage-size" | "lockmem" => NoEffect(BUFFERS);
     "continue_on_error" => NoEffect("a failed I/O is counted, the job goes on, and the exit status tells");
     "ignore_error" => Unsupported(&[]);
-    "exitall" | "exitall_on_error" => Unsupported(OFF);
-    "exit_what" => NoEffect("of exitall only, which is an error");
+    "exitall" => Converted("`--exitall group` for all jobs of the file");
+    "exitall_on_error" => Unsupported(OFF);
+    "exit_what" => Converted("group; stonewall and all: `--exitall stage`; with all, jobs of later stages never run and are left out");
     "flow" => Converted("`--flow`");
     "flow_id" => Converted("`--flow_id`");
     "flow_sleep" => Converted("`--flow_sleep`");
@@ -193,6 +199,15 @@ pub fn main_name(name: &str) -> &str {
 }
 
 impl FioOption {
+    /// It is converted into this option of `assay job`.
+    pub fn becomes(&self, job_option: &str) -> bool {
+        let Converted(how) = self.support else {
+            return false;
+        };
+        let mut quoted = how.split('`').skip(1).step_by(2);
+        quoted.any(|words| words.split(' ').next().and_then(|w| w.strip_prefix("--")) == Some(job_option))
+    }
+
     /// Its row in the table of docs/fio.md.
     pub fn markdown_row(&self) -> String {
         let names: Vec<String> = self.names.iter().map(|name| format!("`{name}`")).collect();

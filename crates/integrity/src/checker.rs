@@ -147,11 +147,20 @@ impl JobChecker {
             let (start, len_bytes) =
                 map.next_written(self.read_back_at, self.options.max_io_bytes)?;
             self.read_back_at = start + u64::from(len_bytes);
-            if map.begin_read(start, len_bytes) {
+            if self.begin_read_back(start, len_bytes) {
                 return Some((start, len_bytes));
             }
+        }
+    }
+
+    /// Start reading back an extent that was written; false where its write never completed, which counts as unreadable. Nothing else than
+    /// reads is in flight.
+    pub fn begin_read_back(&mut self, offset_bytes: u64, len_bytes: u32) -> bool {
+        let is_written = self.begin(false, offset_bytes, len_bytes);
+        if !is_written {
             self.add_unreadable(len_bytes);
         }
+        is_written
     }
 
     /// The result so far.

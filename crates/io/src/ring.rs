@@ -25,6 +25,8 @@ pub struct UringOptions {
     pub sqpoll: bool,
     /// Processor of that thread; `None`: where the kernel puts it.
     pub sqpoll_cpu: Option<u32>,
+    /// A flush writes the metadata of a file too (fsync(2), not fdatasync(2)).
+    pub flush_metadata: bool,
 }
 
 /// `IORING_ENTER_GETEVENTS` of `io_uring_enter(2)`.

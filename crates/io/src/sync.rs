@@ -16,6 +16,7 @@ pub struct SyncTarget {
     drive: DriveHandle,
     buffers: Buffers,
     completed: Completed,
+    flush_metadata: bool,
 }
 
 impl SyncTarget {
@@ -28,7 +29,17 @@ impl SyncTarget {
             buffers: Buffers::new(slots, slot_bytes)?,
             drive,
             completed: Completed::new(slots),
+            flush_metadata: false,
         })
+    }
+
+    /// The same target, whose flushes write the metadata of a file too (fsync(2), not fdatasync(2)).
+    #[must_use]
+    pub fn flushing(self, metadata: bool) -> SyncTarget {
+        SyncTarget {
+            flush_metadata: metadata,
+            ..self
+        }
     }
 
     fn run(&mut self, io: &Io) -> i32 {
@@ -40,6 +51,7 @@ impl SyncTarget {
         let result = match io.op {
             Op::Read => file.read_at(&mut self.buffers.slot(io.slot)[..length], io.offset_bytes),
             Op::Write => file.write_at(&self.buffers.slot(io.slot)[..length], io.offset_bytes),
+            Op::Flush if self.flush_metadata => file.sync_all().map(|()| length),
             Op::Flush => file.sync_data().map(|()| length),
             Op::Discard | Op::WriteZeroes => {
                 rustix::fs::fallocate(file, fallocate_mode(io.op), io.offset_bytes, length as u64)

@@ -25,6 +25,7 @@ pub use crate::ring::UringOptions;
 pub struct FileCalls {
     // Kept open for as long as the ring uses it.
     _drive: DriveHandle,
+    flush: FsyncFlags,
 }
 
 /// The io_uring of one worker.
@@ -52,7 +53,14 @@ impl UringTarget {
         }
         let file = drive.file().as_raw_fd();
         let ring = Ring::new(drive.name(), file, slots, slot_bytes, options)?;
-        Ok(RingTarget::over(ring, FileCalls { _drive: drive }))
+        let calls = FileCalls {
+            _drive: drive,
+            flush: match options.flush_metadata {
+                true => FsyncFlags::empty(),
+                false => FsyncFlags::DATASYNC,
+            },
+        };
+        Ok(RingTarget::over(ring, calls))
     }
 }
 
@@ -79,7 +87,7 @@ unsafe impl Encode for FileCalls {
             (Op::Write, false) => opcode::Write::new(FILE, buffer, io.len_bytes)
                 .offset(io.offset_bytes)
                 .build(),
-            (Op::Flush, _) => opcode::Fsync::new(FILE).flags(FsyncFlags::DATASYNC).build(),
+            (Op::Flush, _) => opcode::Fsync::new(FILE).flags(self.flush).build(),
             (Op::Discard | Op::WriteZeroes, _) => {
                 opcode::Fallocate::new(FILE, u64::from(io.len_bytes))
                     .offset(io.offset_bytes)

@@ -193,7 +193,8 @@ pub fn remarks(points: &[Point<'_>]) -> Vec<String> {
             continue;
         };
         let subject = format!("{}, {}", point.name(), point.plan().id);
-        let overflow = result.read.latency_ns.overflow + result.write.latency_ns.overflow;
+        let operations = result.operations();
+        let overflow: u64 = operations.iter().map(|(_, op)| op.latency_ns.overflow).sum();
         if overflow > 0 {
             notes.push(format!(
                 "{subject}: {overflow} latencies were beyond the histogram's range (over 73 minutes); mean and maximum include them"

@@ -107,6 +107,11 @@ pub struct OpSummary {
 }
 
 impl OpSummary {
+    /// The operation never occurred.
+    pub fn is_unused(&self) -> bool {
+        self.ios == 0 && self.errors == 0
+    }
+
     /// Of counts over a span.
     pub fn of(counts: &OpInterval, elapsed: Nanos) -> OpSummary {
         OpSummary {

@@ -477,6 +477,12 @@ pub struct CellResult {
     pub read: OpSummary,
     /// Writes.
     pub write: OpSummary,
+    /// Deallocations.
+    #[serde(skip_serializing_if = "OpSummary::is_unused", default)]
+    pub discard: OpSummary,
+    /// Flushes: no I/Os in rates and sums, as in fio.
+    #[serde(skip_serializing_if = "OpSummary::is_unused", default)]
+    pub flush: OpSummary,
     /// Mean host load over the measured span; absent for simulated drives.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub host: Option<HostLoad>,
@@ -495,28 +501,44 @@ pub struct CellResult {
 }
 
 impl CellResult {
-    /// MiB/s of reads and writes together.
+    /// MiB/s of reads, writes and deallocations together.
     pub fn mib_per_s(&self) -> f64 {
-        self.read.mib_per_s + self.write.mib_per_s
+        self.read.mib_per_s + self.write.mib_per_s + self.discard.mib_per_s
     }
 
-    /// Operations per second of reads and writes together.
+    /// Reads, writes and deallocations that completed.
+    pub fn ios(&self) -> u64 {
+        self.read.ios + self.write.ios + self.discard.ios
+    }
+
+    /// Each operation with its figures.
+    pub fn operations(&self) -> [(&'static str, &OpSummary); 4] {
+        [
+            (Op::Read.name(), &self.read),
+            (Op::Write.name(), &self.write),
+            (Op::Discard.name(), &self.discard),
+            (Op::Flush.name(), &self.flush),
+        ]
+    }
+
+    /// Operations per second of reads, writes and deallocations together.
     pub fn iops(&self) -> f64 {
-        self.read.iops + self.write.iops
+        self.read.iops + self.write.iops + self.discard.iops
     }
 
-    /// Latency of the operation with more I/Os.
+    /// Latency of the operation with most I/Os; of reads where others have as many.
     pub fn latency(&self) -> &LatencySummary {
-        if self.read.ios >= self.write.ios {
-            &self.read.latency_ns
-        } else {
-            &self.write.latency_ns
-        }
+        let most = [&self.write, &self.discard].into_iter();
+        let most = most.fold(&self.read, |most, op| match op.ios > most.ios {
+            true => op,
+            false => most,
+        });
+        &most.latency_ns
     }
 
-    /// Failed or short operations.
+    /// Failed or short operations, flushes included.
     pub fn errors(&self) -> u64 {
-        self.read.errors + self.write.errors
+        self.operations().iter().map(|(_, op)| op.errors).sum()
     }
 }
 

@@ -83,8 +83,10 @@ pub struct IntervalSample {
     pub read: OpCounts,
     /// Writes.
     pub write: OpCounts,
-    /// Flushes, discards and writes of zeroes.
+    /// Deallocations and writes of zeroes.
     pub other: OpCounts,
+    /// Flushes, which are in none of the sums.
+    pub flush: OpCounts,
 }
 
 impl IntervalSample {
@@ -102,9 +104,10 @@ impl IntervalSample {
         self.ops().map(|counts| counts.bytes).iter().sum()
     }
 
-    /// Failed or short.
+    /// Failed or short, flushes included.
     pub fn errors(&self) -> u64 {
-        self.ops().map(|counts| counts.errors).iter().sum()
+        let ios: u64 = self.ops().map(|counts| counts.errors).iter().sum();
+        ios + self.flush.errors
     }
 
     /// Length.
@@ -152,7 +155,8 @@ impl IntervalSample {
         let counts = match sample.op {
             Op::Read => &mut self.read,
             Op::Write => &mut self.write,
-            _ => &mut self.other,
+            Op::Flush => &mut self.flush,
+            Op::Discard | Op::WriteZeroes => &mut self.other,
         };
         let latency = &sample.latency;
         counts.ios += sample.ios;

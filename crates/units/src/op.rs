@@ -19,6 +19,11 @@ pub enum Op {
 }
 
 impl Op {
+    /// Counts in rates of I/Os: all but a flush, as in fio.
+    pub fn counts_in_iops(self) -> bool {
+        self != Op::Flush
+    }
+
     /// Name in output and run folders.
     pub fn name(self) -> &'static str {
         match self {

@@ -8,6 +8,7 @@ use assay_io::{Completion, Io, Target, TargetError, Telemetry};
 use assay_stats::{Interval, Recorder};
 use assay_units::Nanos;
 
+use crate::exit::EXIT_POLL;
 use crate::plan::{Engine, Workload};
 use crate::worker::{NextIssue, Worker};
 
@@ -175,6 +176,8 @@ struct WorkerSet<'a> {
     errors: ErrorStreak,
     /// A worker has ended since this was looked at.
     ended: bool,
+    /// Workers end others: how many had ended when this was looked at.
+    exits: Option<u32>,
 }
 
 impl<'a> WorkerSet<'a> {
@@ -187,6 +190,10 @@ impl<'a> WorkerSet<'a> {
             fills_buffers: needs_buffers && (verifies || target.buffer(0).is_some()),
             errors: ErrorStreak::default(),
             ended: false,
+            exits: workers
+                .iter_mut()
+                .any(|worker| worker.exit().is_some())
+                .then_some(0),
             depth,
             ready: (0..count).rev().collect(),
             is_ready: vec![true; count as usize],
@@ -208,9 +215,41 @@ impl<'a> WorkerSet<'a> {
             let worker = &mut self.workers[index as usize];
             match worker.issue(now, target, batch) {
                 NextIssue::Due(at) => self.due.push(Reverse((at, index))),
-                NextIssue::Completion => self.ended |= worker.has_ended(),
+                NextIssue::Completion if worker.has_ended() => {
+                    self.ended = true;
+                    if let Some(exit) = worker.exit() {
+                        exit.leave();
+                    }
+                }
+                NextIssue::Completion => {}
             }
         }
+    }
+
+    /// End the workers that others have ended, in this loop or in another thread; returns whether there were any.
+    fn end_told(&mut self) -> bool {
+        let Some(seen) = &mut self.exits else {
+            return false;
+        };
+        let mut exits = self.workers.iter_mut().filter_map(Worker::exit);
+        let ends = exits.next().map_or(0, |exit| exit.ends());
+        if std::mem::replace(seen, ends) == ends {
+            return false;
+        }
+        let mut any = false;
+        for index in 0..self.workers.len() {
+            if self.workers[index].end_if_told() {
+                any = true;
+                self.mark_ready(index as u32);
+            }
+        }
+        if any {
+            // They no longer wait for what was due.
+            let workers = &self.workers;
+            self.due
+                .retain(|&Reverse((_, index))| workers[index as usize].is_issuing());
+        }
+        any
     }
 
     #[inline]
@@ -318,6 +357,10 @@ pub fn run_io_loop<T: Target>(
             workers.stop();
         }
         workers.issue(now, target, &mut batch);
+        // The end of a worker that is ended ends further ones.
+        while workers.end_told() {
+            workers.issue(now, target, &mut batch);
+        }
         if workers.fills_buffers {
             for (job, measuring) in measuring.iter_mut().enumerate() {
                 if *measuring && workers.only_reads_back(job) {
@@ -362,7 +405,11 @@ pub fn run_io_loop<T: Target>(
             end.unanswered = in_flight as u64;
             break Ok(());
         }
-        let until = boundary(recorders).min(next_due);
+        let mut until = boundary(recorders).min(next_due);
+        if in_flight == 0 && workers.exits.is_some() {
+            // Another thread may end this one while it waits.
+            until = until.min(now + EXIT_POLL);
+        }
         if let Err(error) = target.reap(batch_min.min(in_flight).max(1), until, &mut done) {
             break Err(error);
         }

@@ -20,6 +20,7 @@
 pub mod access;
 pub mod arrival;
 pub mod audit;
+pub mod exit;
 pub mod flow;
 pub mod io_loop;
 pub mod options;

@@ -152,7 +152,7 @@ macro_rules! job_options {
 
 // The order is that of `command_line`, which run folders keep.
 job_options! {
-    /// `read`, `write`, `randread`, `randwrite`, `rw`, `randrw`; `read:8k` leaves a gap of so many bytes after each I/O (`read:-8k` with 4k blocks
+    /// `read`, `write`, `randread`, `randwrite`, `rw`, `randrw`, `trim`, `randtrim` (deallocate); `read:8k` leaves a gap of so many bytes after each I/O (`read:-8k` with 4k blocks
     /// goes backwards), `randread:8` continues each random offset for 8 I/Os
     Workload rw: Text(String), "MODE", "`read`", ["\"randread\""];
     /// block size, or a mix with percentages; 512 B to 4 MiB
@@ -211,6 +211,11 @@ job_options! {
     Timing flow_id: Number(u32), "N", "0", ["1"];
     /// time that a job waits when it is ahead of its `flow`
     Timing flow_sleep: Text(String), "TIME", "10us", ["\"1ms\""];
+    /// when a thread of this job ends, the jobs end that run together with it: `group` (those with `exitall` and the same `exit_group`) or
+    /// `stage` (all with `exitall`)
+    Timing exitall: Text(String), "WHICH", "each job ends by itself", ["\"group\""];
+    /// number of the job's group for `exitall`
+    Timing exit_group: Number(u32), "N", "0", ["1"];
     /// `sync`, `uring`, `passthru` (NVMe commands through io_uring, see [real-drives.md](real-drives.md)), `auto` (`sync` at depth 1,
     /// `uring` above); a simulated drive is its own engine
     Engine engine: Text(String), "ENGINE", "`auto`", ["\"sync\""];
@@ -228,10 +233,18 @@ job_options! {
     Engine cpus_allowed: Text(String), "LIST", "all", ["\"0-3,8\""];
     /// data written: `incompressible`, `zero`, `compress=R`
     Workload data: Text(String), "PATTERN", "`incompressible`", ["\"compress=2\""];
+    /// a flush after every so many writes of a thread, beside the other I/Os in flight: fsync(2) of a file, a Flush command on a drive
+    Workload fsync: Number(u32), "N", "no flushes", ["1"];
+    /// the same by fdatasync(2), which leaves out a file's times
+    Workload fdatasync: Number(u32), "N", "no flushes", ["32"];
+    /// a flush when the last write of a thread has completed
+    Workload end_fsync: Flag(bool), "", "`false`", ["true"];
     /// write self-describing blocks and read them back; for reads, check what an earlier job wrote
     Verification verify: Flag(bool), "", "`false`", ["true"];
     /// read back what was written when all of it is; `false` leaves that to a later job that reads
     Verification do_verify: Bool(bool), "BOOL", "`true`", ["false"];
+    /// read back after every so many writes of a thread, in place of all at the end
+    Verification verify_backlog: Number(u32), "N", "all at the end", ["1024"];
     /// length of a self-describing block
     Verification verify_interval: Text(String), "SIZE", "`4k`, or the block size if smaller", ["\"4k\""];
     /// seed in the self-describing blocks
@@ -243,6 +256,12 @@ job_options! {
 }
 
 impl JobOptions {
+    /// Whether its `rw` changes what the drive holds; a text that is no `rw` is reported by the plan.
+    pub fn writes(&self) -> bool {
+        let rw = self.rw.as_deref().unwrap_or("read");
+        ["write", "rw", "trim"].iter().any(|word| rw.contains(word))
+    }
+
     /// One line of `assay job` options that repeats this workload: only what is set, in the order of [`JOB_OPTIONS`].
     pub fn command_line(&self) -> String {
         let mut line = Vec::new();

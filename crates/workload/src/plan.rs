@@ -6,20 +6,23 @@ use assay_device::session::{OpenMode, TargetProperties};
 use assay_integrity::data::DataPattern;
 use assay_io::cpus::CpuList;
 use assay_io::{MAX_IO_BYTES, MAX_SLOTS};
-use assay_units::{Nanos, SECTOR_BYTES};
+use assay_units::{Nanos, Op, SECTOR_BYTES};
 
 use crate::access::{AccessConfig, AccessError, AddressGenerator, BlockSizes, Region};
 use crate::arrival::Rate;
+use crate::exit::Exit;
 use crate::flow::Flow;
 use crate::options::JobOptions;
 
 mod checks;
 mod error;
+mod flushes;
 mod pauses;
 
 use checks::*;
 pub use error::PlanError;
-use pauses::{flow, think};
+use flushes::{end_flush, flush_every, verify_backlog};
+use pauses::{exit, flow, think};
 
 /// Most threads of one job.
 pub const MAX_JOBS: u32 = 4096;
@@ -86,6 +89,15 @@ pub struct Think {
     pub ios: NonZeroU32,
 }
 
+/// Flushes of a thread between its writes (fio's `fsync` and `fdatasync`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FlushEvery {
+    /// Writes from one flush to the next.
+    pub writes: NonZeroU32,
+    /// With the metadata of a file: fsync(2), not fdatasync(2).
+    pub metadata: bool,
+}
+
 /// A workload that can run, made by [`Workload::plan`] for one drive.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Workload {
@@ -93,6 +105,8 @@ pub struct Workload {
     pub rw: String,
     /// Reads, percent: 100 reads only, 0 writes only.
     pub read_percent: u8,
+    /// What would be written is deallocated.
+    pub trims: bool,
     /// Order, sizes, zones.
     pub access: AccessConfig,
     /// The whole area.
@@ -119,8 +133,14 @@ pub struct Workload {
     pub start_delay: Nanos,
     /// Flow control between jobs that run together.
     pub flow: Option<Flow>,
+    /// What its end ends, and what ends it.
+    pub exit: Option<Exit>,
     /// Pauses between I/Os.
     pub think: Option<Think>,
+    /// Flushes between writes.
+    pub flush_every: Option<FlushEvery>,
+    /// A flush when all writes have completed.
+    pub end_flush: bool,
     /// Bytes per thread; `None`: until the runtime is over.
     pub io_bytes: Option<u64>,
     /// I/Os per thread; `None`: no limit.
@@ -131,6 +151,8 @@ pub struct Workload {
     pub verify_bytes: Option<u32>,
     /// Read them back when all are written.
     pub reads_back: bool,
+    /// Writes after which they are read back, in place of all at the end.
+    pub verify_backlog: Option<NonZeroU32>,
     /// Seed in those blocks, which must be new for every job that writes; `None`: the data seed for writes, that of the first intact block
     /// for reads.
     pub verify_seed: Option<u64>,
@@ -208,6 +230,12 @@ impl Workload {
         let pacing = pacing(options, &access.block_sizes, numjobs)?;
         let (engine, iopoll) = engine(options, target, iodepth, direct)?;
         let verify_bytes = verify(options, target, &access, offset_increment_bytes, area)?;
+        if verify_bytes.is_some() && direction.trims {
+            return Err(invalid(
+                "--verify needs a job that reads or writes: deallocated blocks have no content to check",
+            ));
+        }
+        let writes = direction.read_percent < 100 && !direction.trims;
         let runtime = duration("runtime", &options.runtime)?;
         if runtime == Some(Nanos::ZERO) {
             let range = "longer than nothing; leave it out to go over the area once";
@@ -227,6 +255,7 @@ impl Workload {
         let workload = Workload {
             rw: direction.word,
             read_percent: direction.read_percent,
+            trims: direction.trims,
             access,
             area,
             offset_increment_bytes,
@@ -245,6 +274,9 @@ impl Workload {
             start_delay: duration("startdelay", &options.startdelay)?.unwrap_or_default(),
             think: think(options)?,
             flow: flow(options)?,
+            exit: exit(options)?,
+            flush_every: flush_every(options, writes)?,
+            end_flush: end_flush(options, writes)?,
             io_bytes,
             ios: options.number_ios,
             data: match &options.data {
@@ -253,6 +285,7 @@ impl Workload {
             },
             verify_bytes,
             reads_back: options.do_verify.unwrap_or(true),
+            verify_backlog: verify_backlog(options, writes)?,
             verify_seed: options.verify_seed,
             seed,
             data_seed: seed,
@@ -268,6 +301,14 @@ impl Workload {
             AddressGenerator::new(&workload.access, workload.region(worker), seed, worker)?;
         }
         Ok(workload)
+    }
+
+    /// What it does in place of a write.
+    pub fn write_op(&self) -> Op {
+        match self.trims {
+            true => Op::Discard,
+            false => Op::Write,
+        }
     }
 
     /// It changes what the drive holds.

@@ -197,10 +197,14 @@ impl DriveOutcome {
 fn recorder(workload: &Workload, start: Nanos) -> Recorder {
     let open = matches!(workload.pacing, Pacing::Open { .. });
     let mut recorder = Recorder::new(start, workload.interval, workload.lead(), open);
-    recorder.preallocate(match workload.read_percent {
-        100 => &[Op::Read],
-        0 => &[Op::Write],
-        _ => &[Op::Read, Op::Write],
-    });
+    let mut ops = match workload.read_percent {
+        100 => vec![Op::Read],
+        0 => vec![workload.write_op()],
+        _ => vec![Op::Read, workload.write_op()],
+    };
+    if workload.flush_every.is_some() || workload.end_flush {
+        ops.push(Op::Flush);
+    }
+    recorder.preallocate(&ops);
     recorder
 }

@@ -11,26 +11,49 @@ use assay_units::{DataClass, Nanos, Op, Rng};
 
 use crate::access::{AccessError, AddressGenerator, Region};
 use crate::arrival::{Arrivals, Rate};
+use crate::exit::ExitShare;
 use crate::flow::FlowShare;
-use crate::plan::{Pacing, Think, Workload};
+use crate::plan::{Pacing, Workload};
+
+mod backlog;
+mod thinking;
+
+use backlog::Backlog;
+use thinking::{Pause, Thinking};
 
 /// An I/O in flight.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 struct Pending {
     intended: Nanos,
     submitted: Nanos,
     offset_bytes: u64,
     len_bytes: u32,
-    write: bool,
-    /// Part of the read-back pass: checked, not recorded.
+    op: Op,
+    /// Part of a read-back: checked, not recorded.
     read_back: bool,
+}
+
+impl Pending {
+    /// Of a slot that was not used yet.
+    const NONE: Pending = Pending {
+        intended: Nanos::ZERO,
+        submitted: Nanos::ZERO,
+        offset_bytes: 0,
+        len_bytes: 0,
+        op: Op::Read,
+        read_back: false,
+    };
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum WorkerPhase {
     /// The workload itself.
     Main,
-    /// The workload is issued; the I/Os in flight complete before the read-back.
+    /// The backlog of writes is full; the I/Os in flight complete before it is read back.
+    DrainBacklog,
+    /// Reading back the backlog.
+    ReadBacklog,
+    /// The workload is issued; the I/Os in flight complete before the last flush and the read-back.
     Drain,
     /// Reading back what was written.
     ReadBack,
@@ -76,25 +99,19 @@ pub struct Worker {
     ios_left: u64,
     think: Option<Thinking>,
     flow: Option<FlowShare>,
+    exit: Option<ExitShare>,
+    /// Writes from one flush to the next, and those left until it.
+    flush: Option<(u32, u32)>,
+    end_flush: bool,
+    write_op: Op,
     data: DataClass,
     filler: Option<Filler>,
     checker: Option<JobChecker>,
     /// A drawn I/O that waits for an overlapping one in flight.
     held: Option<(u64, u32, bool)>,
+    backlog: Option<Backlog>,
     phase: WorkerPhase,
     reads_back: bool,
-}
-
-/// Where a worker is between two pauses.
-#[derive(Clone, Copy, Debug)]
-struct Thinking {
-    think: Think,
-    /// I/Os to issue before the pause.
-    ios_left: u32,
-    /// End of the pause; unknown while I/Os are in flight.
-    until: Option<Nanos>,
-    /// Last completion.
-    completed: Nanos,
 }
 
 /// What a worker verifies in blocks of `interval_bytes`.
@@ -142,12 +159,12 @@ impl Worker {
             .verify_bytes
             .map(|bytes| JobChecker::new(checker_options(workload, region, bytes), learned))
             .transpose()?;
-        let filler = (workload.writes() && checker.is_none())
+        let filler = (workload.writes() && !workload.trims && checker.is_none())
             .then(|| Filler::new(workload.data, workload.data_seed, index));
         Ok(Worker {
             job: 0,
             first_slot,
-            pending: vec![Pending::default(); workload.iodepth as usize],
+            pending: vec![Pending::NONE; workload.iodepth as usize],
             free: (0..workload.iodepth).rev().collect(),
             access: AddressGenerator::new(&workload.access, region, seed, index)?,
             read_percent: workload.read_percent,
@@ -161,17 +178,20 @@ impl Worker {
                 .filter(|&bytes| bytes > 0)
                 .unwrap_or(u64::MAX),
             ios_left: workload.ios.filter(|&ios| ios > 0).unwrap_or(u64::MAX),
-            think: workload.think.map(|think| Thinking {
-                think,
-                ios_left: think.ios.get(),
-                until: None,
-                completed: start,
-            }),
+            think: workload.think.map(|think| Thinking::new(think, start)),
             flow: None,
+            exit: None,
+            flush: workload.flush_every.map(|flush| {
+                let writes = flush.writes.get();
+                (writes, writes)
+            }),
+            end_flush: workload.end_flush,
+            write_op: workload.write_op(),
             data: workload.data.data_class(),
             filler,
             checker,
             held: None,
+            backlog: workload.verify_backlog.map(Backlog::new),
             phase: WorkerPhase::Main,
             reads_back: false,
         })
@@ -187,6 +207,36 @@ impl Worker {
     #[must_use]
     pub fn with_flow(self, flow: Option<FlowShare>) -> Worker {
         Worker { flow, ..self }
+    }
+
+    /// The same worker with a part in the ends of its group.
+    #[must_use]
+    pub fn with_exit(self, exit: Option<ExitShare>) -> Worker {
+        Worker { exit, ..self }
+    }
+
+    /// Its part in the ends of its group.
+    pub(crate) fn exit(&mut self) -> Option<&mut ExitShare> {
+        self.exit.as_mut()
+    }
+
+    /// Another thread may have ended this one; returns whether it has.
+    pub(crate) fn end_if_told(&mut self) -> bool {
+        let is_told = self.exit.as_ref().is_some_and(ExitShare::is_ended);
+        let is_over = !matches!(
+            self.phase,
+            WorkerPhase::Main | WorkerPhase::DrainBacklog | WorkerPhase::ReadBacklog
+        );
+        if !is_told || is_over {
+            return false;
+        }
+        self.end_main();
+        true
+    }
+
+    /// It has I/Os of the workload itself to issue.
+    pub(crate) fn is_issuing(&self) -> bool {
+        self.phase == WorkerPhase::Main
     }
 
     /// Its job among those of the I/O loop.
@@ -251,15 +301,39 @@ impl Worker {
                         return next;
                     }
                 }
+                WorkerPhase::DrainBacklog => {
+                    if !self.is_idle() {
+                        return NextIssue::Completion;
+                    }
+                    self.begin_backlog();
+                    self.phase = WorkerPhase::ReadBacklog;
+                }
+                WorkerPhase::ReadBacklog => {
+                    if self.issue_read_back(now, batch) {
+                        self.phase = WorkerPhase::Main;
+                    } else {
+                        return NextIssue::Completion;
+                    }
+                }
                 WorkerPhase::Drain => {
                     if !self.is_idle() {
                         return NextIssue::Completion;
                     }
-                    self.phase = WorkerPhase::ReadBack;
-                    self.reads_back = true;
+                    if std::mem::take(&mut self.end_flush) {
+                        self.push_flush(now, batch);
+                        return NextIssue::Completion;
+                    }
+                    self.begin_backlog();
+                    self.reads_back = self.checker.as_ref().is_some_and(JobChecker::reads_back);
+                    self.phase = match self.reads_back {
+                        true => WorkerPhase::ReadBack,
+                        false => WorkerPhase::Done,
+                    };
                 }
                 WorkerPhase::ReadBack => {
-                    self.issue_read_back(now, batch);
+                    if self.issue_read_back(now, batch) {
+                        self.phase = WorkerPhase::Done;
+                    }
                     return NextIssue::Completion;
                 }
                 WorkerPhase::Done => return NextIssue::Completion,
@@ -283,14 +357,23 @@ impl Worker {
             return NextIssue::Due(self.start);
         }
         while let Some(&slot) = self.free.last() {
-            if self.think.is_some()
-                && let Some(wait) = self.pause(now)
+            if let Some((every, 0)) = self.flush {
+                self.flush = Some((every, every));
+                self.push_flush(now, batch);
+                continue;
+            }
+            let is_idle = self.is_idle();
+            if let Some(thinking) = &mut self.think
+                && let Some(pause) = thinking.pause(now, is_idle)
             {
-                if wait == NextIssue::Due(self.deadline) {
-                    self.end_main();
-                    return NextIssue::Completion;
-                }
-                return wait;
+                return match pause {
+                    Pause::Completion => NextIssue::Completion,
+                    Pause::Until(until) if until >= self.deadline => {
+                        self.end_main();
+                        NextIssue::Completion
+                    }
+                    Pause::Until(until) => NextIssue::Due(until),
+                };
             }
             let mut intended = now;
             if paced {
@@ -332,42 +415,34 @@ impl Worker {
                 submitted: now,
                 offset_bytes,
                 len_bytes,
-                write,
+                op: if write { self.write_op } else { Op::Read },
                 read_back: false,
             };
             self.push(pending, slot, batch);
+            let mut is_backlog_full = false;
             if write {
                 self.fill(target, slot, offset_bytes, len_bytes);
+                if let Some((_, left)) = &mut self.flush {
+                    *left -= 1;
+                }
+                if let Some(backlog) = &mut self.backlog {
+                    is_backlog_full = backlog.wrote(offset_bytes, len_bytes);
+                }
             }
             self.ios_left -= 1;
             if let Some(thinking) = &mut self.think {
-                thinking.ios_left -= 1;
+                thinking.issued();
             }
             if self.bytes_left == 0 || self.ios_left == 0 {
                 self.end_main();
                 break;
             }
+            if is_backlog_full {
+                self.phase = WorkerPhase::DrainBacklog;
+                break;
+            }
         }
         NextIssue::Completion
-    }
-
-    /// What the next I/O waits for because of a pause: the I/Os in flight, or the end of the pause, the deadline at the latest.
-    fn pause(&mut self, now: Nanos) -> Option<NextIssue> {
-        let is_idle = self.is_idle();
-        let thinking = self.think.as_mut()?;
-        if thinking.ios_left > 0 {
-            return None;
-        }
-        if !is_idle {
-            return Some(NextIssue::Completion);
-        }
-        let until = thinking.completed + thinking.think.pause;
-        let until = *thinking.until.get_or_insert(until);
-        if now < until {
-            return Some(NextIssue::Due(until.min(self.deadline)));
-        }
-        (thinking.ios_left, thinking.until) = (thinking.think.ios.get(), None);
-        None
     }
 
     #[inline]
@@ -386,19 +461,38 @@ impl Worker {
         if let Some(flow) = &mut self.flow {
             flow.leave();
         }
-        self.phase = match &self.checker {
-            Some(checker) if checker.reads_back() => WorkerPhase::Drain,
-            _ => WorkerPhase::Done,
+        let reads_back = self.checker.as_ref().is_some_and(JobChecker::reads_back);
+        self.phase = match reads_back || self.end_flush {
+            true => WorkerPhase::Drain,
+            false => WorkerPhase::Done,
         };
     }
 
-    fn issue_read_back(&mut self, now: Nanos, batch: &mut Vec<Io>) {
+    fn begin_backlog(&mut self) {
+        if let Some(backlog) = &mut self.backlog {
+            backlog.begin();
+        }
+    }
+
+    /// The next extent to read back: of the backlog where there is one, else of all that was written.
+    fn next_read_back(&mut self) -> Option<(u64, u32)> {
+        let checker = self.checker.as_mut()?;
+        let Some(backlog) = &mut self.backlog else {
+            return checker.next_read_back();
+        };
+        loop {
+            let (offset_bytes, len_bytes) = backlog.next()?;
+            if checker.begin_read_back(offset_bytes, len_bytes) {
+                return Some((offset_bytes, len_bytes));
+            }
+        }
+    }
+
+    /// Add reads of what was written to the batch; returns whether all of them have been issued.
+    fn issue_read_back(&mut self, now: Nanos, batch: &mut Vec<Io>) -> bool {
         while let Some(&slot) = self.free.last() {
-            let Some((offset_bytes, len_bytes)) =
-                self.checker.as_mut().and_then(JobChecker::next_read_back)
-            else {
-                self.phase = WorkerPhase::Done;
-                return;
+            let Some((offset_bytes, len_bytes)) = self.next_read_back() else {
+                return true;
             };
             self.free.pop();
             let pending = Pending {
@@ -406,18 +500,31 @@ impl Worker {
                 submitted: now,
                 offset_bytes,
                 len_bytes,
-                write: false,
+                op: Op::Read,
                 read_back: true,
             };
             self.push(pending, slot, batch);
         }
+        false
+    }
+
+    /// Add a flush to the batch; a slot is free.
+    fn push_flush(&mut self, now: Nanos, batch: &mut Vec<Io>) {
+        let Some(slot) = self.free.pop() else { return };
+        let pending = Pending {
+            intended: now,
+            submitted: now,
+            op: Op::Flush,
+            ..Pending::NONE
+        };
+        self.push(pending, slot, batch);
     }
 
     #[inline]
     fn push(&mut self, pending: Pending, slot: u32, batch: &mut Vec<Io>) {
         self.pending[slot as usize] = pending;
         batch.push(Io {
-            op: if pending.write { Op::Write } else { Op::Read },
+            op: pending.op,
             data: self.data,
             slot: self.first_slot + slot,
             len_bytes: pending.len_bytes,
@@ -440,7 +547,7 @@ impl Worker {
     /// The batch is handed over at `at`, after its buffers were filled: its closed-loop I/Os start then.
     pub fn restamp(&mut self, slot: u32, at: Nanos) {
         let pending = &mut self.pending[(slot - self.first_slot) as usize];
-        if !self.open_loop || pending.read_back {
+        if !self.open_loop || pending.read_back || pending.op == Op::Flush {
             pending.intended = at;
         }
         pending.submitted = at;
@@ -459,10 +566,10 @@ impl Worker {
         let pending = self.pending[local as usize];
         self.free.push(local);
         if let Some(thinking) = &mut self.think {
-            thinking.completed = now;
+            thinking.completed(now);
         }
         let moved = completion.moved(pending.len_bytes);
-        let op = if pending.write { Op::Write } else { Op::Read };
+        let op = pending.op;
         if !pending.read_back {
             if moved {
                 let (latency, service) = (now - pending.intended, now - pending.submitted);
@@ -472,9 +579,9 @@ impl Worker {
             }
         }
         if let Some(checker) = &mut self.checker {
-            if pending.write {
+            if op == Op::Write {
                 checker.finish_write(pending.offset_bytes, pending.len_bytes, moved);
-            } else {
+            } else if op == Op::Read {
                 let buffer = moved
                     .then(|| target.buffer(completion.slot))
                     .flatten()

@@ -12,14 +12,16 @@ use assay_fio_job::job::{LeastRate, LogKind, Target};
 use assay_fio_job::substitute::Substitution;
 use assay_fio_job::{Conversion, FioJob, JobFile, convert};
 use assay_integrity::blocks::VerifyBlocks;
-use assay_report::html;
 use assay_store::export::fio_logs::{FioLog, write_fio_log};
 use assay_store::read::CellRecord;
 use assay_store::{Destination, Run};
 use assay_suite::SuiteError;
 use assay_suite::expand::{PlannedJob, job_file};
+use assay_units::Nanos;
+use assay_units::rate::per_second;
 use assay_units::text::format_size;
 use assay_workload::options::JobOptions;
+use assay_workload::plan::Workload;
 
 use crate::exit::{CommandOutcome, UsageError, bail_usage};
 use crate::json;
@@ -101,6 +103,10 @@ pub fn run(request: FioRequest, output: Output) -> anyhow::Result<CommandOutcome
         if let Some(limited) = job.limit_to(drives[drive].info().capacity_bytes) {
             output.note(&limited);
         }
+        // The plan checks it again; here its place in the file is known.
+        Workload::plan(&job.options, &drives[drive].target_properties()).map_err(|error| {
+            UsageError(job.error(&error.options(), &error.to_string()).to_string())
+        })?;
         planned.push(PlannedJob {
             name: job.name.clone(),
             drive,
@@ -154,9 +160,7 @@ pub fn run(request: FioRequest, output: Output) -> anyhow::Result<CommandOutcome
                 .filter_map(|(cell, job)| below_least(cell, job))
                 .collect();
             is_below = !below.is_empty();
-            if let Some(page) = &request.report {
-                super::write_atomically(page, &html::render(std::slice::from_ref(run))?)?;
-            }
+            super::report::write_page_of(run, request.report.as_deref())?;
             let text = || {
                 let mut text =
                     assay_report::terminal::render(run, output.columns(), output.style());
@@ -167,12 +171,7 @@ pub fn run(request: FioRequest, output: Output) -> anyhow::Result<CommandOutcome
                     let _ = writeln!(text, "Log:        {}", file.display());
                 }
                 if kept {
-                    let folder = run.path.display();
-                    let report = match &request.report {
-                        Some(page) => page.display().to_string(),
-                        None => format!("assay report {folder} -o {stem}.html"),
-                    };
-                    let _ = writeln!(text, "\nRun folder: {folder}\nReport:     {report}");
+                    text.push_str(&super::report::lines(run, request.report.as_deref(), &stem));
                 }
                 text
             };
@@ -201,21 +200,16 @@ fn read(file: &Path, drive: Option<&str>) -> anyhow::Result<Conversion> {
     Ok(convert(&file, drive).map_err(|error| UsageError(error.to_string()))?)
 }
 
-fn writes(job: &FioJob) -> bool {
-    let rw = job.options.rw.as_deref().unwrap_or("read");
-    rw.contains("write") || rw.contains("rw")
-}
-
 /// The drives of the jobs, each once.
 fn needed(jobs: &[FioJob]) -> Vec<Needed> {
     let mut needed: Vec<Needed> = Vec::new();
     for job in jobs {
         let name = job.target.name();
         match needed.iter_mut().find(|drive| drive.name == name) {
-            Some(drive) => drive.writes |= writes(job),
+            Some(drive) => drive.writes |= job.options.writes(),
             None => needed.push(Needed {
                 name: name.to_owned(),
-                writes: writes(job),
+                writes: job.options.writes(),
                 created: false,
             }),
         }
@@ -356,39 +350,19 @@ fn write_logs(run: &Run, cells: &[CellRecord], jobs: &[FioJob]) -> anyhow::Resul
 /// Why a job failed by its least rate, if it did. The last interval may be a part of one, and is left out where there are others.
 fn below_least(cell: &CellRecord, job: &FioJob) -> Option<String> {
     let LeastRate { bytes, ios } = job.least_rate;
-    let series = &cell.drives.first()?.series;
-    let last = series.last()?.index;
-    let whole = series
-        .iter()
-        .filter(|p| !p.ramp && (p.index != last || last == 0));
-    // Reads and writes of an interval are rows of their own.
-    let mut intervals: Vec<(u32, u64, u64, f64)> = Vec::new();
-    for point in whole {
-        match intervals
-            .last_mut()
-            .filter(|(index, ..)| *index == point.index)
-        {
-            Some(interval) => {
-                interval.1 += point.ios;
-                interval.2 += point.bytes;
-            }
-            None => intervals.push((
-                point.index,
-                point.ios,
-                point.bytes,
-                point.elapsed().as_secs_f64(),
-            )),
-        }
+    let mut intervals = cell.drives.first()?.measured_intervals();
+    if intervals.len() > 1 {
+        intervals.pop();
     }
-    let mut intervals = intervals.into_iter().filter(|(.., seconds)| *seconds > 0.0);
-    intervals.find_map(|(index, done, moved, seconds)| {
-        let (per_second, bytes_per_second) = (done as f64 / seconds, moved as f64 / seconds);
+    intervals.retain(|interval| interval.elapsed() > Nanos::ZERO);
+    intervals.iter().find_map(|interval| {
         let below = |what, least: u64, is: f64| {
-            (is < least as f64).then(|| format!("[{}]: {is:.0} {what} in interval {index}, below the least rate of {least}: the job has failed", job.name))
+            (is < least as f64).then(|| format!("[{}]: {is:.0} {what} in interval {}, below the least rate of {least}: the job has failed", job.name, interval.index))
         };
+        let bytes_per_second = per_second(interval.bytes(), interval.elapsed());
         bytes
             .and_then(|least| below("bytes per second", least, bytes_per_second))
-            .or_else(|| ios.and_then(|least| below("IOPS", least, per_second)))
+            .or_else(|| ios.and_then(|least| below("IOPS", least, interval.iops())))
     })
 }
 

@@ -45,10 +45,9 @@ pub fn run(arguments: JobArguments, output: Output) -> anyhow::Result<CommandOut
         .drive
         .or(arguments.fio.filename)
         .unwrap_or_default();
-    let writes = |rw: &str| rw.contains("write") || rw.contains("rw");
     let session_options = SessionOptions {
         destroy: arguments.destroy,
-        will_write: options.rw.as_deref().is_some_and(writes),
+        will_write: options.writes(),
         keep_data: options.verify.unwrap_or(false),
         power_meter: super::power_meter(arguments.power_meter.as_deref(), 1)?,
         generator: Some(Arc::new(VerifyBlocks)),

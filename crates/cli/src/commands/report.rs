@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use assay_report::{html, summary};
+use assay_store::Run;
 use serde_json::json;
 
 use crate::args::ReportArguments;
@@ -39,6 +40,24 @@ pub fn run(arguments: &ReportArguments, output: Output) -> anyhow::Result<Comman
         || paths.iter().map(|path| format!("{}\n", path.display())).collect(),
         || json!({ "report": paths[0], "bytes": files[0].1.len(), "runs": arguments.runs, "summary": paths[1..] }),
     )
+}
+
+/// Write the page of a run that `--report` asks for; the caller has checked that it may be replaced.
+pub fn write_page_of(run: &Run, page: Option<&Path>) -> anyhow::Result<()> {
+    match page {
+        Some(page) => super::write_atomically(page, &html::render(std::slice::from_ref(run))?),
+        None => Ok(()),
+    }
+}
+
+/// Where a run is kept, and its page: the one written, or the command that writes one named after the suite.
+pub fn lines(run: &Run, page: Option<&Path>, suite: &str) -> String {
+    let folder = run.path.display();
+    let report = match page {
+        Some(page) => page.display().to_string(),
+        None => format!("assay report {folder} -o {suite}.html"),
+    };
+    format!("\nRun folder: {folder}\nReport:     {report}\n")
 }
 
 /// `both-summary.svg` beside `both.html`.

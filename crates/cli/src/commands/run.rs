@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use assay_device::session::{DriveSession, SessionOptions};
 use assay_integrity::blocks::VerifyBlocks;
-use assay_report::html;
 use assay_report::resume::resume_command;
 use assay_store::model::{DriveRecord, Manifest, RunEnd};
 use assay_store::{Destination, Run, RunWriter};
@@ -71,21 +70,18 @@ pub fn run(arguments: RunArguments, output: Output) -> anyhow::Result<CommandOut
         }
     };
     let (run, summary) = super::execute(&plan, &mut drives, writer, &resume, watch, output)?;
-    if let Some(page) = &arguments.report {
-        super::write_atomically(page, &html::render(std::slice::from_ref(&run))?)?;
-    }
+    super::report::write_page_of(&run, arguments.report.as_deref())?;
     let text = || {
         let mut text = assay_report::terminal::render(&run, output.columns(), output.style());
-        let folder = run.path.display();
         if summary.outcome == RunEnd::Interrupted {
             let until = arguments.until.as_ref().map(|until| until.text.as_str());
             text.push_str(&interruption(&run, &summary, until));
         }
-        let report = match &arguments.report {
-            Some(page) => page.display().to_string(),
-            None => format!("assay report {folder} -o {}.html", plan.suite.name),
-        };
-        text.push_str(&format!("\nRun folder: {folder}\nReport:     {report}\n"));
+        text.push_str(&super::report::lines(
+            &run,
+            arguments.report.as_deref(),
+            &plan.suite.name,
+        ));
         text
     };
     output.show(text, || json::suite(&run))?;

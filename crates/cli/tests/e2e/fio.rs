@@ -7,6 +7,9 @@ use crate::fixture::{Fixture, MIB, number};
 
 const SIM: &str = "sim:samsung-951";
 
+/// The example that needs a drive of almost four terabytes.
+const LARGE: &str = "cross-stripe-verify";
+
 /// Variables that the examples use.
 const VARIABLES: [(&str, &str); 14] = [
     ("FIO_RW", "randread"),
@@ -42,6 +45,8 @@ fn the_table_of_examples_is_true() {
     let Some(folder) = examples() else { return };
     let fixture = Fixture::on_disk();
     let document = include_str!("../../../../docs/fio.md");
+    let large = std::fs::File::create(fixture.path("large")).unwrap();
+    large.set_len(4 << 40).unwrap();
     let mut found = BTreeMap::new();
     for entry in std::fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
@@ -49,7 +54,8 @@ fn the_table_of_examples_is_true() {
             continue;
         }
         let name = path.file_stem().unwrap().to_string_lossy().into_owned();
-        let words = format!("job --fio {} --dry-run {SIM}", path.display());
+        let drive = if LARGE == name { "./large" } else { SIM };
+        let words = format!("job --fio {} --dry-run {drive}", path.display());
         let output = fixture.command(&words).envs(VARIABLES).output().unwrap();
         let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
         let row = match output.status.code() {
@@ -156,15 +162,77 @@ fn files_are_made_and_others_need_destroy() {
 #[test]
 fn what_is_not_supported_is_named() {
     let fixture = Fixture::on_disk();
-    fixture.write("a.fio", "[global]\nbs=4k\n[trims]\nrw=randtrim\n");
+    fixture.write("a.fio", "[global]\nbs=4k\n[trims]\nrw=trimwrite\n");
     fixture
         .run(&format!("run a.fio {SIM}"))
-        .refuses(2, &["a.fio:4: [trims]: rw=randtrim"]);
+        .refuses(2, &["a.fio:4: [trims]: rw=trimwrite"]);
+    // What only the drive shows to be wrong has its place too.
+    fixture.write("b.fio", "[big]\nrw=randread\nrandom_distribution=zipf:77\n");
+    fixture.run(&format!("run b.fio {SIM}")).refuses(
+        2,
+        &["b.fio:3: [big]: random_distribution: zipf exponent 77"],
+    );
     fixture.run("job --fio gone.fio").refuses(2, &["gone.fio"]);
     fixture
         .run(&format!("job --fio a.fio --rw read {SIM}"))
         .refuses(2, &["the workload is in a.fio"]);
     fixture.run("run quick").refuses(2, &["no drive"]);
+}
+
+/// Flushes, trims and ends by other jobs are measured, shown and exported.
+#[test]
+fn flushes_trims_and_ends_are_in_the_results() {
+    let fixture = Fixture::on_disk();
+    fixture.write(
+        "log.fio",
+        "[global]\nexitall\n[log]\nrw=write\nbs=4k\nfsync=4\nnumber_ios=400\n[data]\nrw=randread\nbs=4k\nruntime=60\ntime_based\n\
+         [trims]\nstonewall\nrw=randtrim\nbs=64k\nnumber_ios=100\n",
+    );
+    let run = fixture.json(&format!("run log.fio {SIM} --out run"));
+    let cell =
+        |index: usize, key: &str| number(&run, &format!("/runs/0/cells/{index}/{key}"));
+    assert_eq!(cell(0, "write/ios"), 400.0);
+    assert_eq!(cell(0, "flush/ios"), 99.0);
+    assert!(cell(0, "flush/latency_ns/p50") > 0.0);
+    assert_eq!(
+        cell(0, "iops"),
+        cell(0, "write/iops"),
+        "flushes are no I/Os, as in fio"
+    );
+    assert!(run["runs"][0]["cells"][1]["flush"].is_null());
+    let ends = cell(0, "elapsed_ns") / cell(1, "elapsed_ns");
+    assert!((ends - 1.0).abs() < 0.05, "the reader ends with the log: {ends}");
+    assert_eq!(cell(2, "discard/bytes"), 100.0 * 65536.0);
+    assert_eq!(cell(2, "iops"), cell(2, "discard/iops"));
+    let shown = fixture.ok("report run -o page.html");
+    assert!(shown.stdout.contains("page.html"));
+    assert!(fixture.text("page.html").contains(">flush<"));
+    let fio: serde_json::Value =
+        serde_json::from_str(&fixture.ok("export run --format fio-json").stdout).unwrap();
+    assert_eq!(fio["jobs"][0]["sync"]["total_ios"], 99);
+    assert_eq!(fio["jobs"][2]["trim"]["total_ios"], 100);
+}
+
+/// fsync(2) and fallocate(2) on a file, through both engines.
+#[test]
+fn files_are_flushed_and_trimmed() {
+    let fixture = Fixture::on_disk();
+    for engine in ["psync", "libaio"] {
+        let file = format!("data-{engine}");
+        fixture.write(
+            "file.fio",
+            format!(
+                "[global]\nfilename={file}\nsize=1m\nioengine={engine}\n[w]\nrw=write\nbs=64k\nfsync=2\nend_fsync=1\n[t]\nstonewall\nrw=trim\nbs=64k\nsize=512k\n"
+            ),
+        );
+        let run = fixture.json("job --fio file.fio");
+        let ios = |path: &str| number(&run, &format!("/runs/0/cells/{path}/ios"));
+        assert_eq!(ios("1/flush"), 8.0, "{engine}: seven and one at the end");
+        assert_eq!(ios("2/discard"), 8.0, "{engine}");
+        let bytes = fixture.read(&file);
+        assert!(bytes[..MIB / 2].iter().all(|&b| b == 0), "{engine}: a hole");
+        assert!(bytes[MIB / 2..].iter().any(|&b| b != 0), "{engine}");
+    }
 }
 
 #[test]

@@ -21,6 +21,7 @@ mod bad_suites;
 mod contracts;
 mod devices;
 mod fio;
+mod fio_tools;
 mod fit;
 mod fuzz;
 mod golden;

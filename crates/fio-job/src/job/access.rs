@@ -26,7 +26,43 @@ pub(super) fn access(
     area(given, options)?;
     options.random_distribution = distribution(given, options, note)?;
     zones(given, options)?;
-    data(given, options, note)
+    data(given, options, note)?;
+    apart(options, note);
+    flushes(given, options)
+}
+
+/// Threads of one verifying job work in parts of the area: with `offset_increment`, up to the next thread's begin.
+fn apart(options: &mut JobOptions, note: &mut Note<'_>) {
+    let bytes = |text: &Option<String>| text.as_deref()?.parse::<u64>().ok();
+    let is_alone = options.numjobs.unwrap_or(1) < 2;
+    if is_alone || options.verify != Some(true) || !options.writes() {
+        return;
+    }
+    if let Some(increment) = bytes(&options.offset_increment)
+        && bytes(&options.size).is_none_or(|size| size > increment)
+    {
+        options.size = Some(increment.to_string());
+        note(format!(
+            "threads that verify must not overwrite one another: each works in the {increment} bytes of offset_increment"
+        ));
+    }
+}
+
+/// Flushes of a job that writes; others have none, as in fio.
+fn flushes(given: &Given<'_>, options: &mut JobOptions) -> Result<(), JobFileError> {
+    let every = |name| Ok(given.number(name)?.filter(|&writes| writes > 0));
+    let (fsync, fdatasync) = (every("fsync")?, every("fdatasync")?);
+    let at_end = given.flag("end_fsync")? | given.flag("fsync_on_close")?;
+    if !options.writes() || only(given) == Some(Direction::Trims) {
+        return Ok(());
+    }
+    if let (Some(_), Some(_), Some(place)) = (fsync, fdatasync, given.place("fdatasync")) {
+        let message = "fsync and fdatasync of one job are not supported; use one".to_owned();
+        return Err(given.error(place, message));
+    }
+    (options.fsync, options.fdatasync) = (fsync, fdatasync);
+    options.end_fsync = at_end.then_some(true);
+    Ok(())
 }
 
 fn direction(given: &Given<'_>, options: &mut JobOptions) -> Result<(), JobFileError> {
@@ -46,13 +82,15 @@ fn direction(given: &Given<'_>, options: &mut JobOptions) -> Result<(), JobFileE
         "rw",
         "readwrite",
         "randrw",
+        "trim",
+        "randtrim",
     ]
     .contains(&word)
     {
         let message = match word.contains("trim") {
-            true => format!("rw={word}: trims are not supported"),
+            true => format!("rw={word}: trims mixed with writes are not supported"),
             false => format!(
-                "rw={word} is none of read, write, randread, randwrite, rw, readwrite, randrw"
+                "rw={word} is none of read, write, randread, randwrite, rw, readwrite, randrw, trim, randtrim"
             ),
         };
         return Err(given.wrong("rw", message));
@@ -97,10 +135,13 @@ fn same_for_all<'a>(
     given: &Given<'_>,
     name: &str,
     text: &'a str,
-    options_rw: Option<bool>,
+    options_rw: Option<Direction>,
 ) -> Result<&'a str, JobFileError> {
     let parts: Vec<&str> = text.split(',').map(str::trim).collect();
     let (reads, writes) = match parts.as_slice() {
+        [_, _, trims] if options_rw == Some(Direction::Trims) && !trims.is_empty() => {
+            return Ok(*trims);
+        }
         [one] => (*one, *one),
         [reads, writes] | [reads, writes, _] => (
             if reads.is_empty() { *writes } else { *reads },
@@ -109,8 +150,9 @@ fn same_for_all<'a>(
         _ => ("", ""),
     };
     match options_rw {
-        Some(true) => return Ok(reads),
-        Some(false) => return Ok(writes),
+        Some(Direction::Reads) => return Ok(reads),
+        // Trims without a value of their own have the writes', as in fio.
+        Some(Direction::Writes | Direction::Trims) => return Ok(writes),
         None if reads == writes => return Ok(reads),
         None => {}
     }
@@ -120,14 +162,23 @@ fn same_for_all<'a>(
     Err(given.wrong(name, message))
 }
 
-/// Reads only (`true`), writes only (`false`), or both.
-pub(super) fn only(given: &Given<'_>) -> Option<bool> {
+/// What a job does that does one thing only.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Direction {
+    Reads,
+    Writes,
+    Trims,
+}
+
+/// What the job does, where it is one thing only.
+pub(super) fn only(given: &Given<'_>) -> Option<Direction> {
     match given
         .text("rw")
         .map_or("read", |(text, _)| text.split(':').next().unwrap_or(""))
     {
-        "read" | "randread" => Some(true),
-        "write" | "randwrite" => Some(false),
+        "read" | "randread" => Some(Direction::Reads),
+        "write" | "randwrite" => Some(Direction::Writes),
+        "trim" | "randtrim" => Some(Direction::Trims),
         _ => None,
     }
 }
@@ -315,6 +366,10 @@ fn data(
             ));
         }
     }
+    if only(given) == Some(Direction::Trims) {
+        // fio verifies nothing of a job that only trims.
+        return Ok(());
+    }
     options.verify = Some(true);
     if given.text("verify_pattern").is_some() {
         note("verify_pattern: verified blocks have assay's own data instead".to_owned());
@@ -323,8 +378,14 @@ fn data(
         .bytes("verify_interval")?
         .filter(|&bytes| bytes > 0)
         .map(|bytes| bytes.to_string());
-    if given.place("do_verify").is_some() && only(given) != Some(true) {
+    if only(given) == Some(Direction::Reads) {
+        return Ok(());
+    }
+    if given.place("do_verify").is_some() {
         options.do_verify = Some(given.flag("do_verify")?);
+    }
+    if options.do_verify != Some(false) {
+        options.verify_backlog = given.number("verify_backlog")?.filter(|&ios| ios > 0);
     }
     Ok(())
 }

@@ -86,6 +86,14 @@ impl<'a> Given<'a> {
         }
     }
 
+    /// The options in force, by their main names, and where each is.
+    pub(super) fn places(&self) -> Vec<(String, Place)> {
+        let values = self.values.iter();
+        values
+            .map(|(name, (_, place))| ((*name).to_owned(), (*place).clone()))
+            .collect()
+    }
+
     /// The section's name.
     pub(super) fn section(&self) -> &'a str {
         self.section

@@ -2,7 +2,7 @@
 
 use assay_workload::options::JobOptions;
 
-use super::access::only;
+use super::access::{Direction, only};
 use super::given::Given;
 use crate::JobFileError;
 use crate::number::Size;
@@ -95,11 +95,11 @@ pub(super) fn limits(
     cpus(given, options)
 }
 
-/// The value for reads and for writes of a list such as `1m`, `1m,500k` or `,500k`; 0 is no limit.
-fn pair(given: &Given<'_>, name: &str) -> Result<Option<(u64, u64)>, JobFileError> {
+/// The values for reads, writes and trims of a list such as `1m`, `1m,500k` or `,500k`; 0 is no limit.
+fn values(given: &Given<'_>, name: &str) -> Result<Option<[u64; 3]>, JobFileError> {
     given.parsed(
         name,
-        "a number, or one for reads and one for writes",
+        "a number, or one each for reads, writes and trims",
         |text| {
             let parts: Vec<&str> = text.split(',').map(str::trim).collect();
             let one = |text: &str| match text {
@@ -107,8 +107,10 @@ fn pair(given: &Given<'_>, name: &str) -> Result<Option<(u64, u64)>, JobFileErro
                 text => crate::number::bytes(text, given.kb_base),
             };
             match parts.as_slice() {
-                [all] => one(all).map(|all| (all, all)),
-                [reads, writes] | [reads, writes, _] => Some((one(reads)?, one(writes)?)),
+                [all] => one(all).map(|all| [all; 3]),
+                // Trims without a value of their own have the writes', as in fio.
+                [reads, writes] => Some([one(reads)?, one(writes)?, one(writes)?]),
+                [reads, writes, trims] => Some([one(reads)?, one(writes)?, one(trims)?]),
                 _ => None,
             }
         },
@@ -117,12 +119,13 @@ fn pair(given: &Given<'_>, name: &str) -> Result<Option<(u64, u64)>, JobFileErro
 
 /// A rate for the directions of the job. fio limits reads and writes of a mix each for itself, so that the rates make the mix.
 fn rate(given: &Given<'_>, options: &JobOptions, name: &str) -> Result<Option<u64>, JobFileError> {
-    let Some((reads, writes)) = pair(given, name)? else {
+    let Some([reads, writes, trims]) = values(given, name)? else {
         return Ok(None);
     };
     let rate = match only(given) {
-        Some(true) => reads,
-        Some(false) => writes,
+        Some(Direction::Reads) => reads,
+        Some(Direction::Writes) => writes,
+        Some(Direction::Trims) => trims,
         None => {
             let mix = u128::from(options.rwmixread.unwrap_or(50));
             let sum = u128::from(reads) + u128::from(writes);

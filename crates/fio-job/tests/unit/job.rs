@@ -76,9 +76,10 @@ fn stages_follow_stonewalls_and_named_jobs() {
 #[test]
 fn what_is_not_supported_is_named() {
     for (text, expected) in [
-        ("[a]\nrw=randtrim", "a.fio:2: [a]: rw=randtrim: trims"),
+        ("[a]\nrw=trimwrite", "a.fio:2: [a]: rw=trimwrite: trims"),
         ("[a]\nioengine=rbd", "ioengine=rbd is not supported"),
-        ("[a]\nfsync=1", "fsync=1 is not supported"),
+        ("[a]\nsync=1", "sync=1 is not supported"),
+        ("[a]\nexit_what=some", "exit_what=some: group, stonewall or all"),
         ("[a]\nblokcsize=4k", "did you mean \"blocksize\""),
         (
             "[a]\nbs=4k,8k\nrw=rw",
@@ -96,7 +97,70 @@ fn what_is_not_supported_is_named() {
         assert!(error.starts_with("a.fio:2: [a]: "), "{error}");
     }
     // What asks for nothing is no error.
-    assert_eq!(jobs("[a]\nfsync=0\nnrfiles=1\nfilename=/dev/x").len(), 1);
+    assert_eq!(jobs("[a]\nsync=0\nnrfiles=1\nfilename=/dev/x").len(), 1);
+}
+
+#[test]
+fn flushes_and_backlogs_are_of_jobs_that_write() {
+    let text = "[global]\nfilename=/dev/x\nverify=crc32c\nverify_backlog=8\nfsync=1\nend_fsync=1\n[w]\nrw=write\n[r]\nrw=read\n[t]\nrw=trim";
+    let jobs = jobs(text);
+    let of = |n: usize| {
+        let options = &jobs[n].options;
+        (options.fsync, options.end_fsync, options.verify_backlog)
+    };
+    assert_eq!(of(0), (Some(1), Some(true), Some(8)));
+    assert_eq!(of(1), (None, None, None));
+    assert_eq!(of(2), (None, None, None));
+    assert_eq!(jobs[2].options.verify, None);
+}
+
+/// Threads that verify do not overwrite one another.
+#[test]
+fn verifying_threads_work_apart() {
+    let text = "[a]\nfilename=/dev/x\nrw=write\nnumjobs=4\noffset_increment=1g\nio_size=2g\n";
+    assert_eq!(jobs(text)[0].options.size, None);
+    let verifying = converted(&format!("{text}verify=crc32c"), None).unwrap();
+    assert_eq!(
+        verifying.jobs[0].options.size.as_deref(),
+        Some("1073741824")
+    );
+    assert!(verifying.notes[0].contains("overwrite one another"));
+}
+
+/// Groups begin at `stonewall` and `new_group`; the end of a job with `exit_what=all` is the end of the file.
+#[test]
+fn ends_of_jobs_have_groups() {
+    let text = "[global]\nfilename=/dev/x\n[a]\nexitall\n[b]\n[c]\nnew_group\nexit_what=stonewall\n[d]\nstonewall\nexit_what=all\n[e]\nstonewall";
+    let conversion = converted(text, None).unwrap();
+    let exits: Vec<(&str, &str, u32)> = conversion
+        .jobs
+        .iter()
+        .map(|job| {
+            let options = &job.options;
+            let scope = options.exitall.as_deref().unwrap();
+            (job.name.as_str(), scope, options.exit_group.unwrap_or(0))
+        })
+        .collect();
+    let expected = [
+        ("a", "group", 0),
+        ("b", "group", 0),
+        ("c", "stage", 1),
+        ("d", "stage", 2),
+    ];
+    assert_eq!(exits, expected);
+    assert_eq!(conversion.notes.len(), 1);
+    assert!(conversion.notes[0].contains("[e] never runs"));
+}
+
+/// An error of the plan is reported at the option that it is from, else at the section.
+#[test]
+fn errors_of_the_plan_have_a_place() {
+    let job = &jobs("[global]\nrw=randread\n[a]\nfilename=/dev/x\nrandom_distribution=pareto:0.2")[0];
+    assert_eq!(
+        job.error(&["bs", "random_distribution"], "wrong").to_string(),
+        "a.fio:5: [a]: random_distribution: wrong"
+    );
+    assert_eq!(job.error(&["bs"], "wrong").to_string(), "a.fio:3: [a]: wrong");
 }
 
 #[test]

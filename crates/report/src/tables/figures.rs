@@ -193,8 +193,8 @@ fn precision(point: &Point<'_>) -> [Option<f64>; 2] {
 
 /// The operations that took place; without any, reads.
 pub fn operations(result: &CellResult) -> Vec<(&'static str, &OpSummary)> {
-    let mut operations = vec![("read", &result.read), ("write", &result.write)];
-    operations.retain(|(_, o)| o.ios > 0 || o.errors > 0);
+    let mut operations = result.operations().to_vec();
+    operations.retain(|(_, o)| !o.is_unused());
     if operations.is_empty() {
         operations.push(("read", &result.read));
     }

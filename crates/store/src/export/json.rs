@@ -76,6 +76,10 @@ struct CellFigures<'a> {
     /// Null where the workload does not read; likewise `write`.
     read: Option<&'a OpSummary>,
     write: Option<&'a OpSummary>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    discard: Option<&'a OpSummary>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    flush: Option<&'a OpSummary>,
     host: Option<&'a HostLoad>,
     verify: Option<&'a VerifySummary>,
     values: &'a std::collections::BTreeMap<String, f64>,
@@ -185,6 +189,8 @@ fn figures<'a>(cell: &CellRecord, result: &'a CellResult) -> CellFigures<'a> {
         mib_per_s: result.mib_per_s(),
         read: used(cell, result, Op::Read),
         write: used(cell, result, Op::Write),
+        discard: used(cell, result, Op::Discard),
+        flush: used(cell, result, Op::Flush),
         host: result.host.as_ref(),
         verify: result.verify.as_ref(),
         values: &result.values,

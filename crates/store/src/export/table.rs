@@ -212,7 +212,7 @@ pub(crate) fn state_text(state: &CellState) -> (&'static str, Option<&str>) {
     }
 }
 
-/// The figures of reads or writes; `None` of a direction that the cell does not use and that did nothing.
+/// The figures of an operation; `None` of one that the cell does not use and that did nothing.
 pub(crate) fn used<'a>(
     cell: &CellRecord,
     result: &'a CellResult,
@@ -220,15 +220,16 @@ pub(crate) fn used<'a>(
 ) -> Option<&'a OpSummary> {
     let rw = cell.plan.workload.rw.as_str();
     let (summary, is_meant) = match direction {
-        Op::Read => (&result.read, !rw.ends_with("write")),
-        _ => (&result.write, !rw.ends_with("read")),
+        Op::Read => (&result.read, !rw.ends_with("write") && !rw.ends_with("trim")),
+        Op::Write => (&result.write, !rw.ends_with("read") && !rw.ends_with("trim")),
+        Op::Discard => (&result.discard, rw.ends_with("trim")),
+        _ => (&result.flush, false),
     };
     let measures = matches!(
         cell.plan.kind,
         CellKind::Measure | CellKind::Prepare | CellKind::Soak | CellKind::Concurrent
     );
-    let did = summary.ios > 0 || summary.errors > 0;
-    (did || is_meant && measures).then_some(summary)
+    (!summary.is_unused() || is_meant && measures).then_some(summary)
 }
 
 /// JSON text of a list or map; absent where it is empty.

@@ -31,11 +31,9 @@ pub(super) fn untraced(journalled: &CellResult, summed: Option<&CellResult>) -> 
             s.ios, s.bytes, s.errors
         )
     };
-    let sides = [
-        ("read", &journalled.read, &summed.read),
-        ("write", &journalled.write, &summed.write),
-    ];
-    let mut sides = sides.into_iter();
+    let (journalled, summed) = (journalled.operations(), summed.operations());
+    let sides = journalled.into_iter().zip(summed);
+    let mut sides = sides.map(|((op, stated), (_, found))| (op, stated, found));
     let (op, stated, found) = sides.find(|(_, stated, found)| counts(stated) != counts(found))?;
     let (stated, found) = (text(stated), text(found));
     Some(format!("{op}: stated {stated}; the intervals have {found}"))
@@ -63,6 +61,8 @@ pub(super) fn summed(
         elapsed: totals.elapsed(),
         read: totals.summary(Op::Read),
         write: totals.summary(Op::Write),
+        discard: totals.summary(Op::Discard),
+        flush: totals.summary(Op::Flush),
         host: HostLoad::mean(&measured),
         ..CellResult::default()
     })

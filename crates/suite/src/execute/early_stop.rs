@@ -106,7 +106,8 @@ impl RunObserver for EarlyStop<'_> {
             self.ended.store(true, Ordering::Relaxed);
         }
         if !interval.ramp {
-            let ios = interval.ops.iter().map(|(_, counts)| counts.ios).sum();
+            let ops = interval.ops.iter().filter(|(op, _)| op.counts_in_iops());
+            let ios = ops.map(|(_, counts)| counts.ios).sum();
             let series = self.drives.entry(drive).or_default();
             let mut latest = series.rates.iter_mut().rev();
             match latest.find(|(end, ..)| *end == interval.end) {

@@ -213,7 +213,9 @@ impl RunObserver for Journal<'_> {
             ..IntervalWork::default()
         };
         for (op, counts) in &interval.ops {
-            work.ios += counts.ios;
+            if op.counts_in_iops() {
+                work.ios += counts.ios;
+            }
             work.bytes += counts.bytes;
             *written += if *op == Op::Write { counts.bytes } else { 0 };
         }

@@ -51,6 +51,8 @@ pub(super) fn result_of(
         elapsed: part.totals.elapsed(),
         read: part.totals.summary(Op::Read),
         write: part.totals.summary(Op::Write),
+        discard: part.totals.summary(Op::Discard),
+        flush: part.totals.summary(Op::Flush),
         host,
         process: (!simulated).then_some(outcome.host),
         busiest_thread_pct: (!simulated).then_some(part.busiest_thread_pct),

@@ -4,7 +4,7 @@ use assay_analysis::steady_state;
 use assay_device::identity::PcieLink;
 use assay_device::nvme::probe::Probe;
 use assay_device::session::DriveSession;
-use assay_stats::HostLoad;
+use assay_stats::{ErrorCauses, HostLoad};
 use assay_stats::knee::chance_share;
 use assay_store::StoreError;
 use assay_store::model::warning::limit;
@@ -137,8 +137,10 @@ impl Executor<'_> {
         let simulated = self.drives[job.drive].info().simulated;
         let mut warnings = Vec::new();
         if result.errors() > 0 {
-            let mut causes = result.read.causes.clone();
-            causes.merge(&result.write.causes);
+            let mut causes = ErrorCauses::default();
+            for (_, op) in result.operations() {
+                causes.merge(&op.causes);
+            }
             warnings.push(warn::io_errors(result.errors(), &causes));
         }
         if job.end.unanswered > 0 {
@@ -160,7 +162,7 @@ impl Executor<'_> {
                 warnings.push(warn::engine_limited(share_pct));
             }
         }
-        let done = result.read.ios + result.write.ios;
+        let done = result.ios();
         let ends_itself = workload.runtime_ns == 0 && job.end.gave_up.is_none();
         if workload.ramp_ns > 0 && ends_itself && done == 0 && result.errors() == 0 {
             let advice = "give --runtime, or shorten --ramp_time";
@@ -175,7 +177,8 @@ impl Executor<'_> {
         if result.iops() < offered_iops * (limit::RATE_REACHED_PCT / 100.0 - chance) {
             warnings.push(warn::rate_not_reached(offered_iops, result.iops()));
         }
-        let overflow = result.read.latency_ns.overflow + result.write.latency_ns.overflow;
+        let operations = result.operations();
+        let overflow = operations.iter().map(|(_, op)| op.latency_ns.overflow).sum();
         if overflow > 0 {
             warnings.push(warn::overflow(overflow));
         }

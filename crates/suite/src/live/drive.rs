@@ -336,7 +336,9 @@ impl DriveState {
             cell: self.cells,
         };
         for (op, counts) in &interval.ops {
-            contribution.ios += counts.ios;
+            if op.counts_in_iops() {
+                contribution.ios += counts.ios;
+            }
             contribution.bytes += counts.bytes;
             let p99 = counts.latency.percentile(990_000);
             contribution.p99 = contribution.p99.max(p99);

@@ -181,7 +181,8 @@ fn sample_of(interval: &Interval) -> IntervalSample {
             match op {
                 Op::Read => &mut sample.read,
                 Op::Write => &mut sample.write,
-                _ => &mut sample.other,
+                Op::Flush => &mut sample.flush,
+                Op::Discard | Op::WriteZeroes => &mut sample.other,
             },
             &of_op,
         );
@@ -204,6 +205,7 @@ fn add(to: &mut IntervalSample, other: &IntervalSample) {
     add_counts(&mut to.read, &other.read);
     add_counts(&mut to.write, &other.write);
     add_counts(&mut to.other, &other.other);
+    add_counts(&mut to.flush, &other.flush);
 }
 
 fn sum(a: Option<u64>, b: Option<u64>) -> Option<u64> {

@@ -191,7 +191,7 @@ impl<'a> RuleInput<'a> {
             VerdictMetric::Errors => {
                 let results = || self.all_cells().filter_map(|d| d.result.as_ref());
                 let errors: u64 = results().map(CellResult::errors).sum();
-                let measured = errors > 0 || results().any(|r| r.read.ios + r.write.ios > 0);
+                let measured = errors > 0 || results().any(|r| r.ios() > 0);
                 measured.then(|| (errors as f64, format!("{errors} failed")))
             }
             VerdictMetric::BestIops => {

@@ -6,6 +6,7 @@ use std::str::FromStr;
 use assay_units::{Rng, SECTOR_BYTES, parse_size, text::compact_size};
 
 use super::AccessError;
+use super::error::BLOCK_SIZES;
 use super::zoned::TOLERANCE_PERCENT;
 
 /// The largest I/O, in bytes: 4 MiB.
@@ -187,7 +188,7 @@ impl FromStr for BlockSizes {
 
     fn from_str(text: &str) -> Result<BlockSizes, AccessError> {
         let bad = |reason: String| AccessError::BadText {
-            what: "block sizes",
+            what: BLOCK_SIZES,
             text: text.to_owned(),
             reason,
             form: "one size (4k) or sizes with percentages (4k/60:64k/40)",

@@ -4,6 +4,9 @@ use super::block_sizes::MAX_MIX_ENTRIES;
 use super::zipf::MAX_THETA;
 use super::{Region, StridedZones};
 
+/// What a malformed mix of block sizes is called.
+pub(super) const BLOCK_SIZES: &str = "block sizes";
+
 /// Why a workload's addresses cannot be generated.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum AccessError {
@@ -95,4 +98,25 @@ pub enum AccessError {
         .0.skip_bytes
     )]
     BadZones(StridedZones),
+}
+
+impl AccessError {
+    /// The options of a job that it is about, the first one first.
+    pub fn options(&self) -> Vec<&'static str> {
+        match self {
+            AccessError::BadText { what, .. } if *what == BLOCK_SIZES => vec!["bs"],
+            AccessError::BadBlockSize(_)
+            | AccessError::BadWeight(_)
+            | AccessError::EmptyMix
+            | AccessError::MixTooLong(_) => vec!["bs"],
+            AccessError::BadText { .. } | AccessError::BadTheta(_) => vec!["random_distribution"],
+            AccessError::EmptyZone { .. } => vec!["random_distribution", "size"],
+            AccessError::CoverWithMix(_) => vec!["random_distribution", "bs"],
+            AccessError::BadAlign(_) => vec!["blockalign"],
+            AccessError::BadRegion(_) => vec!["offset", "size"],
+            AccessError::BlockLargerThanArea { .. } => vec!["bs", "zonerange", "zonesize", "size"],
+            AccessError::BadGap { .. } => vec!["rw"],
+            AccessError::BadZones(_) => vec!["zonesize", "zonerange", "zoneskip"],
+        }
+    }
 }

@@ -21,7 +21,7 @@ pub(super) fn out_of_range(option: &str, given: impl Display, range: &str) -> Pl
     invalid(format!("--{option} {given} is out of range: {range}"))
 }
 
-fn not_a_choice(option: &str, given: &str, choices: &str) -> PlanError {
+pub(super) fn not_a_choice(option: &str, given: &str, choices: &str) -> PlanError {
     let similar = text::did_you_mean(given, choices);
     invalid(format!(
         "--{option} {given:?} is not one of: {choices}{similar}"
@@ -138,6 +138,7 @@ pub(super) struct Direction {
     pub(super) word: String,
     pub(super) random: bool,
     pub(super) read_percent: u8,
+    pub(super) trims: bool,
     pub(super) step: AccessStep,
 }
 
@@ -147,11 +148,13 @@ pub(super) fn direction(rw: &str, rwmixread: Option<u32>) -> Result<Direction, P
         None => (rw, None),
     };
     let (random, read_percent) = word_of(word, rwmixread)?;
+    let trims = word.ends_with("trim");
     let step = number.map_or(Ok(AccessStep::Plain), |number| step(rw, number, random))?;
     Ok(Direction {
         word: word.to_owned(),
         random,
         read_percent,
+        trims,
         step,
     })
 }
@@ -190,8 +193,10 @@ fn word_of(rw: &str, rwmixread: Option<u32>) -> Result<(bool, u8), PlanError> {
         "randwrite" => (true, 0),
         "rw" | "readwrite" => (false, mix),
         "randrw" => (true, mix),
+        "trim" => (false, 0),
+        "randtrim" => (true, 0),
         _ => {
-            let choices = "read, write, randread, randwrite, rw, randrw";
+            let choices = "read, write, randread, randwrite, rw, randrw, trim, randtrim";
             return Err(not_a_choice("rw", rw, choices));
         }
     })

@@ -3,6 +3,7 @@
 use assay_units::ParseError;
 
 use crate::access::AccessError;
+use crate::options::JobOption;
 use assay_integrity::blocks::VerifyError;
 use assay_integrity::data::DataError;
 
@@ -62,4 +63,28 @@ pub enum PlanError {
     /// The verify interval is invalid.
     #[error("--verify: {0}")]
     Verify(#[from] VerifyError),
+}
+
+impl PlanError {
+    /// The options that it is about, the first one first.
+    pub fn options(&self) -> Vec<&'static str> {
+        match self {
+            PlanError::Text { option, .. } | PlanError::Misaligned { option, .. } => vec![option],
+            PlanError::Cpus(_) => vec!["cpus_allowed"],
+            PlanError::BlockTooLarge { .. } => vec!["bs", "size"],
+            PlanError::Data(_) => vec!["data"],
+            PlanError::Verify(_) => vec!["verify_interval", "verify", "bs"],
+            PlanError::Access(error) => error.options(),
+            // Its message names them as on the command line.
+            PlanError::Invalid(message) => {
+                let words = message.split("--").skip(1);
+                let name = |word: &str| {
+                    let end = word.find(|c: char| !(c.is_ascii_alphanumeric() || c == '_'));
+                    let name = &word[..end.unwrap_or(word.len())];
+                    JobOption::find(name).map(|option| option.name)
+                };
+                words.filter_map(name).collect()
+            }
+        }
+    }
 }

@@ -1,11 +1,12 @@
-//! Pauses between I/Os: think time and flow control.
+//! Pauses between I/Os and ends by other jobs: think time, flow control, `exitall`.
 
 use std::num::NonZeroU32;
 
 use assay_units::Nanos;
 
-use super::checks::{duration, invalid, out_of_range};
+use super::checks::{duration, invalid, not_a_choice, out_of_range};
 use super::{PlanError, Think};
+use crate::exit::{Exit, ExitScope};
 use crate::flow::Flow;
 use crate::options::JobOptions;
 
@@ -41,4 +42,20 @@ pub(super) fn think(options: &JobOptions) -> Result<Option<Think>, PlanError> {
     let ios = NonZeroU32::new(ios.unwrap_or(1));
     let ios = ios.ok_or_else(|| out_of_range("thinktime_blocks", 0, "at least 1"))?;
     Ok(Some(Think { pause, ios }))
+}
+
+pub(super) fn exit(options: &JobOptions) -> Result<Option<Exit>, PlanError> {
+    let scope = match options.exitall.as_deref() {
+        Some("group") => ExitScope::Group,
+        Some("stage") => ExitScope::Stage,
+        Some(other) => return Err(not_a_choice("exitall", other, "group, stage")),
+        None if options.exit_group.is_some() => {
+            return Err(invalid("--exit_group needs --exitall group or stage"));
+        }
+        None => return Ok(None),
+    };
+    Ok(Some(Exit {
+        group: options.exit_group.unwrap_or(0),
+        scope,
+    }))
 }

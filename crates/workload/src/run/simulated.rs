@@ -16,6 +16,7 @@ use assay_sim_host::SimTarget;
 use assay_stats::Interval;
 
 use super::{DriveOutcome, RunError, RunObserver, recorder};
+use crate::exit::ExitGroups;
 use crate::flow::FlowGroups;
 use crate::io_loop::{IntervalSink, IoLoopConfig, LoopEnd, run_io_loop};
 use crate::plan::Workload;
@@ -220,13 +221,15 @@ fn run_drive(
     target.begin_job(numjobs, depth, most(|w| w.access.block_sizes.max_bytes()))?;
     let start = target.now();
     let flows = FlowGroups::of(workloads.iter().copied());
+    let exits = ExitGroups::of(workloads.iter().copied());
     let mut workers = Vec::with_capacity(numjobs as usize);
     for (part, workload) in workloads.iter().enumerate() {
         let learned = LearnedSeed::default();
         for index in 0..workload.numjobs {
             let first_slot = workers.len() as u32 * depth;
             let worker = Worker::new(workload, index, first_slot, start, &learned)?;
-            workers.push(worker.of_job(part).with_flow(flows.share(workload)));
+            let worker = worker.of_job(part).with_flow(flows.share(workload));
+            workers.push(worker.with_exit(exits.share(workload)));
         }
     }
     let mut recorders: Vec<_> = workloads.iter().map(|w| recorder(w, start)).collect();

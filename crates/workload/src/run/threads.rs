@@ -22,6 +22,7 @@ use assay_stats::Interval;
 use assay_units::Nanos;
 
 use super::{DriveOutcome, RunError, RunObserver, recorder};
+use crate::exit::ExitGroups;
 use crate::flow::FlowGroups;
 use crate::io_loop::{IntervalSink, IoLoopConfig, LoopEnd, run_io_loop};
 use crate::plan::{Engine, Workload};
@@ -131,6 +132,7 @@ struct Shared<'a> {
     first_error: Mutex<Option<RunError>>,
     barrier: StartBarrier,
     flows: FlowGroups,
+    exits: ExitGroups,
 }
 
 impl Shared<'_> {
@@ -192,6 +194,7 @@ fn run_with(
         first_error: Mutex::new(None),
         barrier: StartBarrier::default(),
         flows: FlowGroups::of(jobs.iter().map(|job| job.workload)),
+        exits: ExitGroups::of(jobs.iter().map(|job| job.workload)),
     };
     let (sender, messages) = mpsc::sync_channel(threads * QUEUED_PER_THREAD);
     thread::scope(|scope| {
@@ -276,14 +279,18 @@ fn run_worker(
     }
     let slots = workload.iodepth;
     let slot_bytes = workload.access.block_sizes.max_bytes();
+    // A flush at the end is an fsync(2), as fio's.
+    let metadata = workload.flush_every.is_none_or(|flush| flush.metadata);
     let options = UringOptions {
         iopoll: workload.iopoll,
         sqpoll: workload.sqpoll,
         sqpoll_cpu: workload.sqpoll_cpu,
+        flush_metadata: metadata,
     };
     match (workload.engine, open) {
         (Engine::Sync, Some(open)) => {
-            let target = SyncTarget::new(open, slots, slot_bytes);
+            let target = SyncTarget::new(open, slots, slot_bytes)
+                .map(|target| target.flushing(metadata));
             run_worker_on(target, workload, &learned, sink)
         }
         (Engine::Passthru, Some(open)) => {
@@ -311,7 +318,10 @@ fn run_worker_on<T: Target>(
         return ThreadEnd::default();
     };
     let mut worker = match Worker::new(workload, sink.id.index, 0, start, learned) {
-        Ok(worker) => [worker.with_flow(shared.flows.share(workload))],
+        Ok(worker) => {
+            let worker = worker.with_flow(shared.flows.share(workload));
+            [worker.with_exit(shared.exits.share(workload))]
+        }
         Err(error) => {
             shared.fail(error.into());
             return ThreadEnd::default();

@@ -1,0 +1,128 @@
+//! Exports in fio's formats, read by the scripts of Debian's package fio: their figures are assay's.
+
+use std::path::Path;
+
+use serde_json::Value;
+
+use crate::fixture::{Fixture, number};
+
+/// Width of fio's latency bins: 64 to a power of two. assay's own are sixteen times as fine.
+const BIN: f64 = 1.0 / 64.0;
+
+/// A run of reads and writes on a simulated drive.
+fn mixed_run(fixture: &Fixture) -> Value {
+    fixture.json(
+        "job sim:samsung-951 --rw randrw --rwmixread 70 --bs 4k --iodepth 8 --runtime 3s --interval 500ms --out run",
+    );
+    fixture.ok("export run --format fio-json -o fio.json");
+    fixture.ok("export run --format fio-logs -o logs");
+    serde_json::from_str(&fixture.ok("export run --format json").stdout).unwrap()
+}
+
+fn figure(run: &Value, direction: &str, key: &str) -> f64 {
+    number(run, &format!("/cells/0/results/0/result/{direction}/{key}"))
+}
+
+fn is_there(path: &str) -> bool {
+    let found = Path::new(path).exists();
+    if !found {
+        eprintln!("not tested: {path} is not installed (apt-get install fio)");
+    }
+    found
+}
+
+fn close(what: &str, tools: f64, own: f64, within: f64) {
+    assert!(
+        (tools / own - 1.0).abs() <= within,
+        "{what}: the tool has {tools}, assay {own}"
+    );
+}
+
+/// `fio_jsonplus_clat2csv` makes a table of the bins; counts and percentiles of each direction are assay's.
+#[test]
+fn clat2csv_reads_fio_json() {
+    const SCRIPT: &str = "/usr/bin/fio_jsonplus_clat2csv";
+    if !is_there(SCRIPT) {
+        return;
+    }
+    let fixture = Fixture::on_disk();
+    let run = mixed_run(&fixture);
+    fixture.tool("python3", &[SCRIPT, "fio.json", "bins.csv"]);
+    let checked = fixture.tool("python3", &[SCRIPT, "fio.json", "bins.csv", "--validate"]);
+    assert!(checked.contains("validated"), "{checked}");
+    let table = fixture.text("bins_job0.csv");
+    let mut lines = table.lines();
+    let columns: Vec<&str> = lines.next().unwrap().split(", ").collect();
+    let rows: Vec<Vec<&str>> = lines
+        .map(|line| line.split(',').map(str::trim).collect())
+        .collect();
+    for direction in ["read", "write"] {
+        let column = |what: &str| {
+            let name = format!("{direction}_clat_ns_{what}");
+            columns.iter().position(|column| *column == name).unwrap()
+        };
+        let (cumulative, share) = (column("cumulative"), column("percentile"));
+        let bins: Vec<(f64, f64, f64)> = rows
+            .iter()
+            .filter(|row| !row[share].is_empty())
+            .map(|row| {
+                let of = |at: usize| row[at].parse::<f64>().unwrap();
+                (of(0), of(cumulative), of(share))
+            })
+            .collect();
+        assert_eq!(bins.last().unwrap().1, figure(&run, direction, "ios"));
+        for (key, share) in [("p50", 0.5), ("p90", 0.9), ("p99", 0.99), ("p99_9", 0.999)] {
+            let bin = bins.iter().find(|bin| bin.2 >= share).unwrap();
+            let own = figure(&run, direction, &format!("latency_ns/{key}"));
+            close(&format!("{direction} {key}"), bin.0, own, BIN);
+        }
+    }
+}
+
+/// `fiologparser_hist.py` reads the histogram logs: completions, mean and percentiles over the whole run are assay's.
+#[test]
+fn fiologparser_hist_reads_histogram_logs() {
+    const SCRIPT: &str = "/usr/share/doc/fio/fiologparser_hist.py.gz";
+    if !is_there(SCRIPT) {
+        return;
+    }
+    let fixture = Fixture::on_disk();
+    let pandas = std::process::Command::new("/usr/bin/python3")
+        .args(["-c", "import pandas"])
+        .output();
+    if !pandas.is_ok_and(|output| output.status.success()) {
+        eprintln!("not tested: pandas is not installed (apt-get install python3-pandas)");
+        return;
+    }
+    let run = mixed_run(&fixture);
+    fixture.write("hist.py", fixture.tool("gzip", &["-dc", SCRIPT]));
+    let found = fixture.tool("find", &["logs", "-name", "*_clat_hist.1.log"]);
+    let log = found.lines().next().unwrap();
+    let words = [
+        "hist.py",
+        log,
+        "--noweight",
+        "--interval",
+        "60000",
+        "--directions",
+        "rw",
+        "--percentiles",
+        "90,99",
+    ];
+    let table = fixture.tool("/usr/bin/python3", &words);
+    // end-time, dir, samples, min, avg, median, 90%, 99%, max
+    for (direction, letter) in [("read", "r"), ("write", "w")] {
+        let row = table
+            .lines()
+            .map(|line| line.split(", ").collect::<Vec<_>>())
+            .find(|row| row.get(1) == Some(&letter))
+            .unwrap_or_else(|| panic!("{direction}: {table}"));
+        let of = |at: usize| row[at].parse::<f64>().unwrap();
+        assert_eq!(of(2), figure(&run, direction, "ios"), "{table}");
+        // The script interpolates between the middles of two bins.
+        for (key, at) in [("mean", 4), ("p50", 5), ("p90", 6), ("p99", 7)] {
+            let own = figure(&run, direction, &format!("latency_ns/{key}"));
+            close(&format!("{direction} {key}"), of(at), own, 2.0 * BIN);
+        }
+    }
+}

@@ -1,0 +1,96 @@
+//! Jobs whose end ends others: `exitall` and `exit_what`.
+
+use super::Conversion;
+use super::given::Given;
+use crate::JobFileError;
+use crate::ini::JobFile;
+
+/// What the end of a job ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum ExitWhat {
+    Group,
+    Stonewall,
+    All,
+}
+
+impl ExitWhat {
+    /// The value of `--exitall`.
+    pub(super) fn scope(self) -> &'static str {
+        match self {
+            ExitWhat::Group => "group",
+            ExitWhat::Stonewall | ExitWhat::All => "stage",
+        }
+    }
+}
+
+/// Groups of sections, as fio numbers them: a new one at `stonewall` and at `new_group`.
+pub(super) struct Exits {
+    /// `exitall` in any section is in force for all, as in fio.
+    exitall: bool,
+    group: u32,
+    is_first: bool,
+    /// The first stage that ends everything, and the section that does.
+    last_stage: Option<(usize, String)>,
+}
+
+impl Exits {
+    pub(super) fn of(file: &JobFile) -> Result<Exits, JobFileError> {
+        let mut exitall = false;
+        for section in &file.sections {
+            exitall |= Given::of(section)?.flag("exitall")?;
+        }
+        Ok(Exits {
+            exitall,
+            group: 0,
+            is_first: true,
+            last_stage: None,
+        })
+    }
+
+    /// What the end of the section's jobs ends, and its group.
+    pub(super) fn section(
+        &mut self,
+        given: &Given<'_>,
+        stage: usize,
+    ) -> Result<Option<(ExitWhat, u32)>, JobFileError> {
+        let is_new = given.flag("stonewall")? || given.flag("new_group")?;
+        if is_new && !self.is_first {
+            self.group += 1;
+        }
+        self.is_first = false;
+        let what = match given.text("exit_what") {
+            None | Some(("group", _)) => ExitWhat::Group,
+            Some(("stonewall", _)) => ExitWhat::Stonewall,
+            Some(("all", _)) => ExitWhat::All,
+            Some((other, place)) => {
+                let message = format!("exit_what={other}: group, stonewall or all");
+                return Err(given.error(place, message));
+            }
+        };
+        if !self.exitall {
+            return Ok(None);
+        }
+        let is_earlier = |last: &(usize, String)| stage < last.0;
+        if what == ExitWhat::All && self.last_stage.as_ref().is_none_or(is_earlier) {
+            self.last_stage = Some((stage, given.section().to_owned()));
+        }
+        Ok(Some((what, self.group)))
+    }
+
+    /// A job with `exit_what=all` ends sooner or later, and what would start after it never does.
+    pub(super) fn leave_out(self, conversion: &mut Conversion) {
+        let Some((last, section)) = self.last_stage else {
+            return;
+        };
+        let (kept, never): (Vec<_>, Vec<_>) = std::mem::take(&mut conversion.jobs)
+            .into_iter()
+            .partition(|job| job.stage <= last);
+        conversion.jobs = kept;
+        for job in never {
+            conversion.notes.push(format!(
+                "[{}] never runs: the end of [{section}] ends all jobs (exit_what=all)",
+                job.name
+            ));
+        }
+    }
+}

@@ -1,0 +1,64 @@
+//! Pauses of a worker between groups of I/Os.
+
+use assay_units::Nanos;
+
+use crate::plan::Think;
+
+/// Where a worker is between two pauses.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Thinking {
+    think: Think,
+    /// I/Os to issue before the pause.
+    ios_left: u32,
+    /// End of the pause; unknown while I/Os are in flight.
+    until: Option<Nanos>,
+    /// Last completion.
+    completed: Nanos,
+}
+
+/// What the next I/O waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Pause {
+    /// The I/Os in flight.
+    Completion,
+    /// The end of the pause.
+    Until(Nanos),
+}
+
+impl Thinking {
+    pub(super) fn new(think: Think, start: Nanos) -> Thinking {
+        Thinking {
+            think,
+            ios_left: think.ios.get(),
+            until: None,
+            completed: start,
+        }
+    }
+
+    #[inline]
+    pub(super) fn issued(&mut self) {
+        self.ios_left -= 1;
+    }
+
+    #[inline]
+    pub(super) fn completed(&mut self, now: Nanos) {
+        self.completed = now;
+    }
+
+    /// What the next I/O waits for because of a pause, if it does.
+    pub(super) fn pause(&mut self, now: Nanos, is_idle: bool) -> Option<Pause> {
+        if self.ios_left > 0 {
+            return None;
+        }
+        if !is_idle {
+            return Some(Pause::Completion);
+        }
+        let until = self.completed + self.think.pause;
+        let until = *self.until.get_or_insert(until);
+        if now < until {
+            return Some(Pause::Until(until));
+        }
+        (self.ios_left, self.until) = (self.think.ios.get(), None);
+        None
+    }
+}
