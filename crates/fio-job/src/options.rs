@@ -205,7 +205,9 @@ impl FioOption {
             return false;
         };
         let mut quoted = how.split('`').skip(1).step_by(2);
-        quoted.any(|words| words.split(' ').next().and_then(|w| w.strip_prefix("--")) == Some(job_option))
+        quoted.any(|words| {
+            words.split(' ').next().and_then(|w| w.strip_prefix("--")) == Some(job_option)
+        })
     }
 
     /// Its row in the table of docs/fio.md.

@@ -194,7 +194,10 @@ pub fn remarks(points: &[Point<'_>]) -> Vec<String> {
         };
         let subject = format!("{}, {}", point.name(), point.plan().id);
         let operations = result.operations();
-        let overflow: u64 = operations.iter().map(|(_, op)| op.latency_ns.overflow).sum();
+        let overflow: u64 = operations
+            .iter()
+            .map(|(_, op)| op.latency_ns.overflow)
+            .sum();
         if overflow > 0 {
             notes.push(format!(
                 "{subject}: {overflow} latencies were beyond the histogram's range (over 73 minutes); mean and maximum include them"

@@ -137,7 +137,10 @@ fn the_end_of_a_job_ends_its_group() {
         let elapsed_ms = |n: usize| outcomes[n].totals.elapsed().0 / 1_000_000;
         for ended in 0..3 {
             assert!(elapsed_ms(ended) < 400, "{drive}: {}", elapsed_ms(ended));
-            assert!(!outcomes[ended].end.stopped, "{drive}: it is no interruption");
+            assert!(
+                !outcomes[ended].end.stopped,
+                "{drive}: it is no interruption"
+            );
         }
         assert!(elapsed_ms(3) >= 590, "{drive}: {}", elapsed_ms(3));
     }

@@ -126,7 +126,7 @@ fn verifying_threads_have_disjoint_areas() {
 #[test]
 fn errors_name_a_valid_value() {
     for (words, expected) in [
-        ("rw=trim", "read, write, randread"),
+        ("rw=trimwrite", "read, write, randread"),
         ("bs=1000", "512"),
         ("bs=512", "use 4096"),
         ("offset=1k", "use 4096"),

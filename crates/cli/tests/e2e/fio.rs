@@ -189,8 +189,7 @@ fn flushes_trims_and_ends_are_in_the_results() {
          [trims]\nstonewall\nrw=randtrim\nbs=64k\nnumber_ios=100\n",
     );
     let run = fixture.json(&format!("run log.fio {SIM} --out run"));
-    let cell =
-        |index: usize, key: &str| number(&run, &format!("/runs/0/cells/{index}/{key}"));
+    let cell = |index: usize, key: &str| number(&run, &format!("/runs/0/cells/{index}/{key}"));
     assert_eq!(cell(0, "write/ios"), 400.0);
     assert_eq!(cell(0, "flush/ios"), 99.0);
     assert!(cell(0, "flush/latency_ns/p50") > 0.0);
@@ -201,14 +200,17 @@ fn flushes_trims_and_ends_are_in_the_results() {
     );
     assert!(run["runs"][0]["cells"][1]["flush"].is_null());
     let ends = cell(0, "elapsed_ns") / cell(1, "elapsed_ns");
-    assert!((ends - 1.0).abs() < 0.05, "the reader ends with the log: {ends}");
+    assert!(
+        (ends - 1.0).abs() < 0.05,
+        "the reader ends with the log: {ends}"
+    );
     assert_eq!(cell(2, "discard/bytes"), 100.0 * 65536.0);
     assert_eq!(cell(2, "iops"), cell(2, "discard/iops"));
     let shown = fixture.ok("report run -o page.html");
     assert!(shown.stdout.contains("page.html"));
     assert!(fixture.text("page.html").contains(">flush<"));
-    let fio: serde_json::Value =
-        serde_json::from_str(&fixture.ok("export run --format fio-json").stdout).unwrap();
+    fixture.ok("export run --format fio-json -o fio.json");
+    let fio: serde_json::Value = serde_json::from_str(&fixture.text("fio.json")).unwrap();
     assert_eq!(fio["jobs"][0]["sync"]["total_ios"], 99);
     assert_eq!(fio["jobs"][2]["trim"]["total_ios"], 100);
 }

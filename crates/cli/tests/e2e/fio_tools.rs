@@ -16,7 +16,8 @@ fn mixed_run(fixture: &Fixture) -> Value {
     );
     fixture.ok("export run --format fio-json -o fio.json");
     fixture.ok("export run --format fio-logs -o logs");
-    serde_json::from_str(&fixture.ok("export run --format json").stdout).unwrap()
+    fixture.ok("export run --format json -o run.json");
+    serde_json::from_str(&fixture.text("run.json")).unwrap()
 }
 
 fn figure(run: &Value, direction: &str, key: &str) -> f64 {
@@ -125,4 +126,31 @@ fn fiologparser_hist_reads_histogram_logs() {
             close(&format!("{direction} {key}"), of(at), own, 2.0 * BIN);
         }
     }
+}
+
+/// `fio2gnuplot` averages the bandwidth log of a steady job: assay's rate, but for the rounding of each entry to KiB/s.
+#[test]
+fn fio2gnuplot_reads_bandwidth_logs() {
+    const SCRIPT: &str = "/usr/bin/fio2gnuplot";
+    if !is_there(SCRIPT) {
+        return;
+    }
+    let fixture = Fixture::on_disk();
+    fixture.ok(
+        "job sim:samsung-951 --rw randread --bs 4k --iodepth 8 --runtime 3s --interval 500ms --out run",
+    );
+    fixture.ok("export run --format json -o run.json");
+    fixture.ok("export run --format fio-logs -o logs");
+    let run: Value = serde_json::from_str(&fixture.text("run.json")).unwrap();
+    let found = fixture.tool("find", &["logs", "-name", "*_bw.1.log"]);
+    fixture.write("x_bw.1.log", fixture.text(found.lines().next().unwrap()));
+    fixture.tool("/usr/bin/python3", &[SCRIPT, "-b"]);
+    let averages = fixture.text("result.average");
+    let line = averages
+        .lines()
+        .find(|line| line.starts_with("0 "))
+        .unwrap();
+    let kib_per_s: f64 = line.split_whitespace().nth(1).unwrap().parse().unwrap();
+    let own = figure(&run, "read", "mib_per_s") * 1024.0;
+    close("bandwidth", kib_per_s, own, 0.001);
 }

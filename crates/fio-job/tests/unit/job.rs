@@ -79,7 +79,10 @@ fn what_is_not_supported_is_named() {
         ("[a]\nrw=trimwrite", "a.fio:2: [a]: rw=trimwrite: trims"),
         ("[a]\nioengine=rbd", "ioengine=rbd is not supported"),
         ("[a]\nsync=1", "sync=1 is not supported"),
-        ("[a]\nexit_what=some", "exit_what=some: group, stonewall or all"),
+        (
+            "[a]\nexit_what=some",
+            "exit_what=some: group, stonewall or all",
+        ),
         ("[a]\nblokcsize=4k", "did you mean \"blocksize\""),
         (
             "[a]\nbs=4k,8k\nrw=rw",
@@ -155,12 +158,17 @@ fn ends_of_jobs_have_groups() {
 /// An error of the plan is reported at the option that it is from, else at the section.
 #[test]
 fn errors_of_the_plan_have_a_place() {
-    let job = &jobs("[global]\nrw=randread\n[a]\nfilename=/dev/x\nrandom_distribution=pareto:0.2")[0];
+    let job =
+        &jobs("[global]\nrw=randread\n[a]\nfilename=/dev/x\nrandom_distribution=pareto:0.2")[0];
     assert_eq!(
-        job.error(&["bs", "random_distribution"], "wrong").to_string(),
+        job.error(&["bs", "random_distribution"], "wrong")
+            .to_string(),
         "a.fio:5: [a]: random_distribution: wrong"
     );
-    assert_eq!(job.error(&["bs"], "wrong").to_string(), "a.fio:3: [a]: wrong");
+    assert_eq!(
+        job.error(&["bs"], "wrong").to_string(),
+        "a.fio:3: [a]: wrong"
+    );
 }
 
 #[test]

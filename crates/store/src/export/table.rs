@@ -220,8 +220,14 @@ pub(crate) fn used<'a>(
 ) -> Option<&'a OpSummary> {
     let rw = cell.plan.workload.rw.as_str();
     let (summary, is_meant) = match direction {
-        Op::Read => (&result.read, !rw.ends_with("write") && !rw.ends_with("trim")),
-        Op::Write => (&result.write, !rw.ends_with("read") && !rw.ends_with("trim")),
+        Op::Read => (
+            &result.read,
+            !rw.ends_with("write") && !rw.ends_with("trim"),
+        ),
+        Op::Write => (
+            &result.write,
+            !rw.ends_with("read") && !rw.ends_with("trim"),
+        ),
         Op::Discard => (&result.discard, rw.ends_with("trim")),
         _ => (&result.flush, false),
     };

@@ -4,8 +4,8 @@ use assay_analysis::steady_state;
 use assay_device::identity::PcieLink;
 use assay_device::nvme::probe::Probe;
 use assay_device::session::DriveSession;
-use assay_stats::{ErrorCauses, HostLoad};
 use assay_stats::knee::chance_share;
+use assay_stats::{ErrorCauses, HostLoad};
 use assay_store::StoreError;
 use assay_store::model::warning::limit;
 use assay_store::model::{CellKind, CellResult, Entry, OFFERED_IOPS, Warning};
@@ -178,7 +178,10 @@ impl Executor<'_> {
             warnings.push(warn::rate_not_reached(offered_iops, result.iops()));
         }
         let operations = result.operations();
-        let overflow = operations.iter().map(|(_, op)| op.latency_ns.overflow).sum();
+        let overflow = operations
+            .iter()
+            .map(|(_, op)| op.latency_ns.overflow)
+            .sum();
         if overflow > 0 {
             warnings.push(warn::overflow(overflow));
         }

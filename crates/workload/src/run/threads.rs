@@ -289,8 +289,8 @@ fn run_worker(
     };
     match (workload.engine, open) {
         (Engine::Sync, Some(open)) => {
-            let target = SyncTarget::new(open, slots, slot_bytes)
-                .map(|target| target.flushing(metadata));
+            let target =
+                SyncTarget::new(open, slots, slot_bytes).map(|target| target.flushing(metadata));
             run_worker_on(target, workload, &learned, sink)
         }
         (Engine::Passthru, Some(open)) => {
