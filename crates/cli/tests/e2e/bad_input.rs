@@ -154,7 +154,7 @@ fn invalid_workloads() {
         &fixture,
         &[
             ("job disk --rw nonsense", 2, &["nonsense", "randread"]),
-            ("job disk --rw trim", 2, &["trim", "randread"]),
+            ("job disk --rw trimwrite", 2, &["trimwrite", "randread"]),
             ("job disk --engine nonsense", 2, &["nonsense", "sync"]),
             ("job disk --engine passthru", 2, &["passthru"]),
             (
