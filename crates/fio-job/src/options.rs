@@ -50,9 +50,9 @@ options! {
     "filename_format" | "unique_filename" | "opendir" | "lockfile" => Unsupported(&["0", "1", "none"]);
     "rw" | "readwrite" => Converted("`--rw`, with `:N` too; trimwrite and randtrimwrite are errors");
     "rw_sequencer" => Unsupported(&["sequential"]);
-    "bs" | "blocksize" => Converted("`--bs`; one size for reads and writes");
+    "bs" | "blocksize" => Converted("`--bs`, also with a comma between those of reads and writes");
     "bsrange" | "blocksize_range" => Converted("`--bs`: every multiple of the smallest size, equally likely");
-    "bssplit" => Converted("`--bs`; one split for reads and writes");
+    "bssplit" => Converted("`--bs`, also with a comma between those of reads and writes");
     "ba" | "blockalign" => Converted("`--blockalign`");
     "bs_unaligned" | "blocksize_unaligned" => Unsupported(OFF);
     "bs_is_seq_rand" => Unsupported(OFF);

@@ -163,6 +163,8 @@ pub fn rw_text(rw: &str) -> &str {
         "randwrite" => "random write",
         "rw" | "readwrite" => "sequential mixed",
         "randrw" => "random mixed",
+        "trim" => "sequential trim",
+        "randtrim" => "random trim",
         other => other,
     }
 }

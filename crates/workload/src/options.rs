@@ -155,8 +155,8 @@ job_options! {
     /// `read`, `write`, `randread`, `randwrite`, `rw`, `randrw`, `trim`, `randtrim` (deallocate); `read:8k` leaves a gap of so many bytes after each I/O (`read:-8k` with 4k blocks
     /// goes backwards), `randread:8` continues each random offset for 8 I/Os
     Workload rw: Text(String), "MODE", "`read`", ["\"randread\""];
-    /// block size, or a mix with percentages; 512 B to 4 MiB
-    Workload bs: Text(String), "SIZE", "`4k`", ["\"4k\"", "\"4k/60:64k/40\""];
+    /// block size, or a mix with percentages; 512 B to 4 MiB; with a comma, one for reads and one for writes
+    Workload bs: Text(String), "SIZE", "`4k`", ["\"4k\"", "\"4k/60:64k/40\"", "\"4k,64k\""];
     /// I/Os in flight per thread
     Workload iodepth: Number(u32), "N", "1", ["32"];
     /// threads
@@ -179,8 +179,9 @@ job_options! {
     Timing ramp_time: Text(String), "TIME", "0", ["\"1s\""];
     /// reads in a mix, percent
     Workload rwmixread: Number(u32), "PCT", "50", ["70"];
-    /// `random`: all offsets equally likely; `cover`: each block once per pass; `zipf:THETA`; `zoned:ACCESS/SIZE:...`: percent of the I/Os
-    /// to percent of the area, in order (`zoned:50/5:30/15:20/80` are JESD219's zones)
+    /// `random`: all offsets equally likely; `cover`: each block once per pass; `zipf:THETA`; `pareto:POWER` (0.2: 80 % of the I/Os to
+    /// 20 % of the area); `normal:PERCENT`, the deviation in percent of the area; `zoned:ACCESS/SIZE:...`: percent of the I/Os to percent of the
+    /// area, in order (`zoned:50/5:30/15:20/80` are JESD219's zones)
     Area random_distribution: Text(String), "DISTRIBUTION", "`random`", ["\"zipf:1.2\""];
     /// alignment of random offsets
     Area blockalign: Text(String), "SIZE", "the smallest block size", ["\"64k\""];

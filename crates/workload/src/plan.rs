@@ -8,7 +8,7 @@ use assay_io::cpus::CpuList;
 use assay_io::{MAX_IO_BYTES, MAX_SLOTS};
 use assay_units::{Nanos, Op, SECTOR_BYTES};
 
-use crate::access::{AccessConfig, AccessError, AddressGenerator, BlockSizes, Region};
+use crate::access::{AccessConfig, AccessError, AccessStep, AddressGenerator, BlockSizes, Region};
 use crate::arrival::Rate;
 use crate::exit::Exit;
 use crate::flow::Flow;
@@ -182,20 +182,38 @@ impl Workload {
     pub fn plan(options: &JobOptions, target: &TargetProperties) -> Result<Workload, PlanError> {
         let rw = options.rw.clone().unwrap_or_else(|| "read".to_owned());
         let direction = direction(&rw, options.rwmixread)?;
-        let sizes = match &options.bs {
-            Some(text) => text.parse::<BlockSizes>()?,
-            None => BlockSizes::single(DEFAULT_BLOCK_BYTES.max(target.min_io_bytes))?,
+        let (block_sizes, write_sizes) = match &options.bs {
+            Some(text) => block_sizes(text, direction.read_percent)?,
+            None => {
+                let bytes = DEFAULT_BLOCK_BYTES.max(target.min_io_bytes);
+                (BlockSizes::single(bytes)?, None)
+            }
         };
+        if write_sizes.is_some() && matches!(direction.step, AccessStep::Gap(_)) {
+            return Err(invalid(format!(
+                "--rw {rw}: a gap between I/Os needs one --bs for reads and writes"
+            )));
+        }
         let direct = options.direct.unwrap_or(true);
         let unit = match direct {
             true => target.min_io_bytes,
             false => SECTOR_BYTES as u32,
         };
-        for (bytes, _) in sizes.entries() {
-            aligned(target, "bs", u64::from(bytes), unit)?;
+        for sizes in [Some(&block_sizes), write_sizes.as_ref()] {
+            for (bytes, _) in sizes.into_iter().flat_map(BlockSizes::entries) {
+                aligned(target, "bs", u64::from(bytes), unit)?;
+            }
         }
-        if sizes.max_bytes() > MAX_IO_BYTES {
-            return Err(AccessError::BadBlockSize(u64::from(sizes.max_bytes())).into());
+        let access = AccessConfig {
+            pattern: pattern(options, direction.random)?,
+            step: direction.step,
+            align_bytes: align(options, target, unit)?,
+            zones: zones(options, target, unit)?,
+            block_sizes,
+            write_sizes,
+        };
+        if access.max_bytes() > MAX_IO_BYTES {
+            return Err(AccessError::BadBlockSize(u64::from(access.max_bytes())).into());
         }
         let numjobs = within("numjobs", options.numjobs.unwrap_or(1), 1..=MAX_JOBS)?;
         let iodepth = within("iodepth", options.iodepth.unwrap_or(1), 1..=MAX_SLOTS)?;
@@ -208,11 +226,16 @@ impl Workload {
             // Threads that write verified blocks must not overwrite each other.
             || options.verify.unwrap_or(false) && numjobs > 1 && options.offset_increment.is_none();
         let (area, offset_increment_bytes) = area(options, target, unit, numjobs, split)?;
-        let part = part_bytes(area, numjobs, split, u64::from(unit.max(sizes.min_bytes())));
-        if u64::from(sizes.max_bytes()) > part {
+        let part = part_bytes(
+            area,
+            numjobs,
+            split,
+            u64::from(unit.max(access.min_bytes())),
+        );
+        if u64::from(access.max_bytes()) > part {
             return Err(PlanError::BlockTooLarge {
                 drive: target.name.clone(),
-                block_bytes: sizes.max_bytes(),
+                block_bytes: access.max_bytes(),
                 area: match split {
                     true => "each thread's part of the area",
                     false => "the area",
@@ -220,14 +243,7 @@ impl Workload {
                 area_bytes: part,
             });
         }
-        let access = AccessConfig {
-            pattern: pattern(options, direction.random)?,
-            step: direction.step,
-            align_bytes: align(options, target, unit)?,
-            zones: zones(options, target, unit)?,
-            block_sizes: sizes,
-        };
-        let pacing = pacing(options, &access.block_sizes, numjobs)?;
+        let pacing = pacing(options, access.mean_bytes(direction.read_percent), numjobs)?;
         let (engine, iopoll) = engine(options, target, iodepth, direct)?;
         let verify_bytes = verify(options, target, &access, offset_increment_bytes, area)?;
         if verify_bytes.is_some() && direction.trims {
@@ -327,7 +343,7 @@ impl Workload {
 
     /// The area of one thread.
     pub fn region(&self, worker: u32) -> Region {
-        let unit = u64::from(self.access.block_sizes.min_bytes());
+        let unit = u64::from(self.access.min_bytes());
         let size_bytes = part_bytes(self.area, self.numjobs, self.split, unit);
         let step_bytes = match self.split {
             true => size_bytes,

@@ -125,7 +125,7 @@ fn checker_options(workload: &Workload, region: Region, interval_bytes: u32) -> 
         size_bytes: region.size_bytes,
         writes: workload.writes(),
         reads_back: workload.reads_back,
-        max_io_bytes: workload.access.block_sizes.max_bytes(),
+        max_io_bytes: workload.access.max_bytes(),
     }
 }
 
@@ -447,12 +447,12 @@ impl Worker {
 
     #[inline]
     fn draw(&mut self) -> (u64, u32, bool) {
-        let (offset_bytes, len_bytes) = self.access.next();
         let write = match self.read_percent {
             100 => false,
             0 => true,
             percent => self.choice.below(100) >= u64::from(percent),
         };
+        let (offset_bytes, len_bytes) = self.access.next(write);
         (offset_bytes, len_bytes, write)
     }
 

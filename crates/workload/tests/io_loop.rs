@@ -194,6 +194,41 @@ fn a_mix_is_mixed_as_asked() {
     assert!((share - 0.7).abs() < 0.013, "{share}");
 }
 
+/// Each direction has its own sizes, in any order of offsets; a limit in bytes counts both.
+#[test]
+fn reads_and_writes_have_their_own_sizes() {
+    for (rw, bs) in [
+        ("randrw", "4k,64k"),
+        ("rw", "64k,4k"),
+        ("randrw", "4k/50:8k/50,32k"),
+    ] {
+        let mut target = Clockwork::new(LATENCY, 1);
+        let options = JobOptions {
+            rw: Some(rw.into()),
+            bs: Some(bs.into()),
+            size: Some("1000k".into()),
+            rate_bw: Some("1m".into()),
+            ..reading("400s")
+        };
+        let totals = go(&mut target, &options).totals;
+        let own = |op| {
+            let sizes = target.seen.iter().filter(|io| io.op == op);
+            let mut sizes: Vec<u32> = sizes.map(|io| io.len_bytes >> 10).collect();
+            sizes.sort_unstable();
+            sizes.dedup();
+            sizes
+        };
+        let expected: [&[u32]; 2] = match bs {
+            "4k,64k" => [&[4], &[64]],
+            "64k,4k" => [&[64], &[4]],
+            _ => [&[4, 8], &[32]],
+        };
+        assert_eq!([own(Op::Read), own(Op::Write)], expected, "{rw} {bs}");
+        let rate = totals.bytes() as f64 / totals.elapsed().as_secs_f64();
+        assert!((rate / f64::from(1 << 20) - 1.0).abs() < 0.03, "{rate}");
+    }
+}
+
 #[test]
 fn the_ramp_is_observed_and_not_counted() {
     let mut target = Clockwork::new(LATENCY, 1);

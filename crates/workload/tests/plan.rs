@@ -162,6 +162,13 @@ fn errors_name_a_valid_value() {
             "rw=randread size=64k random_distribution=zoned:50/99:50/1",
             "zone 2 has no room",
         ),
+        ("rw=rw:8k bs=4k,8k", "one --bs for reads and writes"),
+        ("rw=randrw bs=4k,", "block sizes"),
+        (
+            "rw=randread random_distribution=pareto:1",
+            "between 0 and 1",
+        ),
+        ("rw=randread random_distribution=normal:0", "below 100"),
         ("runtime=0", "longer than nothing"),
         ("runtime=soon", "5s"),
         ("interval=1us", "at least 1ms"),

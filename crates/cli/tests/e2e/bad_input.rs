@@ -194,7 +194,7 @@ fn invalid_workloads() {
                 &["zipf"],
             ),
             (
-                "job disk --rw randread --random_distribution pareto:0.2",
+                "job disk --rw randread --random_distribution pareto:2",
                 2,
                 &["pareto"],
             ),

@@ -7,6 +7,9 @@ use super::given::Given;
 use crate::JobFileError;
 use crate::number::{self, Size};
 
+/// fio's block size where none is given.
+const DEFAULT_SIZE: &str = "4k";
+
 /// Most sizes of a range of block sizes.
 const MAX_SIZES: u64 = 256;
 
@@ -130,38 +133,6 @@ fn direction(given: &Given<'_>, options: &mut JobOptions) -> Result<(), JobFileE
     Ok(())
 }
 
-/// One value for reads and writes: `4k`, or `4k,4k`. Values of trims are not used.
-fn same_for_all<'a>(
-    given: &Given<'_>,
-    name: &str,
-    text: &'a str,
-    options_rw: Option<Direction>,
-) -> Result<&'a str, JobFileError> {
-    let parts: Vec<&str> = text.split(',').map(str::trim).collect();
-    let (reads, writes) = match parts.as_slice() {
-        [_, _, trims] if options_rw == Some(Direction::Trims) && !trims.is_empty() => {
-            return Ok(*trims);
-        }
-        [one] => (*one, *one),
-        [reads, writes] | [reads, writes, _] => (
-            if reads.is_empty() { *writes } else { *reads },
-            if writes.is_empty() { *reads } else { *writes },
-        ),
-        _ => ("", ""),
-    };
-    match options_rw {
-        Some(Direction::Reads) => return Ok(reads),
-        // Trims without a value of their own have the writes', as in fio.
-        Some(Direction::Writes | Direction::Trims) => return Ok(writes),
-        None if reads == writes => return Ok(reads),
-        None => {}
-    }
-    let message = format!(
-        "{name}={text}: different values for reads and writes of one job are not supported"
-    );
-    Err(given.wrong(name, message))
-}
-
 /// What a job does that does one thing only.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Direction {
@@ -183,8 +154,36 @@ pub(super) fn only(given: &Given<'_>) -> Option<Direction> {
     }
 }
 
+/// The sizes of reads and writes, as `--bs` has them: one text, or two with a comma where a job of both has different ones.
+fn per_direction(
+    given: &Given<'_>,
+    text: &str,
+    mut read: impl FnMut(&str) -> Result<String, JobFileError>,
+) -> Result<String, JobFileError> {
+    let parts: Vec<&str> = text.split(',').map(str::trim).collect();
+    // As in fio: without a comma the value before counts, and nothing behind one is the default.
+    let part = |n: usize, before| match parts.get(n) {
+        None => before,
+        Some(&"") => DEFAULT_SIZE,
+        Some(&part) => part,
+    };
+    let reads = part(0, DEFAULT_SIZE);
+    let writes = part(1, reads);
+    match only(given) {
+        Some(Direction::Reads) => read(reads),
+        Some(Direction::Writes) => read(writes),
+        Some(Direction::Trims) => read(part(2, writes)),
+        None => {
+            let (reads, writes) = (read(reads)?, read(writes)?);
+            Ok(match reads == writes {
+                true => reads,
+                false => format!("{reads},{writes}"),
+            })
+        }
+    }
+}
+
 fn block_sizes(given: &Given<'_>) -> Result<Option<String>, JobFileError> {
-    let rw = only(given);
     let size = |text: &str| number::bytes(text, given.kb_base).filter(|&bytes| bytes > 0);
     if let Some((text, place)) = given.text("bssplit") {
         let wrong = || {
@@ -193,46 +192,50 @@ fn block_sizes(given: &Given<'_>) -> Result<Option<String>, JobFileError> {
                 format!("bssplit={text} is not SIZE/PERCENT:..., such as 4k/60:64k/40"),
             )
         };
-        let text = same_for_all(given, "bssplit", text, rw)?;
-        let entries = text.split(':').map(|entry| {
-            let (bytes, percent) = entry.split_once('/').unwrap_or((entry, ""));
-            let bytes = size(bytes).ok_or_else(wrong)?;
-            match percent.trim() {
-                "" => Ok(compact_size(bytes)),
-                percent => Ok(format!("{}/{percent}", compact_size(bytes))),
-            }
-        });
-        return entries
-            .collect::<Result<Vec<_>, _>>()
-            .map(|entries| Some(entries.join(":")));
+        let split = |text: &str| {
+            let entries = text.split(':').map(|entry| {
+                let (bytes, percent) = entry.split_once('/').unwrap_or((entry, ""));
+                let bytes = size(bytes).ok_or_else(wrong)?;
+                match percent.trim() {
+                    "" => Ok(compact_size(bytes)),
+                    percent => Ok(format!("{}/{percent}", compact_size(bytes))),
+                }
+            });
+            let entries: Vec<String> = entries.collect::<Result<_, JobFileError>>()?;
+            Ok(entries.join(":"))
+        };
+        return per_direction(given, text, split).map(Some);
     }
     if let Some((text, place)) = given.text("bsrange") {
         let wrong = |why: &str| given.error(place, format!("bsrange={text}: {why}"));
         let whole = text.replace('/', ",");
-        let range = same_for_all(given, "bsrange", &whole, rw)?;
-        let (low, high) = range
-            .split_once(['-', ':'])
-            .ok_or_else(|| wrong("LOW-HIGH, such as 4k-64k"))?;
-        let (Some(low), Some(high)) = (size(low), size(high)) else {
-            return Err(wrong("LOW-HIGH, such as 4k-64k"));
+        let sizes = |range: &str| {
+            let (low, high) = range
+                .split_once(['-', ':'])
+                .ok_or_else(|| wrong("LOW-HIGH, such as 4k-64k"))?;
+            let (Some(low), Some(high)) = (size(low), size(high)) else {
+                return Err(wrong("LOW-HIGH, such as 4k-64k"));
+            };
+            let (low, high) = (low.min(high), low.max(high));
+            let count = high / low;
+            if !high.is_multiple_of(low) || count > MAX_SIZES {
+                return Err(wrong(
+                    "the larger size must be at most 256 times the smaller one, and a multiple of it",
+                ));
+            }
+            let sizes: Vec<String> = (1..=count).map(|n| compact_size(n * low)).collect();
+            Ok(sizes.join(":"))
         };
-        let (low, high) = (low.min(high), low.max(high));
-        let count = high / low;
-        if !high.is_multiple_of(low) || count > MAX_SIZES {
-            return Err(wrong(
-                "the larger size must be at most 256 times the smaller one, and a multiple of it",
-            ));
-        }
-        let sizes: Vec<String> = (1..=count).map(|n| compact_size(n * low)).collect();
-        return Ok(Some(sizes.join(":")));
+        return per_direction(given, &whole, sizes).map(Some);
     }
     let Some((text, place)) = given.text("bs") else {
         return Ok(None);
     };
-    let one = same_for_all(given, "bs", text, rw)?;
-    let bytes = size(one)
-        .ok_or_else(|| given.error(place, format!("bs={text} is not a size such as 4k")))?;
-    Ok(Some(compact_size(bytes)))
+    let one = |one: &str| {
+        let wrong = || given.error(place, format!("bs={text} is not a size such as 4k"));
+        size(one).map(compact_size).ok_or_else(wrong)
+    };
+    per_direction(given, text, one).map(Some)
 }
 
 fn area(given: &Given<'_>, options: &mut JobOptions) -> Result<(), JobFileError> {
@@ -267,7 +270,10 @@ fn distribution(
     match given.text("random_distribution") {
         None | Some(("random", _)) if !by_map => Ok(Some("random".to_owned())),
         None | Some(("random", _)) => {
-            let is_plain = options.bs.as_ref().is_none_or(|bs| !bs.contains(':'))
+            let is_plain = options
+                .bs
+                .as_ref()
+                .is_none_or(|bs| !bs.contains([':', ',']))
                 && options.blockalign.is_none()
                 && options.rw.as_ref().is_some_and(|rw| !rw.contains(':'));
             if !is_plain {

@@ -32,6 +32,26 @@ fn workloads_become_options_of_a_job() {
             "--rw write --size 1073741824 --io_size 3221225472 --rate_bw 10485760 --thinktime 100us --engine sync --direct true --verify --seed 1",
         ),
         (
+            "[a]\nfilename=/dev/x\nrw=randrw\nbs=4k,64k\nsize=1m",
+            "--rw randrw --bs 4k,64k --size 1048576 --random_distribution random --engine sync --direct false --seed 1",
+        ),
+        (
+            "[a]\nfilename=/dev/x\nrw=write\nbssplit=4k/50:8k/50,,64k/100\nrandom_distribution=pareto",
+            "--rw write --bs 4k --engine sync --direct false --seed 1",
+        ),
+        (
+            "[a]\nfilename=/dev/x\nrw=trim\nbs=8k,16k,1m",
+            "--rw trim --bs 1m --engine sync --direct false --seed 1",
+        ),
+        (
+            "[a]\nfilename=/dev/x\nrw=rw\nbs=,8k",
+            "--rw rw --bs 4k,8k --engine sync --direct false --seed 1",
+        ),
+        (
+            "[a]\nfilename=/dev/x\nrw=rw\nbsrange=4k-8k,16k-32k",
+            "--rw rw --bs 4k:8k,16k:32k --engine sync --direct false --seed 1",
+        ),
+        (
             "[a]\nfilename=/dev/x\nrw=rw\nrwmixwrite=30\nrate=7m,3m\nruntime=5\nbsrange=4k-16k",
             "--rw rw --bs 4k:8k:12k:16k --io_size 100% --runtime 5s --rwmixread 70 --rate_bw 10485760 --engine sync --direct false --seed 1",
         ),
@@ -84,10 +104,7 @@ fn what_is_not_supported_is_named() {
             "exit_what=some: group, stonewall or all",
         ),
         ("[a]\nblokcsize=4k", "did you mean \"blocksize\""),
-        (
-            "[a]\nbs=4k,8k\nrw=rw",
-            "different values for reads and writes",
-        ),
+        ("[a]\nbs=4k,8q\nrw=rw", "bs=4k,8q is not a size"),
         ("[a]\nrate=1m,2m\nrw=rw", "contradict rwmixread=50"),
         ("[a]\nzonemode=zbd", "zonemode=zbd is not supported"),
         ("[a]\nfilename=a:b", "several files"),

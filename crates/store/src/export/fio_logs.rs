@@ -1,7 +1,7 @@
 //! Export as fio's logs: bandwidth, IOPS, latency and histograms over time.
 //!
 //! The formats are those of fio 3.33 with `log_avg_msec` (HOWTO.rst, "Log File Formats"; `flush_samples` and `flush_hist_samples` in
-//! iolog.c): lines of `time (ms), value, direction (0 read, 1 write), block size, priority`, an entry for each recording interval at its
+//! iolog.c): lines of `time (ms), value, direction (0 read, 1 write, 2 trim), block size, priority`, an entry for each recording interval at its
 //! end, time from the start of the cell. Block size and priority are 0, as in fio's averages. A histogram line is `time, direction, block
 //! size` and the completions of each of fio's 1856 latency bins within the interval. Intervals of the ramp are left out, as in fio. There is
 //! no `slat` log: the submission is not measured apart.
@@ -89,7 +89,8 @@ impl Row {
 type Rows = BTreeMap<(u32, Op), Row>;
 
 /// Every cell of a run as logs in a folder, one cell and drive beside the other as [`super::export_bench_fio`] has them:
-/// `DRIVE/STEP/BLOCK/RW-iodepth-N-numjobs-N_bw.1.log`. `fio-plot -i` takes one of the innermost folders. Returns the files.
+/// `DRIVE/STEP/BLOCK/RW-iodepth-N-numjobs-N_bw.1.log`. `fio-plot -i` takes one of the innermost folders; it takes every file whose name
+/// begins with `..._clat` for a log of latencies, so the name of the histograms' begins otherwise. Returns the files.
 ///
 /// # Errors
 /// When the run folder cannot be read, or the output cannot be written.
@@ -111,9 +112,13 @@ pub fn export_fio_logs(run: &Run, folder: &Path) -> Result<Vec<PathBuf>, StoreEr
                 workload.iodepth, workload.numjobs
             );
             let path_of = |number: usize, log: FioLog| {
-                folder
-                    .join(&own)
-                    .join(format!("{prefix}_{}.{number}.log", log.suffix()))
+                let mark = if log == FioLog::Histogram {
+                    "-hist"
+                } else {
+                    ""
+                };
+                let name = format!("{prefix}{mark}_{}.{number}.log", log.suffix());
+                folder.join(&own).join(name)
             };
             let free = |number: &usize| !files.contains(&path_of(*number, FioLog::Bandwidth));
             let number = (1..).find(free).unwrap_or(1);
@@ -147,7 +152,11 @@ pub fn write_fio_log(run: &Run, cell: &str, log: FioLog, path: &Path) -> Result<
 fn write_rows(rows: &Rows, log: FioLog, path: &Path) -> Result<(), StoreError> {
     replace_file(path, |file| {
         for ((_, op), row) in rows {
-            let direction = u8::from(*op == Op::Write);
+            let direction = match op {
+                Op::Read => 0,
+                Op::Write => 1,
+                _ => 2,
+            };
             let ms = (row.end.0 + 500_000) / 1_000_000;
             let per_second = |amount: f64| (amount / row.seconds()).round();
             let value = match log {
@@ -191,7 +200,7 @@ fn rows(run: &Run, cell: &CellRecord, drive: usize) -> Result<Rows, StoreError> 
                     continue;
                 }
                 for (op, counts) in &interval.ops {
-                    if !matches!(op, Op::Read | Op::Write) {
+                    if !matches!(op, Op::Read | Op::Write | Op::Discard) {
                         continue;
                     }
                     let holds = |p: &&crate::series::OpSample| {

@@ -161,6 +161,8 @@ pub(super) fn describe(
 ) -> model::WorkloadRecord {
     let data = if kind == CellKind::Inspect || !w.writes() {
         holds.to_owned()
+    } else if w.trims {
+        "none".to_owned()
     } else {
         w.data.to_string()
     };
@@ -170,7 +172,7 @@ pub(super) fn describe(
             CellKind::Purge => "purge".to_owned(),
             _ => w.rw.clone(),
         },
-        bs_bytes: u64::from(w.access.block_sizes.max_bytes()),
+        bs_bytes: u64::from(w.access.max_bytes()),
         iodepth: w.iodepth,
         numjobs: w.numjobs,
         engine: w.engine.name().to_owned(),

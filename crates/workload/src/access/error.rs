@@ -39,6 +39,14 @@ pub enum AccessError {
     /// Zipf's exponent.
     #[error("zipf exponent {0} is outside (0, {MAX_THETA}]; 0.9 to 1.2 is usual")]
     BadTheta(f64),
+    /// Pareto's parameter.
+    #[error(
+        "pareto power {0} is not between 0 and 1; 0.2 sends 80 % of the I/Os to 20 % of the area"
+    )]
+    BadPareto(f64),
+    /// The deviation of a normal distribution.
+    #[error("normal deviation {0} % is not over 0 and below 100; it is in percent of the area")]
+    BadDeviation(f64),
     /// A zone to visit in which no I/O may start.
     #[error(
         "zone {zone} has no room for an I/O in an area of {area_bytes} bytes with I/Os at multiples of {align_bytes}; use a larger area"
@@ -109,7 +117,10 @@ impl AccessError {
             | AccessError::BadWeight(_)
             | AccessError::EmptyMix
             | AccessError::MixTooLong(_) => vec!["bs"],
-            AccessError::BadText { .. } | AccessError::BadTheta(_) => vec!["random_distribution"],
+            AccessError::BadText { .. }
+            | AccessError::BadTheta(_)
+            | AccessError::BadPareto(_)
+            | AccessError::BadDeviation(_) => vec!["random_distribution"],
             AccessError::EmptyZone { .. } => vec!["random_distribution", "size"],
             AccessError::CoverWithMix(_) => vec!["random_distribution", "bs"],
             AccessError::BadAlign(_) => vec!["blockalign"],

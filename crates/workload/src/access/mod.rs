@@ -2,7 +2,7 @@
 //!
 //! # Architecture
 //! [`AddressGenerator`] serves one worker; [`AddressGenerator::next`] neither allocates nor divides. It draws sizes from [`BlockSizes`] and
-//! offsets by an [`AddressPattern`]: `Permutation` (a covering pass, the scatter of Zipf ranks), `Zipf`, [`ZoneShares`].
+//! offsets by an [`AddressPattern`]: `Permutation` (a covering pass, the scatter of ranks), [`RankLaw`], [`ZoneShares`].
 //!
 //! # Geometry
 //! A [`Region`] is the bytes `[offset, offset + size)` of a target. Random patterns start I/Os at `offset + k * align`
@@ -15,6 +15,7 @@
 mod block_sizes;
 mod error;
 mod permutation;
+mod ranks;
 #[cfg(test)]
 #[path = "../../tests/unit/access.rs"]
 mod tests;
@@ -26,7 +27,8 @@ use assay_units::{Rng, SECTOR_BYTES, rng::mix};
 pub use block_sizes::{BlockSizes, MAX_BLOCK_BYTES};
 pub use error::AccessError;
 use permutation::Permutation;
-use zipf::Zipf;
+pub use ranks::RankLaw;
+use ranks::Ranks;
 use zoned::ZoneSampler;
 pub use zoned::ZoneShares;
 
@@ -49,12 +51,9 @@ pub enum AddressPattern {
     Uniform,
     /// Random order, every block exactly once per pass, another order in every pass (fio's random map).
     Cover,
-    /// Zipf's law: rank `r` has a share proportional to `r^-theta`; ranks are scattered over the region, the same way for
-    /// all workers of a seed, so that hot blocks are spread and shared (fio's `random_distribution=zipf:theta`).
-    Zipf {
-        /// The exponent, over 0 and up to `MAX_THETA`.
-        theta: f64,
-    },
+    /// By a law of ranks, which are scattered over the region, the same way for all workers of a seed, so that hot blocks are spread and
+    /// shared (fio's `random_distribution=zipf:theta`, `pareto:h`, `normal:percent`).
+    Ranked(RankLaw),
     /// Each part of the area with its share of the I/Os, the offsets of a part equally likely (fio's `random_distribution=zoned:`). With
     /// strided zones or a split area, each zone or thread's part is divided so.
     Zoned(ZoneShares),
@@ -78,8 +77,10 @@ pub struct StridedZones {
 pub struct AccessConfig {
     /// The order.
     pub pattern: AddressPattern,
-    /// The sizes.
+    /// The sizes; of the reads, where writes have their own.
     pub block_sizes: BlockSizes,
+    /// The sizes of writes, where they are not those of the reads.
+    pub write_sizes: Option<BlockSizes>,
     /// Where random I/Os may start, relative to the region's start (fio's `blockalign`); the smallest block size when absent.
     pub align_bytes: Option<u32>,
     /// Zones within the region.
@@ -102,10 +103,40 @@ pub enum AccessStep {
 }
 
 impl AccessConfig {
+    /// The sizes of reads, and those of writes where they differ.
+    fn sizes(&self) -> impl Iterator<Item = &BlockSizes> {
+        std::iter::once(&self.block_sizes).chain(&self.write_sizes)
+    }
+
+    /// The largest I/O, in bytes.
+    pub fn max_bytes(&self) -> u32 {
+        let own = self.block_sizes.max_bytes();
+        self.sizes().map(BlockSizes::max_bytes).fold(own, u32::max)
+    }
+
+    /// The smallest I/O, in bytes.
+    pub fn min_bytes(&self) -> u32 {
+        let own = self.block_sizes.min_bytes();
+        self.sizes().map(BlockSizes::min_bytes).fold(own, u32::min)
+    }
+
+    /// The largest power of two that divides every size, in bytes.
+    pub fn common_power_of_two(&self) -> u32 {
+        let own = self.block_sizes.common_power_of_two();
+        let each = self.sizes().map(BlockSizes::common_power_of_two);
+        each.fold(own, u32::min)
+    }
+
+    /// The expected size of an I/O in a mix with this share of reads, in bytes.
+    pub fn mean_bytes(&self, read_percent: u8) -> f64 {
+        let reads = f64::from(read_percent) / 100.0;
+        let writes = self.write_sizes.as_ref().unwrap_or(&self.block_sizes);
+        reads * self.block_sizes.mean_bytes() + (1.0 - reads) * writes.mean_bytes()
+    }
+
     /// The alignment in force, in bytes.
     fn effective_align_bytes(&self) -> u32 {
-        self.align_bytes
-            .unwrap_or_else(|| self.block_sizes.min_bytes())
+        self.align_bytes.unwrap_or_else(|| self.min_bytes())
     }
 
     /// The largest power of two, in bytes, that divides the length of every I/O and its distance from the region's start: the
@@ -123,7 +154,7 @@ impl AccessConfig {
             .zones
             // Only the lowest bits matter; a sum that wraps is refused by `zone_state`.
             .map_or(0, |zones| zones.range_bytes.wrapping_add(zones.skip_bytes));
-        let bits = u64::from(self.block_sizes.common_power_of_two()) | align | stride;
+        let bits = u64::from(self.common_power_of_two()) | align | stride;
         // The block sizes alone keep this at 4 MiB or below.
         1 << bits.trailing_zeros()
     }
@@ -144,11 +175,76 @@ enum Order {
         permutation: Permutation,
         next: u64,
     },
-    Zipf {
-        ranks: Zipf,
+    Ranked {
+        ranks: Ranks,
         scatter: Permutation,
     },
     Zoned(ZoneSampler),
+}
+
+/// The sizes of a direction.
+#[derive(Clone, Debug)]
+struct SizedSlots {
+    sizes: BlockSizes,
+    /// Number of aligned offsets where an I/O of each size fits; same order as the sizes.
+    slots: Vec<u64>,
+    /// Size and slots of a single size: saves the hot loop two look-ups.
+    only: Option<(u32, u64)>,
+}
+
+impl SizedSlots {
+    fn new(sizes: &BlockSizes, area_bytes: u64, align_bytes: u64) -> SizedSlots {
+        let slots: Vec<u64> = (0..sizes.count())
+            .map(|i| (area_bytes - u64::from(sizes.at(i))) / align_bytes + 1)
+            .collect();
+        SizedSlots {
+            only: sizes.is_single().then(|| (sizes.max_bytes(), slots[0])),
+            sizes: sizes.clone(),
+            slots,
+        }
+    }
+
+    /// Of a write or another I/O.
+    #[inline]
+    fn of<'a>(
+        reads: &'a SizedSlots,
+        writes: &'a Option<SizedSlots>,
+        write: bool,
+    ) -> &'a SizedSlots {
+        match writes {
+            Some(writes) if write => writes,
+            _ => reads,
+        }
+    }
+
+    /// A size, and the slots of it.
+    #[inline]
+    fn draw(&self, rng: &mut Rng) -> (u32, u64) {
+        match self.only {
+            Some(only) => only,
+            None => {
+                let index = self.sizes.pick(rng);
+                (self.sizes.at(index), self.slots[index])
+            }
+        }
+    }
+
+    /// This size, or the largest that fits into what is left of the area; `None`: none does.
+    #[inline]
+    fn fitting(&self, len_bytes: u32, left_bytes: u64) -> Option<u32> {
+        match u64::from(len_bytes) <= left_bytes {
+            true => Some(len_bytes),
+            false => self.largest_fitting(left_bytes),
+        }
+    }
+
+    #[cold]
+    fn largest_fitting(&self, left_bytes: u64) -> Option<u32> {
+        let sizes = self.sizes.entries().map(|(size_bytes, _)| size_bytes);
+        sizes
+            .take_while(|&size_bytes| u64::from(size_bytes) <= left_bytes)
+            .last()
+    }
 }
 
 #[derive(Clone, Debug)]
@@ -164,16 +260,14 @@ struct ZoneState {
 #[derive(Clone, Debug)]
 pub struct AddressGenerator {
     rng: Rng,
-    sizes: BlockSizes,
+    reads: SizedSlots,
+    /// Where writes have sizes of their own.
+    writes: Option<SizedSlots>,
     /// Start of the region, or of the current zone.
     base_bytes: u64,
     /// Length of the region, or of a zone.
     area_bytes: u64,
     align_bytes: u64,
-    /// Number of aligned offsets where an I/O of each size fits; same order as the sizes.
-    slots: Vec<u64>,
-    /// Size and slots of a single size: saves the hot loop two look-ups.
-    only_size: Option<(u32, u64)>,
     min_bytes: u32,
     order: Order,
     run: Option<RunState>,
@@ -217,20 +311,16 @@ impl AddressGenerator {
         let area_bytes = config
             .zones
             .map_or(region.size_bytes, |zones| zones.range_bytes);
-        let sizes = config.block_sizes.clone();
-        let largest = sizes.max_bytes();
+        let largest = config.max_bytes();
         if u64::from(largest) > area_bytes {
             return Err(AccessError::BlockLargerThanArea {
                 block_bytes: largest,
                 area_bytes,
             });
         }
-        let slots: Vec<u64> = (0..sizes.count())
-            .map(|i| (area_bytes - u64::from(sizes.at(i))) / align_bytes + 1)
-            .collect();
         let mut rng = Rng::stream(mix(seed, u64::from(worker)), "addresses");
-        // The last size is the largest: where it fits, all do.
-        let common_slots = slots[slots.len() - 1];
+        // Where the largest size fits, all do.
+        let common_slots = (area_bytes - u64::from(largest)) / align_bytes + 1;
         let order = match &config.pattern {
             AddressPattern::Sequential => match config.step {
                 AccessStep::Gap(gap_bytes) => {
@@ -252,8 +342,9 @@ impl AddressGenerator {
             },
             AddressPattern::Uniform => Order::Uniform,
             AddressPattern::Cover => {
-                if !sizes.is_single() {
-                    return Err(AccessError::CoverWithMix(sizes.to_string()));
+                if !config.block_sizes.is_single() || config.write_sizes.is_some() {
+                    let sizes: Vec<String> = config.sizes().map(ToString::to_string).collect();
+                    return Err(AccessError::CoverWithMix(sizes.join(",")));
                 }
                 Order::Cover {
                     permutation: Permutation::new(common_slots, &mut rng),
@@ -266,21 +357,21 @@ impl AddressGenerator {
                 align_bytes,
                 common_slots,
             )?),
-            &AddressPattern::Zipf { theta } => Order::Zipf {
-                ranks: Zipf::new(common_slots, theta)?,
+            &AddressPattern::Ranked(law) => Order::Ranked {
+                ranks: Ranks::new(law, common_slots)?,
                 // Keyed by the job's seed alone: the same blocks are hot for all workers.
                 scatter: Permutation::new(common_slots, &mut Rng::stream(seed, "zipf scatter")),
             },
         };
         Ok(AddressGenerator {
             rng,
-            only_size: sizes.is_single().then_some((largest, common_slots)),
-            min_bytes: sizes.min_bytes(),
-            sizes,
+            reads: SizedSlots::new(&config.block_sizes, area_bytes, align_bytes),
+            writes: (config.write_sizes.as_ref())
+                .map(|sizes| SizedSlots::new(sizes, area_bytes, align_bytes)),
+            min_bytes: config.min_bytes(),
             base_bytes: region.offset_bytes,
             area_bytes,
             align_bytes,
-            slots,
             order,
             run: match config.step {
                 AccessStep::Run(ios) if ios > 1 => Some(RunState {
@@ -295,20 +386,11 @@ impl AddressGenerator {
         })
     }
 
-    /// The next I/O: `(offset in bytes on the target, length in bytes)`.
+    /// The next I/O, a write or another: `(offset in bytes on the target, length in bytes)`.
     #[inline]
-    #[expect(
-        clippy::should_implement_trait,
-        reason = "the stream is endless: an Option would cost a check per I/O"
-    )]
-    pub fn next(&mut self) -> (u64, u32) {
-        let (mut len_bytes, slots) = match self.only_size {
-            Some(only) => only,
-            None => {
-                let index = self.sizes.pick(&mut self.rng);
-                (self.sizes.at(index), self.slots[index])
-            }
-        };
+    pub fn next(&mut self, write: bool) -> (u64, u32) {
+        let sized = SizedSlots::of(&self.reads, &self.writes, write);
+        let (mut len_bytes, slots) = sized.draw(&mut self.rng);
         if let Some(relative_bytes) = self.continued_run(len_bytes) {
             let offset_bytes = self.base_bytes + relative_bytes;
             if self.zones.is_some() {
@@ -316,16 +398,17 @@ impl AddressGenerator {
             }
             return (offset_bytes, len_bytes);
         }
+        let sized = SizedSlots::of(&self.reads, &self.writes, write);
         let relative_bytes = match &mut self.order {
             Order::Gaps {
                 position_bytes,
                 gap_bytes,
             } => {
-                let left = self.area_bytes - *position_bytes;
-                if u64::from(len_bytes) > left {
-                    len_bytes = largest_fitting(&self.sizes, left);
+                let mut start = *position_bytes;
+                match sized.fitting(len_bytes, self.area_bytes - start) {
+                    Some(fitting) => len_bytes = fitting,
+                    None => start = 0,
                 }
-                let start = *position_bytes;
                 let next = (start + u64::from(len_bytes)).checked_add_signed(*gap_bytes);
                 let fits = |next: &u64| {
                     next.checked_add(u64::from(self.min_bytes))
@@ -337,11 +420,11 @@ impl AddressGenerator {
                 start
             }
             Order::Sequential { position_bytes } => {
-                let start = *position_bytes;
-                let left = self.area_bytes - start;
-                if u64::from(len_bytes) > left {
-                    // Only with a mix: finish the region with the largest block that still fits.
-                    len_bytes = largest_fitting(&self.sizes, left);
+                let mut start = *position_bytes;
+                match sized.fitting(len_bytes, self.area_bytes - start) {
+                    // A mix finishes the region with the largest block that still fits.
+                    Some(fitting) => len_bytes = fitting,
+                    None => start = 0,
                 }
                 let end = start + u64::from(len_bytes);
                 let is_over = self.area_bytes - end < u64::from(self.min_bytes);
@@ -358,8 +441,8 @@ impl AddressGenerator {
                 }
                 slot * self.align_bytes
             }
-            Order::Zipf { ranks, scatter } => {
-                scatter.apply(ranks.sample(&mut self.rng) - 1) * self.align_bytes
+            Order::Ranked { ranks, scatter } => {
+                scatter.apply(ranks.sample(&mut self.rng)) * self.align_bytes
             }
             Order::Zoned(zones) => zones.sample(&mut self.rng) * self.align_bytes,
         };
@@ -411,7 +494,7 @@ impl AddressGenerator {
                 *next = 0;
                 permutation.reshuffle(&mut self.rng);
             }
-            Order::Uniform | Order::Zipf { .. } | Order::Zoned(_) => {}
+            Order::Uniform | Order::Ranked { .. } | Order::Zoned(_) => {}
         }
     }
 }
@@ -422,17 +505,6 @@ fn gaps_start(area_bytes: u64, gap_bytes: i64) -> u64 {
         true => area_bytes - gap_bytes.unsigned_abs(),
         false => 0,
     }
-}
-
-/// The largest size of a mix that fits into what is left of the area; the smallest always does.
-#[cold]
-fn largest_fitting(sizes: &BlockSizes, left_bytes: u64) -> u32 {
-    sizes
-        .entries()
-        .map(|(size_bytes, _)| size_bytes)
-        .take_while(|&size_bytes| u64::from(size_bytes) <= left_bytes)
-        .last()
-        .unwrap_or_else(|| sizes.min_bytes())
 }
 
 fn zone_state(zones: StridedZones, region: Region) -> Result<ZoneState, AccessError> {

@@ -7,7 +7,9 @@ use assay_io::cpus::CpuList;
 use assay_units::{Nanos, parse_duration, parse_size, text};
 
 use super::{Engine, Pacing, PlanError};
-use crate::access::{AccessConfig, AccessStep, AddressPattern, BlockSizes, Region, StridedZones};
+use crate::access::{
+    AccessConfig, AccessStep, AddressPattern, BlockSizes, RankLaw, Region, StridedZones,
+};
 use crate::arrival::Rate;
 use crate::options::JobOptions;
 use assay_device::session::{PassthruSupport, TargetKind, TargetProperties};
@@ -275,7 +277,7 @@ pub(super) fn area(
 
 pub(super) fn pattern(options: &JobOptions, random: bool) -> Result<AddressPattern, PlanError> {
     const OPTION: &str = "random_distribution";
-    const CHOICES: &str = "random (each place equally likely), cover (each block once per pass), zipf:THETA (e.g. zipf:1.2), zoned:ACCESS/SIZE:... (percent, e.g. zoned:50/5:30/15:20/80)";
+    const CHOICES: &str = "random (each place equally likely), cover (each block once per pass), zipf:THETA (e.g. zipf:1.2), pareto:POWER (e.g. pareto:0.2), normal:PERCENT (e.g. normal:10), zoned:ACCESS/SIZE:... (percent, e.g. zoned:50/5:30/15:20/80)";
     let Some(text) = options.random_distribution.as_deref() else {
         return Ok(match random {
             true => AddressPattern::Uniform,
@@ -291,11 +293,17 @@ pub(super) fn pattern(options: &JobOptions, random: bool) -> Result<AddressPatte
         None if text == "random" => Ok(AddressPattern::Uniform),
         None if text == "cover" => Ok(AddressPattern::Cover),
         Some(("zoned", shares)) => Ok(AddressPattern::Zoned(shares.parse()?)),
-        Some(("zipf", theta)) => match theta.parse() {
-            Ok(theta) => Ok(AddressPattern::Zipf { theta }),
-            Err(_) => Err(not_a_choice(OPTION, text, CHOICES)),
-        },
-        _ => Err(not_a_choice(OPTION, text, CHOICES)),
+        Some((law, number)) => {
+            let number = number.parse();
+            let law = match (law, number) {
+                ("zipf", Ok(theta)) => RankLaw::Zipf { theta },
+                ("pareto", Ok(h)) => RankLaw::Pareto { h },
+                ("normal", Ok(deviation_percent)) => RankLaw::Normal { deviation_percent },
+                _ => return Err(not_a_choice(OPTION, text, CHOICES)),
+            };
+            Ok(AddressPattern::Ranked(law))
+        }
+        None => Err(not_a_choice(OPTION, text, CHOICES)),
     }
 }
 
@@ -343,7 +351,7 @@ pub(super) fn zones(
 
 pub(super) fn pacing(
     options: &JobOptions,
-    sizes: &BlockSizes,
+    mean_bytes: f64,
     threads: u32,
 ) -> Result<Pacing, PlanError> {
     let poisson = match options.arrival.as_deref() {
@@ -363,7 +371,7 @@ pub(super) fn pacing(
             rate: Rate::iops(total_rate("rate_iops", iops, threads)?),
         },
         (None, None, Some(bytes)) => Pacing::Limited {
-            rate: Rate::of_bytes(total_rate("rate_bw", bytes, threads)?, sizes.mean_bytes()),
+            rate: Rate::of_bytes(total_rate("rate_bw", bytes, threads)?, mean_bytes),
         },
         _ => {
             return Err(invalid(
@@ -490,9 +498,23 @@ pub(super) fn verify(
         .transpose()?;
     // What does not fit is refused like any other length over 4 MiB.
     let chosen = chosen.map(|bytes| u32::try_from(bytes).unwrap_or(u32::MAX));
-    let (block, align) = (
-        access.block_sizes.common_power_of_two(),
-        access.grid_bytes(),
-    );
+    let (block, align) = (access.common_power_of_two(), access.grid_bytes());
     Ok(Some(interval_for(block, align, chosen)?))
+}
+
+/// The sizes of `--bs`: `4k`, or `4k,8k` for reads and writes; those of writes where they differ.
+pub(super) fn block_sizes(
+    text: &str,
+    read_percent: u8,
+) -> Result<(BlockSizes, Option<BlockSizes>), PlanError> {
+    let Some((reads, writes)) = text.split_once(',') else {
+        return Ok((text.parse()?, None));
+    };
+    let (reads, writes): (BlockSizes, BlockSizes) = (reads.parse()?, writes.parse()?);
+    Ok(match read_percent {
+        100 => (reads, None),
+        0 => (writes, None),
+        _ if reads == writes => (reads, None),
+        _ => (reads, Some(writes)),
+    })
 }

@@ -218,7 +218,7 @@ fn run_drive(
     // Every worker has as many slots as the deepest one.
     let depth = most(|w| w.iodepth);
     let numjobs = workloads.iter().map(|w| w.numjobs).sum();
-    target.begin_job(numjobs, depth, most(|w| w.access.block_sizes.max_bytes()))?;
+    target.begin_job(numjobs, depth, most(|w| w.access.max_bytes()))?;
     let start = target.now();
     let flows = FlowGroups::of(workloads.iter().copied());
     let exits = ExitGroups::of(workloads.iter().copied());

@@ -278,7 +278,7 @@ fn run_worker(
         }
     }
     let slots = workload.iodepth;
-    let slot_bytes = workload.access.block_sizes.max_bytes();
+    let slot_bytes = workload.access.max_bytes();
     // A flush at the end is an fsync(2), as fio's.
     let metadata = workload.flush_every.is_none_or(|flush| flush.metadata);
     let options = UringOptions {

@@ -24,6 +24,7 @@ fn plain(pattern: AddressPattern, block_sizes: BlockSizes) -> AccessConfig {
     AccessConfig {
         pattern,
         block_sizes,
+        write_sizes: None,
         align_bytes: None,
         zones: None,
         step: AccessStep::Plain,
@@ -39,7 +40,11 @@ fn patterns() -> impl Strategy<Value = AddressPattern> {
         Just(AddressPattern::Sequential),
         Just(AddressPattern::Uniform),
         Just(AddressPattern::Cover),
-        (0.1_f64..3.0).prop_map(|theta| AddressPattern::Zipf { theta }),
+        (0.1_f64..3.0).prop_map(|theta| AddressPattern::Ranked(RankLaw::Zipf { theta })),
+        (0.01_f64..0.99).prop_map(|h| AddressPattern::Ranked(RankLaw::Pareto { h })),
+        (1.0_f64..99.0).prop_map(|deviation_percent| {
+            AddressPattern::Ranked(RankLaw::Normal { deviation_percent })
+        }),
         (1_u32..100, 1_u32..100).prop_map(|(access, size)| {
             let text = format!("{access}/{size}:/");
             AddressPattern::Zoned(text.parse().unwrap())
@@ -62,16 +67,17 @@ fn mixes() -> impl Strategy<Value = BlockSizes> {
 }
 
 prop_compose! {
-    fn configs()(pattern in patterns(), mix in mixes(), align in proptest::option::of(sectors(1..40)),
+    fn configs()(pattern in patterns(), mix in mixes(), own in proptest::option::of(mixes()), align in proptest::option::of(sectors(1..40)),
                  zones in proptest::option::of((1_u64..200_000, 1_u64..300, 0_u64..100))) -> AccessConfig {
         let block_sizes = match pattern {
             AddressPattern::Cover => single(mix.max_bytes()),
             _ => mix,
         };
+        let write_sizes = own.filter(|_| pattern != AddressPattern::Cover);
         let zones = zones.map(|(size_bytes, range, skip)| StridedZones {
             size_bytes, range_bytes: range * 512, skip_bytes: skip * 512,
         });
-        AccessConfig { pattern, block_sizes, align_bytes: align, zones, step: AccessStep::Plain }
+        AccessConfig { pattern, block_sizes, write_sizes, align_bytes: align, zones, step: AccessStep::Plain }
     }
 }
 
@@ -90,13 +96,15 @@ proptest! {
         let Ok(mut generator) = made else {
             let least = config.zones.map_or(size, |zones| zones.range_bytes.min(size));
             let too_long = config.zones.is_some_and(|zones| zones.range_bytes > size);
-            prop_assert!(too_long || u64::from(config.block_sizes.max_bytes()) > least);
+            prop_assert!(too_long || u64::from(config.max_bytes()) > least);
             return Ok(());
         };
         let align = u64::from(config.effective_align_bytes());
-        for _ in 0..300 {
-            let (at, len) = generator.next();
-            prop_assert!(config.block_sizes.entries().any(|(s, _)| s == len));
+        for number in 0..300 {
+            let write = number % 7 < 3;
+            let (at, len) = generator.next(write);
+            let own = config.write_sizes.as_ref().filter(|_| write);
+            prop_assert!(own.unwrap_or(&config.block_sizes).entries().any(|(s, _)| s == len));
             prop_assert!(at >= area.offset_bytes);
             prop_assert!(at + u64::from(len) <= area.offset_bytes + area.size_bytes);
             let relative = at - area.offset_bytes;
@@ -128,7 +136,7 @@ proptest! {
             return Ok(());
         };
         for _ in 0..64 {
-            prop_assert_eq!(first.next(), second.next());
+            prop_assert_eq!(first.next(false), second.next(false));
         }
     }
 
@@ -141,7 +149,7 @@ proptest! {
         for _ in 0..3 {
             let mut order = Vec::new();
             for _ in 0..blocks {
-                order.push(generator.next().0);
+                order.push(generator.next(false).0);
             }
             orders.push(order.clone());
             order.sort_unstable();
@@ -158,7 +166,7 @@ proptest! {
         let mut generator = AddressGenerator::new(&config, region(512, size), seed, 0).unwrap();
         let mut position = 512;
         for _ in 0..500 {
-            let (at, len) = generator.next();
+            let (at, len) = generator.next(false);
             prop_assert_eq!(at, position);
             position += u64::from(len);
             if 512 + size - position < least {
@@ -179,7 +187,7 @@ proptest! {
         let mut generator = AddressGenerator::new(&config, region(0, size), 1, 0).unwrap();
         let (mut zone_start, mut within, mut moved) = (0, 0, 0);
         for _ in 0..300 {
-            prop_assert_eq!(generator.next(), (zone_start + within, 4096));
+            prop_assert_eq!(generator.next(false), (zone_start + within, 4096));
             within += 4096;
             moved += 4096;
             if within == zones.range_bytes {
@@ -207,7 +215,7 @@ fn uniform_is_uniform() {
     );
     let mut counts = [0_u32; BLOCKS];
     for _ in 0..100_000 {
-        counts[(generator.next().0 / 4096) as usize] += 1;
+        counts[(generator.next(false).0 / 4096) as usize] += 1;
     }
     let expected = 100_000.0 / BLOCKS as f64;
     let chi2: f64 = counts
@@ -225,7 +233,7 @@ fn a_uniform_mix_reaches_the_last_offset_of_each_size() {
     let mut generator = AddressGenerator::new(&config, region(0, 64 * KIB), 5, 0).unwrap();
     let mut last: BTreeMap<u32, u64> = BTreeMap::new();
     for _ in 0..5000 {
-        let (at, len) = generator.next();
+        let (at, len) = generator.next(false);
         let entry = last.entry(len).or_default();
         *entry = (*entry).max(at);
     }
@@ -238,14 +246,17 @@ fn zipf_blocks_have_their_shares_and_are_spread() {
     const BLOCKS: u64 = 4096;
     const DRAWS: u32 = 400_000;
     for theta in [0.9, 1.0, 1.2] {
-        let config = plain(AddressPattern::Zipf { theta }, single(4096));
+        let config = plain(
+            AddressPattern::Ranked(RankLaw::Zipf { theta }),
+            single(4096),
+        );
         let area = region(0, BLOCKS * 4096);
         let mut hottest = Vec::new();
         for worker in 0..2 {
             let mut generator = AddressGenerator::new(&config, area, 77, worker).unwrap();
             let mut counts = vec![(0_u32, 0_u64); BLOCKS as usize];
             for _ in 0..DRAWS {
-                let block = generator.next().0 / 4096;
+                let block = generator.next(false).0 / 4096;
                 counts[block as usize].0 += 1;
                 counts[block as usize].1 = block;
             }
@@ -274,12 +285,14 @@ fn workers_have_different_sequences() {
     for pattern in [
         AddressPattern::Uniform,
         AddressPattern::Cover,
-        AddressPattern::Zipf { theta: 0.8 },
+        AddressPattern::Ranked(RankLaw::Zipf { theta: 0.8 }),
     ] {
         let config = plain(pattern.clone(), single(4096));
         let mut first = AddressGenerator::new(&config, region(0, 1 << 30), 1, 0).unwrap();
         let mut second = AddressGenerator::new(&config, region(0, 1 << 30), 1, 1).unwrap();
-        let same = (0..100).filter(|_| first.next() == second.next()).count();
+        let same = (0..100)
+            .filter(|_| first.next(false) == second.next(false))
+            .count();
         assert!(same < 50, "{pattern:?}: {same} of 100 the same");
     }
 }
@@ -323,7 +336,10 @@ fn invalid_options_are_refused() {
         make(&mix, region(0, 1 << 20)),
         Err(AccessError::CoverWithMix { .. })
     ));
-    let zipf = plain(AddressPattern::Zipf { theta: 0.0 }, single(4096));
+    let zipf = plain(
+        AddressPattern::Ranked(RankLaw::Zipf { theta: 0.0 }),
+        single(4096),
+    );
     assert!(matches!(
         make(&zipf, region(0, 1 << 20)),
         Err(AccessError::BadTheta { .. })
@@ -363,7 +379,7 @@ fn streams_with_gaps_wrap_around() {
         let area = region(8192, 5 * 4096);
         let mut generator = AddressGenerator::new(&config, area, 1, 0).unwrap();
         (0..count)
-            .map(|_| (generator.next().0 - 8192) / 4096)
+            .map(|_| (generator.next(false).0 - 8192) / 4096)
             .collect()
     };
     assert_eq!(offsets(-8192, 6), [3, 2, 1, 0, 3, 2]);
@@ -387,7 +403,7 @@ fn runs_continue_random_offsets() {
     };
     let area = region(0, 1 << 30);
     let mut generator = AddressGenerator::new(&config, area, 1, 0).unwrap();
-    let offsets: Vec<u64> = (0..4000).map(|_| generator.next().0).collect();
+    let offsets: Vec<u64> = (0..4000).map(|_| generator.next(false).0).collect();
     let follows = offsets
         .windows(2)
         .filter(|pair| pair[1] == pair[0] + 4096)

@@ -1,0 +1,87 @@
+//! Unequal shares of offsets: ranks by Zipf's or Pareto's law or a normal distribution.
+
+use assay_units::Rng;
+
+use super::AccessError;
+use super::zipf::Zipf;
+
+/// The law of a random order whose offsets are not equally likely.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum RankLaw {
+    /// Rank `r` has a share proportional to `r^-theta`, theta over 0 and up to `MAX_THETA` (fio's `zipf:theta`).
+    Zipf {
+        /// The exponent.
+        theta: f64,
+    },
+    /// A share `1 - h` of the I/Os goes to the share `h` of the offsets, and so on within that (fio's `pareto:h`): rank `n u^k` of `n`, with
+    /// `u` uniform and `k = ln h / ln(1 - h)`, as `lib/zipf.c` of fio 3.33 has it.
+    Pareto {
+        /// Between 0 and 1.
+        h: f64,
+    },
+    /// Ranks are normally distributed around the middle, those outside of the area drawn again (fio's `normal:percent`).
+    Normal {
+        /// Standard deviation in percent of the number of offsets, over 0 and below 100.
+        deviation_percent: f64,
+    },
+}
+
+/// Draws ranks.
+#[derive(Clone, Debug)]
+pub(super) enum Ranks {
+    Zipf(Zipf),
+    Pareto { count: f64, exponent: f64 },
+    Normal { count: f64, deviation: f64 },
+}
+
+impl Ranks {
+    /// Ranks `0..count`; a `count` of 0 is taken as 1.
+    ///
+    /// # Errors
+    /// When the law's parameter is out of range.
+    pub(super) fn new(law: RankLaw, count: u64) -> Result<Ranks, AccessError> {
+        let whole = count.max(1) as f64;
+        match law {
+            RankLaw::Zipf { theta } => Ok(Ranks::Zipf(Zipf::new(count, theta)?)),
+            RankLaw::Pareto { h } if h > 0.0 && h < 1.0 => Ok(Ranks::Pareto {
+                count: whole,
+                exponent: h.ln() / (-h).ln_1p(),
+            }),
+            RankLaw::Pareto { h } => Err(AccessError::BadPareto(h)),
+            RankLaw::Normal { deviation_percent }
+                if deviation_percent > 0.0 && deviation_percent < 100.0 =>
+            {
+                Ok(Ranks::Normal {
+                    count: whole,
+                    deviation: whole * deviation_percent / 100.0,
+                })
+            }
+            RankLaw::Normal { deviation_percent } => {
+                Err(AccessError::BadDeviation(deviation_percent))
+            }
+        }
+    }
+
+    /// The next rank.
+    #[inline]
+    pub(super) fn sample(&self, rng: &mut Rng) -> u64 {
+        match *self {
+            Ranks::Zipf(ref zipf) => zipf.sample(rng) - 1,
+            Ranks::Pareto { count, exponent } => {
+                let rank = count * rng.unit_f64().powf(exponent);
+                rank.min(count - 1.0) as u64
+            }
+            Ranks::Normal { count, deviation } => loop {
+                // At the largest deviation 38 % of the draws are inside.
+                let rank = count / 2.0 + deviation * rng.normal();
+                if (0.0..count).contains(&rank) {
+                    return rank as u64;
+                }
+            },
+        }
+    }
+}
+
+#[cfg(test)]
+#[path = "../../tests/unit/access/ranks.rs"]
+mod tests;
