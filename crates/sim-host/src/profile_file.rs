@@ -46,16 +46,24 @@ pub fn load(name: &str) -> Result<(String, Profile), ProfileFileError> {
 }
 
 /// The profile of a drive with these options: the one of that name, or the member of its ensemble ([`DriveOptions::member`]), which has
-/// other numbers that explain the published figures of its drive about as well.
+/// other numbers that explain the published figures of its drive about as well. Of a drive of a lot ([`DriveOptions::lot`]), with the
+/// factors of that drive.
 ///
 /// # Errors
 /// As [`load`]; and when a built-in profile has no ensemble or no such member. Profiles in files have none.
 pub fn load_for(name: &str, options: &DriveOptions) -> Result<Profile, ProfileFileError> {
-    let Some(member) = options.member else {
-        return load(name).map(|(_, profile)| profile);
+    let invalid = |error| match is_file(name) {
+        true => ProfileFileError::Content(PathBuf::from(name), error),
+        false => ProfileFileError::Builtin(error),
     };
-    let text = Profile::member(name, member).map_err(ProfileFileError::Builtin)?;
-    Profile::from_toml(&text).map_err(ProfileFileError::Builtin)
+    let text = match options.member {
+        None => load(name)?.0,
+        Some(member) => Profile::member(name, member).map_err(ProfileFileError::Builtin)?,
+    };
+    match options.lot {
+        None => Profile::from_toml(&text).map_err(invalid),
+        Some(lot) => Profile::of_lot(&text, lot, options.seed).map_err(invalid),
+    }
 }
 
 fn read(path: &Path) -> std::io::Result<String> {

@@ -159,7 +159,13 @@ impl Drive {
         let coalescing = options.coalescing.or(chosen).filter(|set| set.is_on());
         let identity = Identity {
             model: format!("{} (simulated)", id.model),
-            serial: format!("SIM-{}-{}", profile.name.to_uppercase(), options.seed),
+            serial: match options.lot {
+                None => format!("SIM-{}-{}", profile.name.to_uppercase(), options.seed),
+                Some(lot) => {
+                    let name = profile.name.to_uppercase();
+                    format!("SIM-{name}-L{lot}-{}", options.seed)
+                }
+            },
             firmware: env!("CARGO_PKG_VERSION").to_owned(),
             nvme_version: id.nvme_version.clone(),
             capacity_bytes,

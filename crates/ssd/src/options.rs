@@ -89,7 +89,7 @@ pub struct Fault {
 pub const MAX_LATENCY_SPIKE: Nanos = Nanos(10 * 365 * 86_400 * 1_000_000_000);
 
 const FAULT_FORMS: &str = "corrupt-write@N, drop-write@N, misdirect-write@N, stale-read@N, read-error@N, write-error@N, latency-spike@N=TIME, drop-flush@N, power-loss@N, surprise-removal@N, media-error@OFFSET+LENGTH or wrap:SIZE";
-const KEYS: &str = "seed, member, state, op, ambient, heatsink, ps, apst, coalescing, map_cache, hmb, fdp, data, cycles, retention, fault";
+const KEYS: &str = "seed, lot, member, state, op, ambient, heatsink, ps, apst, coalescing, map_cache, hmb, fdp, data, cycles, retention, fault";
 
 /// Why an option was rejected.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -117,6 +117,9 @@ pub enum OptionError {
 pub struct DriveOptions {
     /// Seed of all random numbers.
     pub seed: u64,
+    /// Seed of the lot that the drive belongs to ([`crate::profile::lot`]); `None`: its numbers are those of the profile. It chooses the
+    /// profile, as `member` does.
+    pub lot: Option<u64>,
     /// Member of the profile's ensemble ([`crate::Profile::member`]); `None`: the profile itself. It chooses the profile, so it has no
     /// effect on a drive that is already made from one.
     pub member: Option<usize>,
@@ -159,13 +162,13 @@ pub struct DriveOptions {
 }
 
 impl DriveOptions {
-    /// Set one option: `seed=7`, `member=3`, `state=fresh|filled`, `op=25%`, `ambient=30`, `heatsink=on|off`, `ps=2`,
+    /// Set one option: `seed=7`, `lot=1`, `member=3`, `state=fresh|filled`, `op=25%`, `ambient=30`, `heatsink=on|off`, `ps=2`,
     /// `apst=on|off`, `coalescing=100us/4` (or `off`), `map_cache=1m` (or `off`), `hmb=64m`, `fdp=8`, `data=keep|checksum|drop`,
     /// `cycles=1500`, `retention=90d` (at 30 C) or `retention=90d@55C`, `fault=drop-write@100` (repeatable),
     /// `fault=latency-spike@100=50ms`. Errors name known keys or accepted values.
     pub fn set(&mut self, key: &str, value: &str) -> Result<(), OptionError> {
         let expected = match key {
-            "seed" => "a whole number from 0 to 2^64 - 1",
+            "seed" | "lot" => "a whole number from 0 to 2^64 - 1",
             "member" => "the number of a member of the profile's ensemble, from 0",
             "state" => "fresh or filled",
             "op" => "a percentage from 0% to 90%, such as 25%",
@@ -202,6 +205,7 @@ impl DriveOptions {
     fn parse(&mut self, key: &str, value: &str) -> Option<()> {
         match key {
             "seed" => self.seed = value.parse().ok()?,
+            "lot" => self.lot = Some(value.parse().ok()?),
             "member" => self.member = Some(value.parse().ok()?),
             "state" => {
                 self.state = match value {

@@ -11,6 +11,7 @@ use crate::sourced::{Provenance, Sourced};
 mod builtin;
 pub mod ensemble;
 mod ftl;
+pub mod lot;
 mod map_cache;
 mod media;
 mod power_states;

@@ -9,6 +9,7 @@ use assay_device::nvme::display;
 use assay_device::nvme::probe::Thermal;
 use assay_device::session::DriveSession;
 use assay_device::spec::{DriveSpec, SpecKind};
+use assay_ssd::profile::lot;
 use assay_ssd::{Profile, published};
 use assay_store::model::{self, BuildRecord, Manifest, PredictiveFactors, Published, SCHEMA};
 use assay_units::text::format_size;
@@ -238,6 +239,7 @@ pub fn details(info: &DriveInfo) -> BTreeMap<String, String> {
         ("write cache", info.write_cache.clone()),
         ("rotational", yes_no(info.rotational)),
         ("profile", facts_alone(info)),
+        ("lot", lot_of(info)),
         ("NUMA node", number(info.numa_node)),
         ("partition of", info.partition_of.clone()),
         ("namespace", namespace(info)),
@@ -258,6 +260,19 @@ pub fn details(info: &DriveInfo) -> BTreeMap<String, String> {
         ),
     ];
     known(details)
+}
+
+/// The lot of a simulated drive, and how far its numbers spread.
+fn lot_of(info: &DriveInfo) -> Option<String> {
+    let spec = DriveSpec::parse(&info.spec).ok()?;
+    let SpecKind::Sim { options, .. } = spec.kind() else {
+        return None;
+    };
+    let (_, lot) = options.iter().find(|(key, _)| key == "lot")?;
+    Some(format!(
+        "{lot}; its numbers differ from the profile's: {}",
+        lot::summary()
+    ))
 }
 
 /// That a simulated drive's profile was fitted to nothing; none of other drives.

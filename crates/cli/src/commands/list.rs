@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use assay_calibrate::shipped::fidelity;
 use assay_device::identity::list_drives;
+use assay_ssd::profile::lot;
 use assay_ssd::{Profile, Provenance};
 use assay_units::text::format_size;
 use serde_json::json;
@@ -82,6 +83,11 @@ pub fn run(output: Output) -> anyhow::Result<CommandOutcome> {
         }
         text.push_str(
             "  Errors against published figures; docs/fidelity.md lists all figures, and those that were predicted.\n  Facts only: made of hardware facts, fitted to nothing; its figures are predictions.\n",
+        );
+        let _ = writeln!(
+            text,
+            "  With ,lot=SEED drives differ as those of a lot do ({}).",
+            lot::summary()
         );
         text.push_str("\nnull: measures assay's own overhead. `assay probe DRIVE` shows one drive in detail.\n");
         text
