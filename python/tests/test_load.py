@@ -17,7 +17,7 @@ PERCENTILES = {
 }  # fmt: skip
 
 
-@pytest.fixture(params=["bandwidth", "open_loop"])
+@pytest.fixture(params=["bandwidth", "open_loop", "long_soak"])
 def run(request):
     return assay.load(request.getfixturevalue(request.param))
 
@@ -45,6 +45,14 @@ def test_runs_has_a_row_per_drive_that_joins_the_other_tables(bandwidth):
     for table in (run.cells, run.intervals, run.telemetry, run.histograms):
         joined = run.runs.join(table, ["run_id", "drive"], join_type="inner", right_suffix="_right")
         assert joined.num_rows == table.num_rows
+
+
+def test_segments_of_a_soak_are_one_cell(long_soak):
+    run = assay.load(long_soak)
+    assert len(run.manifest["cells"]) == 3
+    assert run.cells["cell"].to_pylist() == ["samsung-951/soak"]
+    assert set(run.histograms["cell"].to_pylist()) == {"samsung-951/soak"}
+    assert run.intervals.num_rows == 130
 
 
 def test_every_number_has_a_unit(run):

@@ -93,6 +93,7 @@ fn watch(path: &str, serial: Option<&str>, rw: &str, bs: &str, iodepth: u32) -> 
         series: ops.collect(),
         telemetry: Vec::new(),
         distributions: Vec::new(),
+        gaps: Vec::new(),
     };
     let samples = part.measured_intervals().into_iter();
     let intervals = samples.map(|sample| ObservedInterval {

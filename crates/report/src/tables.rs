@@ -34,7 +34,7 @@ use assay_stats::confidence::{Estimate, FEWEST_VALUES};
 use assay_store::model::{CellResult, VerifySummary};
 use assay_units::text::group_digits;
 
-use crate::format::{self, distinct, joined};
+use crate::format::{self, distinct, duration, joined, stamp};
 use crate::grid::{Point, Section};
 use crate::metric::LATENCIES;
 use crate::table::{Column, Row, TableCell};
@@ -202,6 +202,17 @@ pub fn remarks(points: &[Point<'_>]) -> Vec<String> {
             notes.push(format!(
                 "{subject}: {overflow} latencies were beyond the histogram's range (over 73 minutes); mean and maximum include them"
             ));
+        }
+        for gap in point.data.iter().flat_map(|data| &data.gaps) {
+            let at = duration(gap.start_ns.0);
+            let dates = format!("from {} to {}", stamp(&gap.from), stamp(&gap.to));
+            notes.push(match gap.span_ns.0 {
+                0 => format!("{subject}: interrupted at {at} ({dates}); virtual time stood still"),
+                span => format!(
+                    "{subject}: interrupted at {at} for {} ({dates})",
+                    duration(span)
+                ),
+            });
         }
         if let Some(verify) = &result.verify {
             let checked = group_digits(verify.blocks_checked);

@@ -24,6 +24,16 @@ impl JobTotals {
         merge_ops(&mut self.ops, &interval.ops);
     }
 
+    /// Add the totals of a later part that was measured by itself: the measured span is the sum of both.
+    pub fn append(&mut self, later: &JobTotals) {
+        let elapsed = self.elapsed() + later.elapsed();
+        if let Some(start) = self.start.or(later.start) {
+            self.start = Some(start);
+            self.end = start + elapsed;
+        }
+        merge_ops(&mut self.ops, &later.ops);
+    }
+
     /// The measured span: from the first measured interval's start to the last one's end.
     pub fn elapsed(&self) -> Nanos {
         self.start.map_or(Nanos::ZERO, |start| self.end - start)

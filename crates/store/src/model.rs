@@ -18,7 +18,7 @@ pub mod warning;
 
 pub use headline::{HeadlineFigure, HeadlineMetric, Headlines};
 pub use predictive::{LATENCY_PERCENTILE, PREDICTIVE_LEVEL, PredictiveFactors};
-pub use procedure::{CellView, OFFERED_IOPS, OfferedLoad, Round, SteadyRecord};
+pub use procedure::{CellView, OFFERED_IOPS, OfferedLoad, Round, Segment, SteadyRecord};
 pub use telemetry::{ProbeProperty, TelemetryRecord};
 pub use verdict::{Reason, ReasonWeight, Verdict, VerdictResult};
 pub use warning::Warning;
@@ -247,6 +247,9 @@ pub struct CellPlan {
     /// Its round, where it is repeated.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub round: Option<Round>,
+    /// Which part of a longer cell it is; readers see the parts as the one cell ([`crate::read::Run::open`]).
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub segment: Option<Segment>,
     /// Where the offered rate comes from, when from an earlier cell.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub load: Option<OfferedLoad>,

@@ -2,9 +2,10 @@
 
 use assay_stats::{HostAudit, HostLoad};
 use assay_units::{Nanos, Op};
+use serde::Serialize;
 
 use crate::error::StoreError;
-use crate::fold::fold;
+use crate::fold::{fold, fold_segments};
 use crate::model::{
     CellPlan, CellResult, Manifest, RunEnd, SteadyRecord, TelemetryRecord, Verdict, Warning,
 };
@@ -19,7 +20,7 @@ pub struct Run {
     pub manifest: Manifest,
     /// The self-audit, when it was reached.
     pub audit: Option<HostAudit>,
-    /// One per planned cell, in the plan's order.
+    /// One per planned cell, in the plan's order; the segments of a long cell are one ([`crate::model::Segment`]).
     pub cells: Vec<CellRecord>,
     /// Warnings of the whole run, without repeats.
     pub warnings: Vec<Warning>,
@@ -42,6 +43,14 @@ impl Run {
     /// When it is not a run folder, was written by a newer layout, has a damaged manifest, or cannot be read.
     pub fn open(path: &std::path::Path) -> Result<Run, StoreError> {
         fold(path, &mut |_, _, _| {})
+    }
+
+    /// As [`Run::open`], with the segments of long cells as cells of their own, as in the manifest.
+    ///
+    /// # Errors
+    /// As [`Run::open`].
+    pub fn open_segments(path: &std::path::Path) -> Result<Run, StoreError> {
+        fold_segments(path)
     }
 
     /// Whether any drive is simulated; every document about the run then states it.
@@ -107,4 +116,19 @@ pub struct CellDrive {
     pub telemetry: Vec<TelemetryRecord>,
     /// Cumulative latency distribution per operation: (latency, values up to it), for percentile curves.
     pub distributions: Vec<(Op, Vec<(Nanos, u64)>)>,
+    /// Interruptions between its segments, in time order: nothing was measured in them.
+    pub gaps: Vec<Gap>,
+}
+
+/// An interruption of a cell that is measured in segments.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Gap {
+    /// Its start, on the time axis of the cell.
+    pub start_ns: Nanos,
+    /// Its length by the dates of `from` and `to`. Zero for a simulated drive, whose time stands still.
+    pub span_ns: Nanos,
+    /// Date of the end of the segment before, RFC 3339 in UTC; empty where it is not recorded.
+    pub from: String,
+    /// Date of the start of the segment after.
+    pub to: String,
 }

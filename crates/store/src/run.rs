@@ -66,7 +66,8 @@ impl RunWriter {
         })
     }
 
-    /// Resume a run that was not completed. A torn last line is cut off. The caller appends [`Entry::Start`].
+    /// Resume a run that was not completed. A torn last line is cut off. The caller appends [`Entry::Start`]. The run is that of
+    /// [`Run::open_segments`].
     ///
     /// # Errors
     /// [`StoreError::Busy`] while another process writes it, [`StoreError::AlreadyComplete`], and everything that
@@ -79,7 +80,7 @@ impl RunWriter {
             StoreError::Busy(_) => StoreError::Busy(path.to_owned()),
             other => other,
         })?;
-        let run = Run::open(path)?;
+        let run = Run::open_segments(path)?;
         if run.outcome == Some(RunEnd::Complete) {
             // Killed between the last line and the checksums: write those.
             if !path.join(CHECKSUM_FILE).exists() {

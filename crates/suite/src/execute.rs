@@ -26,6 +26,7 @@ mod drives;
 mod early_stop;
 mod journal;
 mod lost_drives;
+mod minutes;
 mod preconditions;
 mod requests;
 mod results;

@@ -18,12 +18,14 @@ mod cell;
 mod matrix;
 mod parameters;
 mod rounds;
+mod segments;
 mod single;
 
 use cell::describe;
 use matrix::{Combination, StepOnDrive};
 use parameters::parameters;
 pub use rounds::RoundCriterion;
+pub use segments::SEGMENT;
 pub use single::{PlannedJob, job_file, single_job};
 
 /// Largest plan; more cells mean a mistake in a list.
@@ -334,7 +336,9 @@ impl RunPlan {
                         last: i + 1 == combinations.len(),
                     });
                 }
-                self.push(cell)?;
+                segments::segments(cell)
+                    .into_iter()
+                    .try_for_each(|part| self.push(part))?;
             }
         }
         if step.writes() && skip.is_none() {

@@ -60,8 +60,11 @@ def events(path: Path) -> Iterator[dict[str, Any]]:
         warnings.warn(f"{path}: {damaged} damaged lines were left out", stacklevel=3)
 
 
-def histograms(path: Path) -> dict[Key, Histogram]:
-    """The sums of the intervals that count: of the last attempt of each cell, without ramps."""
+def histograms(path: Path, wholes: dict[str, str]) -> dict[Key, Histogram]:
+    """The sums of the intervals that count: of the last attempt of each cell, without ramps.
+
+    `wholes` has the cells that are segments of longer ones, which they are added to.
+    """
     sums: dict[Key, Histogram] = {}
     for event in events(path):
         if event["event"] == "cell_start":
@@ -73,4 +76,7 @@ def histograms(path: Path) -> dict[Key, Histogram]:
                     if text := part.get(measure):
                         key = event["cell"], event["drive"], part["op"], measure
                         sums.setdefault(key, Histogram()).merge(Histogram.decode(text))
-    return sums
+    joined: dict[Key, Histogram] = {}
+    for (cell, *rest), histogram in sums.items():
+        joined.setdefault((wholes.get(cell, cell), *rest), Histogram()).merge(histogram)
+    return joined

@@ -105,4 +105,5 @@ def load(folder: str | os.PathLike[str], *, binary: str | None = None) -> Run:
         if done.returncode:
             raise RuntimeError(f"{' '.join(command)}: {done.stderr.strip()}")
         tables = {name: with_units(pyarrow.parquet.read_table(Path(scratch) / f"{name}.parquet")) for name in TABLES}
-    return Run(folder, manifest, **tables, _sums=_journal.histograms(folder / "journal.log"))
+    wholes = {cell["id"]: cell["segment"]["of"] for cell in manifest["cells"] if "segment" in cell}
+    return Run(folder, manifest, **tables, _sums=_journal.histograms(folder / "journal.log", wholes))

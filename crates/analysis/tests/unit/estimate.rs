@@ -35,6 +35,7 @@ fn drive(series: Vec<OpSample>, elapsed_s: u64) -> CellDrive {
         series,
         telemetry: Vec::new(),
         distributions: Vec::new(),
+        gaps: Vec::new(),
     }
 }
 

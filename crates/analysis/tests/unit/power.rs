@@ -17,6 +17,7 @@ fn part(readings_mw: &[u64]) -> CellDrive {
         series: Vec::new(),
         telemetry: telemetry.collect(),
         distributions: Vec::new(),
+        gaps: Vec::new(),
     }
 }
 

@@ -24,6 +24,7 @@ fn hour(seconds: u32, iops: impl Fn(u32) -> u64) -> CellDrive {
         series,
         telemetry: Vec::new(),
         distributions: Vec::new(),
+        gaps: Vec::new(),
     }
 }
 

@@ -87,8 +87,11 @@ impl Trace<'_> {
     }
 }
 
-/// A number as short as drawing permits.
+/// A number as short as drawing permits; null, where a line breaks, for NaN.
 fn number(value: f64) -> Value {
+    if value.is_nan() {
+        return Value::Null;
+    }
     let value = for_drawing(value);
     if value.fract() == 0.0 && value.abs() < 1e15 {
         (value as i64).into()

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use assay_stats::{HostLoad, LatencySummary};
-use assay_store::read::CellDrive;
+use assay_store::read::{CellDrive, Gap};
 use assay_store::series::IntervalSample;
 use assay_units::{Nanos, Op};
 
@@ -83,20 +83,27 @@ struct Drawing {
     views: Vec<ChartView>,
     thinned: bool,
     ramp: bool,
+    interrupted: bool,
+    /// Where the lines of the present cell are broken, seconds.
+    breaks: Vec<f64>,
     most_panels: usize,
 }
 
 /// The traces of one view, by panel.
 type PanelTraces = [Vec<Trace<'static>>; 4];
 
-/// The drive's name, its position, and the host's load at each time of its cell.
-type HostSeries = (String, usize, Vec<(f64, HostLoad)>);
+/// The drive's name, its position, the host's load at each time of its cell, and the breaks of the lines.
+type HostSeries = (String, usize, Vec<(f64, HostLoad)>, Vec<f64>);
 
 impl Drawing {
     fn chart(self, title: String) -> Option<Chart> {
         let ramp = || "shaded: ramp, not part of any result".to_owned();
         let notes = self.ramp.then(ramp).into_iter();
-        let notes = notes.chain(self.thinned.then(thinned_note)).collect();
+        let notes = notes.chain(self.thinned.then(thinned_note));
+        let gaps = || {
+            "broken lines: the measurement was interrupted there, and its time passed".to_owned()
+        };
+        let notes = notes.chain(self.interrupted.then(gaps)).collect();
         let chart = Chart::of(title, "cell", HEIGHTS[self.most_panels], self.views)?;
         Some(Chart {
             first: preferred(&chart.views),
@@ -112,12 +119,16 @@ impl Drawing {
         let mut hosts: Vec<HostSeries> = Vec::new();
         let mut causes = Vec::new();
         let mut ramp_end_s = 0.0f64;
+        let mut gaps: Vec<&Gap> = Vec::new();
         for point in points {
             let Some(data) = point.data else { continue };
             let intervals = data.intervals();
             if intervals.len() < MIN_INTERVALS {
                 continue;
             }
+            self.breaks = data.gaps.iter().map(middle_of_gap).collect();
+            self.interrupted |= !data.gaps.is_empty();
+            gaps.extend(&data.gaps);
             let name = point.chart_name();
             causes.push(phases::PhaseRow::of(point, name.clone()));
             let ramp = intervals.iter().filter(|t| t.ramp).map(|t| t.end).max();
@@ -155,7 +166,7 @@ impl Drawing {
             if !point.cell.host.is_empty() && (hosts.is_empty() || !self.stacked) {
                 let loads = point.cell.host.iter();
                 let loads = loads.filter_map(|(i, load)| Some((middle_of(&intervals, *i)?, *load)));
-                hosts.push((name, point.drive, loads.collect()));
+                hosts.push((name, point.drive, loads.collect(), self.breaks.clone()));
             }
         }
         if traces[RATE].is_empty() {
@@ -182,8 +193,15 @@ impl Drawing {
                 data.push(Trace { axis, ..trace }.json());
             }
         }
-        if ramp_end_s > 0.0 {
-            layout["shapes"] = vec![band(0.0, ramp_end_s, "@band")].into();
+        let ramp = (ramp_end_s > 0.0).then(|| band(0.0, ramp_end_s, "@band"));
+        let long = gaps.iter().filter(|gap| gap.span_ns > Nanos::ZERO);
+        let bands = long.map(|gap| {
+            let from_s = gap.start_ns.as_secs_f64();
+            band(from_s, from_s + gap.span_ns.as_secs_f64(), "@band")
+        });
+        let shapes: Vec<_> = ramp.into_iter().chain(bands).collect();
+        if !shapes.is_empty() {
+            layout["shapes"] = shapes.into();
         }
         if !self.stacked {
             phases::put(&mut layout, &mut data, &causes, HEIGHTS[shown.len()]);
@@ -196,7 +214,7 @@ impl Drawing {
         self.thinned |= left_out;
         Trace {
             name,
-            points,
+            points: broken(points, &self.breaks),
             colour: colour(paint),
             ..Trace::default()
         }
@@ -254,7 +272,8 @@ impl Drawing {
     /// Host CPU: its shares, stacked, for one cell; the busy share of each for several.
     fn host(&mut self, traces: &mut Vec<Trace<'static>>, hosts: &[HostSeries]) {
         let several = hosts.len() > 1;
-        for (name, drive, loads) in hosts {
+        for (name, drive, loads, breaks) in hosts {
+            self.breaks.clone_from(breaks);
             let mut add = |name: String, of: fn(&HostLoad) -> f64, paint: usize| {
                 let values = loads.iter().map(|(x, h)| (*x, of(h)));
                 let trace = self.line(name, values.collect(), paint);
@@ -281,6 +300,26 @@ impl Drawing {
             }
         }
     }
+}
+
+fn middle_of_gap(gap: &Gap) -> f64 {
+    middle(
+        gap.start_ns,
+        Nanos(gap.start_ns.0.saturating_add(gap.span_ns.0)),
+    )
+}
+
+/// Points with one that is not drawn at each break, so that no line bridges it.
+fn broken(points: Vec<(f64, f64)>, breaks: &[f64]) -> Vec<(f64, f64)> {
+    let mut left = breaks.iter().peekable();
+    let mut broken = Vec::with_capacity(points.len() + breaks.len());
+    for point in points {
+        while let Some(at) = left.next_if(|at| **at <= point.0) {
+            broken.push((*at, f64::NAN));
+        }
+        broken.push(point);
+    }
+    broken
 }
 
 /// The middle of interval `index`; the one in which the ramp ends has two parts.

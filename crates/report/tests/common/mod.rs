@@ -182,6 +182,7 @@ pub fn part(
         series,
         telemetry,
         distributions: vec![(op, total.latency.cumulative())],
+        gaps: Vec::new(),
     }
 }
 

@@ -13,7 +13,7 @@ use crate::model::{
     CellPlan, CellResult, Manifest, RunEnd, SCHEMA, TelemetryRecord, Verdict, VerifySummary,
     Warning,
 };
-use crate::read::{CellDrive, CellRecord, Run};
+use crate::read::{CellDrive, CellRecord, Gap, Run};
 use crate::series::OpSample;
 
 #[derive(Serialize)]
@@ -66,6 +66,9 @@ struct DriveInCell<'a> {
     #[serde(serialize_with = "telemetry")]
     telemetry: &'a [TelemetryRecord],
     distributions: Vec<Distribution<'a>>,
+    /// Interruptions of a soak between its segments.
+    #[serde(skip_serializing_if = "<[Gap]>::is_empty")]
+    gaps: &'a [Gap],
 }
 
 #[derive(Serialize)]
@@ -179,6 +182,7 @@ fn part_of<'a>(run: &'a Run, cell: &'a CellRecord, part: &'a CellDrive) -> Drive
                 cumulative_ns: points,
             })
             .collect(),
+        gaps: &part.gaps,
     }
 }
 

@@ -65,10 +65,20 @@ fn plausible(histogram: &Histogram) -> bool {
     (n * min..=n * max).contains(&histogram.sum_ns())
 }
 
+/// Dates of the last attempt of a cell, RFC 3339 in UTC; empty where there is none.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Dates {
+    /// The attempt of the run that it belongs to, from 1.
+    pub(super) attempt: usize,
+    pub(super) began: String,
+    pub(super) ended: String,
+}
+
 /// A cell under construction.
 pub(super) struct Cell {
     pub(super) record: CellRecord,
     pub(super) started: bool,
+    pub(super) dates: Dates,
     pub(super) open: Vec<OpenDrive>,
     pub(super) host: BTreeMap<u32, HostLoad>,
 }
@@ -84,6 +94,7 @@ impl Cell {
                 host: Vec::new(),
             },
             started: false,
+            dates: Dates::default(),
             open: Vec::new(),
             host: BTreeMap::new(),
         };

@@ -20,9 +20,11 @@ use crate::series::{OpSample, short, silent};
 use crate::thin::thin;
 
 mod cell;
+mod join;
 mod sum;
 
-use cell::{Cell, Point, PointKey, key};
+use cell::{Cell, Dates, Point, PointKey, key};
+use join::Wholes;
 use sum::{summed, untraced};
 
 /// Notes of damage kept; further ones are counted.
@@ -32,12 +34,21 @@ const MAX_NOTES: usize = 200;
 /// again for the same cell when it was measured again, and then only the last call counts.
 pub(crate) type TotalsSink<'a> = &'a mut dyn FnMut(usize, usize, &JobTotals);
 
-/// Fold a run folder.
+/// Fold a run folder. Segments are joined: cells are counted as in the result.
 pub(crate) fn fold(path: &Path, sink: TotalsSink<'_>) -> Result<Run, StoreError> {
+    read(path, sink, true)
+}
+
+/// Fold a run folder; segments stay cells of their own.
+pub(crate) fn fold_segments(path: &Path) -> Result<Run, StoreError> {
+    read(path, &mut |_, _, _| {}, false)
+}
+
+fn read(path: &Path, sink: TotalsSink<'_>, joined: bool) -> Result<Run, StoreError> {
     let manifest = Manifest::load(path)?;
     let journal = path.join(JOURNAL_FILE);
     let mut reader = JournalReader::open(&journal)?;
-    let mut fold = Fold::new(path, manifest, sink);
+    let mut fold = Fold::new(path, manifest, sink, joined);
     let failed = |error| StoreError::io("read", &journal)(error);
     while let Some(line) = reader.next_line().map_err(failed)? {
         match line.content {
@@ -54,6 +65,8 @@ pub(crate) fn fold(path: &Path, sink: TotalsSink<'_>) -> Result<Run, StoreError>
 
 struct Fold<'a> {
     sink: TotalsSink<'a>,
+    /// Where segments are joined.
+    wholes: Option<Wholes>,
     index: BTreeMap<String, usize>,
     cells: Vec<Cell>,
     /// With: raised while its cell was being measured?
@@ -69,10 +82,11 @@ struct Fold<'a> {
 }
 
 impl<'a> Fold<'a> {
-    fn new(path: &Path, manifest: Manifest, sink: TotalsSink<'a>) -> Fold<'a> {
+    fn new(path: &Path, manifest: Manifest, sink: TotalsSink<'a>, joined: bool) -> Fold<'a> {
         let cells = manifest.cells.iter().enumerate();
         Fold {
             sink,
+            wholes: joined.then(|| Wholes::of(&manifest.cells)),
             index: cells.map(|(at, cell)| (cell.id.clone(), at)).collect(),
             cells: manifest.cells.iter().map(Cell::new).collect(),
             warnings: Vec::new(),
@@ -157,7 +171,8 @@ impl<'a> Fold<'a> {
                 });
             }
             Entry::Audit(audit) => self.run.audit = Some(audit),
-            Entry::CellStart { cell: id, .. } => {
+            Entry::CellStart { cell: id, at: date } => {
+                let attempt = self.run.attempts.len();
                 if let Some(at) = self.cell(number, &id) {
                     let cell = &mut self.cells[at];
                     if cell.started {
@@ -165,6 +180,11 @@ impl<'a> Fold<'a> {
                             .retain(|(w, during)| !during || w.cell.as_ref() != Some(&id));
                     }
                     cell.clear();
+                    cell.dates = Dates {
+                        attempt,
+                        began: date,
+                        ended: String::new(),
+                    };
                     cell.started = true;
                     cell.record.state = CellState::Unfinished;
                 }
@@ -189,8 +209,13 @@ impl<'a> Fold<'a> {
                     self.warnings.push((warning, during));
                 }
             }
-            Entry::CellFinish { cell, results, .. } => {
+            Entry::CellFinish {
+                cell,
+                results,
+                at: date,
+            } => {
                 if let Some(at) = self.end(number, &cell, CellState::Finished)? {
+                    self.cells[at].dates.ended = date;
                     self.results(number, at, results);
                 }
             }
@@ -342,7 +367,10 @@ impl<'a> Fold<'a> {
             target.distributions = latencies.collect();
             target.telemetry.sort_by_key(|record| record.at);
             target.series = series;
-            (self.sink)(at, place, &drive.totals);
+            match &mut self.wholes {
+                Some(wholes) => wholes.take(at, place, drive.totals, self.sink),
+                None => (self.sink)(at, place, &drive.totals),
+            }
         }
         Ok(())
     }
@@ -435,9 +463,12 @@ impl<'a> Fold<'a> {
         run.warnings = self.warnings.into_iter().map(|(w, _)| w).collect();
         let cells = self.cells.into_iter().map(|mut cell| {
             cell.record.host = cell.host.into_iter().collect();
-            cell.record
+            (cell.record, cell.dates)
         });
-        run.cells = cells.collect();
+        run.cells = match self.wholes {
+            Some(wholes) => wholes.join(cells.collect(), &run.manifest, self.sink),
+            None => cells.map(|(record, _)| record).collect(),
+        };
         Ok(run)
     }
 }

@@ -47,6 +47,17 @@ pub struct Round {
     pub tracked: bool,
 }
 
+/// Position of a cell in a longer one that is measured in parts.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Segment {
+    /// [`crate::model::CellPlan::id`] of the whole.
+    pub of: String,
+    /// Number, from 1; the cells of a whole follow each other in the plan.
+    pub number: u32,
+    /// Number of the last one.
+    pub count: u32,
+}
+
 /// An offered rate relative to the rate of an earlier step.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct OfferedLoad {

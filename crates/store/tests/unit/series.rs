@@ -26,6 +26,7 @@ fn drive(series: Vec<OpSample>) -> CellDrive {
         series,
         telemetry: Vec::new(),
         distributions: Vec::new(),
+        gaps: Vec::new(),
     }
 }
 

@@ -11,6 +11,7 @@ use assay_store::model::{CellResult, Entry, IntervalRecord, TelemetryRecord};
 use assay_units::Op;
 use assay_workload::run::RunObserver;
 
+use super::minutes::Minutes;
 use super::{IntervalWork, Progress, RunLog};
 use crate::expand::Cell;
 use crate::live::{CellFlags, Live};
@@ -145,6 +146,8 @@ pub(super) struct Journal<'a> {
     host: Vec<(u32, HostLoad)>,
     /// First interval after the ramp.
     measured_from: Option<u32>,
+    /// Where intervals are recorded by the minute.
+    minutes: Option<Minutes>,
     failure: Option<StoreError>,
 }
 
@@ -172,6 +175,7 @@ impl<'a> Journal<'a> {
             telemetry: CellTelemetry::default(),
             host: Vec::new(),
             measured_from: None,
+            minutes: cell.plan.segment.as_ref().map(|_| Minutes::default()),
             failure: None,
         }
     }
@@ -180,7 +184,10 @@ impl<'a> Journal<'a> {
     ///
     /// # Errors
     /// The first error of the journal.
-    pub(super) fn end(self) -> Result<(CellTelemetry, Vec<HostLoad>), StoreError> {
+    pub(super) fn end(mut self) -> Result<(CellTelemetry, Vec<HostLoad>), StoreError> {
+        if let Some(mut minutes) = self.minutes.take() {
+            self.record_minutes(minutes.end(), minutes.host_end());
+        }
         if let Some(error) = self.failure {
             return Err(error);
         }
@@ -188,6 +195,20 @@ impl<'a> Journal<'a> {
         let host = self.host.into_iter();
         let measured = host.filter_map(|(index, load)| is_measured(index).then_some(load));
         Ok((self.telemetry, measured.collect()))
+    }
+
+    fn record_minutes(&mut self, sums: Vec<(usize, Interval)>, host: Option<(u32, HostLoad)>) {
+        for (drive, sum) in sums {
+            let record = IntervalRecord::new(self.cell, drive, sum);
+            self.append(&Entry::Interval(record));
+        }
+        if let Some((index, load)) = host {
+            self.append(&Entry::Host {
+                cell: self.cell.to_owned(),
+                index,
+                load,
+            });
+        }
     }
 
     fn append(&mut self, entry: &Entry) {
@@ -228,8 +249,11 @@ impl RunObserver for Journal<'_> {
         self.live.interval(drive, interval);
         self.progress.interval(drive, work);
         self.flags.forward(self.stop);
-        let record = IntervalRecord::new(self.cell, drive, interval.clone());
-        self.append(&Entry::Interval(record));
+        let sums = match &mut self.minutes {
+            Some(minutes) => minutes.interval(drive, interval),
+            None => vec![(drive, interval.clone())],
+        };
+        self.record_minutes(sums, None);
     }
 
     fn telemetry(&mut self, drive: usize, at: Nanos, telemetry: Telemetry) {
@@ -238,6 +262,10 @@ impl RunObserver for Journal<'_> {
         self.telemetry.add(drive, at, at <= self.ramp, &telemetry);
         let set = &telemetry.critical_warnings;
         let raised = self.critical_warnings.take_new(drive, set);
+        let minutes = self.minutes.as_mut();
+        if minutes.is_some_and(|minutes| !minutes.keeps(drive, at, &telemetry)) {
+            return;
+        }
         self.append(&Entry::Telemetry(TelemetryRecord {
             cell: self.cell.to_owned(),
             drive,
@@ -273,11 +301,11 @@ impl RunObserver for Journal<'_> {
         self.flags.forward(self.stop);
         self.live.host(self.drives, load);
         self.host.push((index, load));
-        self.append(&Entry::Host {
-            cell: self.cell.to_owned(),
-            index,
-            load,
-        });
+        let recorded = match &mut self.minutes {
+            Some(minutes) => minutes.host(load),
+            None => Some((index, load)),
+        };
+        self.record_minutes(Vec::new(), recorded);
     }
 }
 

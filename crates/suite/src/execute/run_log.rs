@@ -56,7 +56,7 @@ impl RunLog for FolderLog<'_> {
 
     fn not_steady_reasons(&mut self, cell: &str) -> Result<Vec<(usize, String)>, StoreError> {
         self.writer.sync()?;
-        let run = Run::open(&self.writer.path)?;
+        let run = Run::open_segments(&self.writer.path)?;
         let Some(record) = run.cells.iter().find(|c| c.plan.id == cell) else {
             return Ok(Vec::new());
         };

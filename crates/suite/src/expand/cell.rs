@@ -109,6 +109,7 @@ impl RunPlan {
                 steady: step.steady,
                 variant: step.variant.clone(),
                 round: combination.round.clone(),
+                segment: None,
                 load: (step.load_of.clone())
                     .zip(combination.load_percent)
                     .map(|(of, percent)| OfferedLoad { of, percent }),

@@ -52,6 +52,7 @@ fn cell(id: &str, kind: CellKind, rates: &[u64], celsius: f64) -> CellRecord {
             series: rates.iter().enumerate().map(point).collect(),
             telemetry: (0..rates.len()).map(reading).collect(),
             distributions: Vec::new(),
+            gaps: Vec::new(),
         }],
         host: Vec::new(),
     }

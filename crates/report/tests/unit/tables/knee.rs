@@ -16,6 +16,7 @@ fn cell(iops: f64, state: CellState) -> CellRecord {
             series: Vec::new(),
             telemetry: Vec::new(),
             distributions: Vec::new(),
+            gaps: Vec::new(),
         }],
         host: Vec::new(),
     }

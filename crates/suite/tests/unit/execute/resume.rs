@@ -79,6 +79,7 @@ fn an_interrupted_cell_may_have_written_more_than_journaled() {
                 .collect(),
             telemetry: Vec::new(),
             distributions: Vec::new(),
+            gaps: Vec::new(),
         },
     );
     let cell = cell("writes", None, None);

@@ -1,0 +1,350 @@
+//! Segments of a long cell joined to the cell that readers see.
+//!
+//! Series follow each other on one time axis, in which an interruption of a real drive is as long as it was: a hole, without rows.
+//! Histograms are summed before figures are made of them, so nothing is lost.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use assay_stats::{HostLoad, JobTotals, ProcessLoad};
+use assay_units::{Nanos, Op};
+
+use super::TotalsSink;
+use super::cell::Dates;
+use crate::model::{CellPlan, CellResult, Manifest, VerifySummary};
+use crate::read::{CellDrive, CellRecord, CellState, Gap};
+use crate::thin::thin;
+
+/// Dates are whole seconds, and a cell takes a moment to begin: a longer time between two segments is a gap.
+const LONGEST_CHANGE_S: i64 = 5;
+
+/// Cells as readers count them, and the totals of segments.
+pub(super) struct Wholes {
+    /// For each planned cell: its number for readers, and whether it is a segment.
+    numbers: Vec<(usize, bool)>,
+    /// Of segments, by planned cell and drive within it.
+    totals: BTreeMap<(usize, usize), JobTotals>,
+}
+
+impl Wholes {
+    pub(super) fn of(cells: &[CellPlan]) -> Wholes {
+        let mut numbers: Vec<(usize, bool)> = Vec::with_capacity(cells.len());
+        let mut next = 0;
+        for (at, cell) in cells.iter().enumerate() {
+            if !continues(at.checked_sub(1).map(|before| &cells[before]), cell) {
+                next += 1;
+            }
+            numbers.push((next - 1, cell.segment.is_some()));
+        }
+        Wholes {
+            numbers,
+            totals: BTreeMap::new(),
+        }
+    }
+
+    /// The totals of a planned cell: kept of a segment, else passed on.
+    pub(super) fn take(
+        &mut self,
+        at: usize,
+        place: usize,
+        totals: JobTotals,
+        sink: TotalsSink<'_>,
+    ) {
+        match self.numbers[at] {
+            (_, true) => {
+                self.totals.insert((at, place), totals);
+            }
+            (number, false) => sink(number, place, &totals),
+        }
+    }
+
+    /// The cells as readers see them.
+    pub(super) fn join(
+        mut self,
+        cells: Vec<(CellRecord, Dates)>,
+        manifest: &Manifest,
+        sink: TotalsSink<'_>,
+    ) -> Vec<CellRecord> {
+        let mut joined: Vec<CellRecord> = Vec::with_capacity(cells.len());
+        let mut segments: Vec<(usize, CellRecord, Dates)> = Vec::new();
+        let mut cells = cells.into_iter().enumerate().peekable();
+        while let Some((at, (record, dates))) = cells.next() {
+            if record.plan.segment.is_none() {
+                joined.push(record);
+                continue;
+            }
+            let next = cells.peek().map(|(_, (next, _))| &next.plan);
+            let ends = next.is_none_or(|next| !continues(Some(&record.plan), next));
+            segments.push((at, record, dates));
+            if ends {
+                let whole = self.whole(&segments, manifest, joined.len(), sink);
+                joined.push(whole);
+                segments.clear();
+            }
+        }
+        joined
+    }
+
+    fn whole(
+        &mut self,
+        segments: &[(usize, CellRecord, Dates)],
+        manifest: &Manifest,
+        number: usize,
+        sink: TotalsSink<'_>,
+    ) -> CellRecord {
+        let first = &segments[0].1.plan;
+        let runtimes = segments.iter().map(|(_, s, _)| s.plan.workload.runtime_ns);
+        let mut plan = first.clone();
+        if let Some(segment) = plan.segment.take() {
+            plan.id = segment.of;
+        }
+        plan.workload.runtime_ns = runtimes.fold(0, u64::saturating_add);
+        let states = segments.iter().map(|(_, segment, _)| &segment.state);
+        let mut whole = CellRecord {
+            state: state_of(&states.collect::<Vec<_>>()),
+            drives: Vec::with_capacity(plan.drives.len()),
+            host: Vec::new(),
+            plan,
+        };
+        let drives = whole.plan.drives.clone();
+        for (place, &drive) in drives.iter().enumerate() {
+            let simulated = manifest.drives[drive].simulated;
+            let mut axis = Axis::default();
+            let mut part = CellDrive {
+                drive,
+                ..CellDrive::default()
+            };
+            let mut totals = JobTotals::default();
+            for (at, segment, dates) in segments {
+                if let Some(measured) = self.totals.remove(&(*at, place)) {
+                    totals.append(&measured);
+                }
+                let base = axis.begin(segment, dates, simulated, &mut part.gaps);
+                axis.append(&mut part, &segment.drives[place], base);
+                if place == 0 {
+                    let loads = segment.host.iter();
+                    let moved = loads.map(|(i, load)| (axis.index.saturating_add(*i), *load));
+                    whole.host.extend(moved);
+                }
+                axis.end(segment, dates, &segment.drives[place], base);
+            }
+            let measured = segments
+                .iter()
+                .map(|(_, s, _)| s.drives[place].result.as_ref());
+            let measured: Vec<&CellResult> = measured.flatten().collect();
+            part.result = (!measured.is_empty()).then(|| sum(drive, &measured, &totals));
+            part.distributions = totals
+                .ops()
+                .filter_map(|op| {
+                    let latency = &totals.counts(op)?.latency;
+                    (!latency.is_empty()).then(|| (op, thin(&latency.cumulative())))
+                })
+                .collect();
+            sink(number, place, &totals);
+            whole.drives.push(part);
+        }
+        whole
+    }
+}
+
+/// Whether a cell is the next segment of the same whole as the one before it.
+fn continues(before: Option<&CellPlan>, cell: &CellPlan) -> bool {
+    let (Some(before), Some(segment)) = (before, &cell.segment) else {
+        return false;
+    };
+    let is_before = |other: &crate::model::Segment| {
+        other.of == segment.of && other.number.checked_add(1) == Some(segment.number)
+    };
+    before.segment.as_ref().is_some_and(is_before) && before.drives == cell.drives
+}
+
+/// The state of the whole: finished when all of it is, else that of the first segment which failed or was skipped.
+fn state_of(segments: &[&CellState]) -> CellState {
+    let is = |wanted: fn(&CellState) -> bool| segments.iter().find(|state| wanted(state));
+    let all = |wanted: CellState| segments.iter().all(|state| **state == wanted);
+    let failed = is(|state| matches!(state, CellState::Failed(_)));
+    let skipped = is(|state| matches!(state, CellState::Skipped(_)));
+    if all(CellState::Finished) {
+        CellState::Finished
+    } else if all(CellState::Planned) {
+        CellState::Planned
+    } else if let Some(state) = failed.or(skipped) {
+        (**state).clone()
+    } else {
+        CellState::Unfinished
+    }
+}
+
+/// The time axis of a whole.
+#[derive(Default)]
+struct Axis {
+    /// End of what is on it so far.
+    end: Nanos,
+    /// Index that follows those so far.
+    next_index: u32,
+    /// Added to the indices of the present segment.
+    index: u32,
+    /// Attempt and end of the segment before, if it was measured.
+    before: Option<(usize, String)>,
+}
+
+impl Axis {
+    /// Start of a segment on the axis, after the gap before it.
+    fn begin(
+        &mut self,
+        segment: &CellRecord,
+        dates: &Dates,
+        simulated: bool,
+        gaps: &mut Vec<Gap>,
+    ) -> Nanos {
+        self.index = self.next_index;
+        let Some((attempt, ended)) = self.before.take() else {
+            return self.end;
+        };
+        if segment.state == CellState::Planned {
+            return self.end;
+        }
+        let span = between(&ended, &dates.began);
+        if attempt == dates.attempt
+            && (simulated || span.0 <= LONGEST_CHANGE_S as u64 * 1_000_000_000)
+        {
+            return self.end;
+        }
+        let span_ns = if simulated { Nanos::ZERO } else { span };
+        gaps.push(Gap {
+            start_ns: self.end,
+            span_ns,
+            from: ended,
+            to: dates.began.clone(),
+        });
+        Nanos(self.end.0.saturating_add(span_ns.0))
+    }
+
+    /// Add what a segment measured, moved to its place.
+    fn append(&self, part: &mut CellDrive, segment: &CellDrive, base: Nanos) {
+        let later = |at: Nanos| Nanos(base.0.saturating_add(at.0));
+        part.series
+            .extend(segment.series.iter().cloned().map(|mut sample| {
+                sample.index = self.index.saturating_add(sample.index);
+                (sample.start, sample.end) = (later(sample.start), later(sample.end));
+                sample
+            }));
+        part.telemetry
+            .extend(segment.telemetry.iter().cloned().map(|mut reading| {
+                reading.at = later(reading.at);
+                reading.cell = part_of(&reading.cell).to_owned();
+                reading
+            }));
+    }
+
+    /// The segment ends: by its plan, or later where its last I/Os completed later.
+    fn end(&mut self, segment: &CellRecord, dates: &Dates, part: &CellDrive, base: Nanos) {
+        let planned = &segment.plan.workload;
+        let planned = planned.ramp_ns.saturating_add(planned.runtime_ns);
+        let last = part.series.iter().map(|sample| sample.end.0).max();
+        let span = match segment.state {
+            CellState::Finished => planned.max(last.unwrap_or(0)),
+            _ => last.unwrap_or(0),
+        };
+        self.end = Nanos(base.0.saturating_add(span));
+        let indices = part.series.iter().map(|sample| sample.index);
+        let used = indices.max().map_or(0, |last| last.saturating_add(1));
+        self.next_index = self.index.saturating_add(used);
+        if segment.state != CellState::Planned {
+            self.before = Some((dates.attempt, dates.ended.clone()));
+        }
+    }
+}
+
+/// The whole's identifier in that of a segment: without its last part.
+fn part_of(id: &str) -> &str {
+    id.rsplit_once('/').map_or(id, |(whole, _)| whole)
+}
+
+/// Time between two dates; zero where one is not readable, or not before the other.
+fn between(from: &str, to: &str) -> Nanos {
+    let date = |text: &str| text.parse::<jiff::Timestamp>().ok();
+    let (Some(from), Some(to)) = (date(from), date(to)) else {
+        return Nanos::ZERO;
+    };
+    let seconds = to.as_second().saturating_sub(from.as_second());
+    Nanos(
+        u64::try_from(seconds)
+            .unwrap_or(0)
+            .saturating_mul(1_000_000_000),
+    )
+}
+
+/// The result of the whole: rates and latencies from all raw histograms, other figures weighted by time.
+fn sum(drive: usize, segments: &[&CellResult], totals: &JobTotals) -> CellResult {
+    let hosts: Vec<HostLoad> = segments.iter().filter_map(|r| r.host).collect();
+    let process = segments
+        .iter()
+        .filter_map(|r| Some((r.process?, r.elapsed)));
+    let process: Vec<(ProcessLoad, Nanos)> = process.collect();
+    let busiest = segments.iter().filter_map(|r| r.busiest_thread_pct);
+    let loads = |of: fn(&ProcessLoad) -> f64| {
+        weighted(process.iter().map(|(load, span)| (of(load), span.0 as f64)))
+    };
+    CellResult {
+        drive,
+        elapsed: totals.elapsed(),
+        read: totals.summary(Op::Read),
+        write: totals.summary(Op::Write),
+        discard: totals.summary(Op::Discard),
+        flush: totals.summary(Op::Flush),
+        host: HostLoad::mean(&hosts),
+        process: loads(|l| l.cpu_user_pct)
+            .zip(loads(|l| l.cpu_system_pct))
+            .map(|(cpu_user_pct, cpu_system_pct)| ProcessLoad {
+                cpu_user_pct,
+                cpu_system_pct,
+            }),
+        busiest_thread_pct: busiest.reduce(f64::max),
+        verify: verified(segments),
+        values: values(segments),
+    }
+}
+
+/// A mean by weights; `None` without any.
+fn weighted(values: impl Iterator<Item = (f64, f64)>) -> Option<f64> {
+    let (sum, weight) = values.fold((0.0, 0.0), |(sum, all), (value, weight)| {
+        (sum + value * weight, all + weight)
+    });
+    (weight > 0.0).then_some(sum / weight)
+}
+
+/// Values of the segments: the highest temperature, write amplification by bytes written, others by time.
+fn values(segments: &[&CellResult]) -> BTreeMap<String, f64> {
+    let names: BTreeSet<&String> = segments.iter().flat_map(|r| r.values.keys()).collect();
+    let joined = names.into_iter().filter_map(|name| {
+        let known = segments
+            .iter()
+            .filter_map(|r| Some((*r.values.get(name)?, *r)));
+        let value = match name.as_str() {
+            "temperature_max_c" => known.map(|(value, _)| value).reduce(f64::max),
+            "write_amplification" => weighted(known.map(|(v, r)| (v, r.write.bytes as f64))),
+            _ => weighted(known.map(|(value, r)| (value, r.elapsed.0 as f64))),
+        };
+        Some((name.clone(), value?))
+    });
+    joined.collect()
+}
+
+/// Findings of all segments; the first examples stay.
+fn verified(segments: &[&CellResult]) -> Option<VerifySummary> {
+    let mut parts = segments.iter().filter_map(|r| r.verify.as_ref());
+    let mut sum = parts.next()?.clone();
+    let kept = sum.examples.len().max(1);
+    for part in parts {
+        sum.blocks_checked = sum.blocks_checked.saturating_add(part.blocks_checked);
+        for (class, n) in &part.found {
+            let count = sum.found.entry(class.clone()).or_default();
+            *count = count.saturating_add(*n);
+        }
+        sum.examples.extend(part.examples.iter().cloned());
+        sum.examples.truncate(kept);
+        // Each segment has a seed of its own.
+        sum.seed = None;
+    }
+    Some(sum)
+}
