@@ -44,6 +44,11 @@ impl Section {
         self.goals += &format!("\n- Goal: {goal}. Measured: {reached}; {verdict}.");
     }
 
+    /// States a goal on which these measurements do not decide.
+    pub fn undecided_goal(&mut self, goal: impl Display, reached: String, why: String) {
+        self.goals += &format!("\n- Goal: {goal}. Measured: {reached}; can't tell: {why}.");
+    }
+
     fn body(&self) -> String {
         let mut text = format!("{}\n{}", self.about, self.goals);
         if !self.goals.is_empty() {

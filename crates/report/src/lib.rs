@@ -42,6 +42,7 @@ mod tables;
 pub mod terminal;
 mod thin;
 mod views;
+mod warnings;
 
 pub use format::figure;
 

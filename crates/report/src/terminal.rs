@@ -19,6 +19,7 @@ use crate::metric::{LATENCIES, Latency, ResultMetric};
 use crate::resume;
 use crate::table::{Column, Heading, Row, Table, TableCell};
 use crate::tables::{self, figures, predictive, rounds};
+use crate::warnings::by_cells;
 use text::{Paint, TextPage};
 pub use verdicts::verdicts;
 
@@ -349,10 +350,11 @@ fn conclusions(page: &mut TextPage, set: &DriveSet<'_>) {
 
 fn warnings(page: &mut TextPage, set: &DriveSet<'_>) {
     for (i, run) in set.runs.iter().enumerate() {
-        for warning in &run.warnings {
+        for same in by_cells(&run.warnings) {
+            let warning = same.warning;
             let drive = warning.drive.and_then(|d| set.position(i, d));
             let drive = drive.map(|d| set.full_name(d));
-            let subject = joined(drive.iter().chain(&warning.cell), ", ");
+            let subject = joined([drive.unwrap_or_default(), same.cells()], ", ");
             let mut message = warning.message.clone();
             if !subject.is_empty() {
                 message.push_str(&format!(" ({subject})"));

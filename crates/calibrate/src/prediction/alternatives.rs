@@ -180,7 +180,7 @@ pub fn alternatives(
     ];
     // One page and then the next die: planes come last, as by MQSim's default. Planes that are sensed one after the other are not averaged over: left-out
     // columns were then predicted worse (medians of 6.9 and 4.0 % in place of 5.4 and 2.7), as the evidence of a column seldom tells them apart.
-    let known = get(table, STRIPE).and_then(Value::as_integer);
+    let known = integer(table, STRIPE);
     if known.is_none() {
         further.push(vec![number(STRIPE, page)]);
     }

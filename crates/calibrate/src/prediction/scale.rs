@@ -3,7 +3,7 @@
 //! The error of a prediction is normal with variance `(ratio spread)^2 + rest^2`: the members' spread, which may be too narrow or too wide, and
 //! what no member knows. Both are those of highest posterior density, from the errors of other drives in the same fold. The cells of a drive err
 //! together, so each drive counts as one observation, whatever its cells. With at most six drives a kind of figure says little of its own scale: `rest`
-//! has a log-normal prior around that of all kinds in the same unit (A. Gelman and others, "Bayesian Data Analysis", third edition, section 5.3,
+//! has a log-normal prior around that of all kinds in the same [`Pool`] (A. Gelman and others, "Bayesian Data Analysis", third edition, section 5.3,
 //! partial pooling), `ratio` around 1. The interval is that of a Student-t distribution with a degree of freedom per drive and one for the prior.
 
 use crate::prediction::learn::{FIGURE_SCALE, KELVIN_SCALE};
@@ -17,6 +17,27 @@ const CANDIDATE_STEP: f64 = 0.125;
 const T_95: [f64; 10] = [
     6.314, 2.920, 2.353, 2.132, 2.015, 1.943, 1.895, 1.860, 1.833, 1.812,
 ];
+
+/// Kinds of figures whose errors share a scale.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Pool {
+    /// Rates and latencies of a drive that its temperature does not slow down.
+    RateAndLatency,
+    /// Temperatures, in kelvin.
+    Temperature,
+    /// Rates and durations under throttling: whether the drive throttles at all multiplies their errors.
+    Throttling,
+}
+
+impl Pool {
+    /// Centre of the prior.
+    fn usual(self) -> f64 {
+        match self {
+            Pool::Temperature => KELVIN_SCALE,
+            Pool::RateAndLatency | Pool::Throttling => FIGURE_SCALE,
+        }
+    }
+}
 
 /// An error and the spread of the members, both on the scale of the inference.
 pub(super) type ErrorAndSpread = (f64, f64);
@@ -53,13 +74,9 @@ fn candidates(centre: f64) -> impl Iterator<Item = (f64, f64)> {
     })
 }
 
-/// The scale beside the members' spreads that all kinds of a unit share.
-pub(super) fn pooled(drives: &[Vec<ErrorAndSpread>], is_kelvin: bool) -> f64 {
-    let usual = if is_kelvin {
-        KELVIN_SCALE
-    } else {
-        FIGURE_SCALE
-    };
+/// The scale beside the members' spreads that all kinds of a pool share.
+pub(super) fn pooled(drives: &[Vec<ErrorAndSpread>], pool: Pool) -> f64 {
+    let usual = pool.usual();
     let scored =
         candidates(usual).map(|(rest, prior)| (prior + log_likelihood(drives, 1.0, rest), rest));
     scored

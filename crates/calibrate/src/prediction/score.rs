@@ -9,7 +9,7 @@ use crate::CalibrateError;
 use crate::inference::posterior::quantile;
 use crate::prediction::folds::Prediction;
 use crate::prediction::learn::{in_unit, on_scale};
-use crate::prediction::scale::{ErrorAndSpread, ErrorScale, pooled};
+use crate::prediction::scale::{ErrorAndSpread, ErrorScale, Pool, pooled};
 use crate::predictive::{FigureKind, PredictiveInterval, Situation};
 use crate::table::CsvTable;
 use assay_units::median;
@@ -75,8 +75,12 @@ impl Scored {
     }
 }
 
-fn is_kelvin(p: &Prediction) -> bool {
-    FigureKind::of(&p.measurement) == FigureKind::Temperature
+fn pool(p: &Prediction) -> Pool {
+    match FigureKind::of(&p.measurement) {
+        FigureKind::Temperature => Pool::Temperature,
+        FigureKind::Throttling => Pool::Throttling,
+        _ => Pool::RateAndLatency,
+    }
 }
 
 /// Errors and spreads of the predictions that `is` says, a list per drive and fold.
@@ -97,11 +101,11 @@ pub fn score(all: &[Prediction]) -> Vec<Scored> {
     for p in all {
         let kind = FigureKind::of(&p.measurement);
         scales.entry((&p.drive, &p.fold, kind)).or_insert_with(|| {
-            let shared = errors(all, &|o| o.drive != p.drive && is_kelvin(o) == is_kelvin(p));
+            let shared = errors(all, &|o| o.drive != p.drive && pool(o) == pool(p));
             let alike = errors(all, &|o| {
                 o.drive != p.drive && o.fold == p.fold && FigureKind::of(&o.measurement) == kind
             });
-            ErrorScale::learned(&alike, pooled(&shared, is_kelvin(p)))
+            ErrorScale::learned(&alike, pooled(&shared, pool(p)))
         });
     }
     let one = |p: &Prediction| {

@@ -120,16 +120,22 @@ pub fn draw(buffer: &mut Buffer, area: Rect, screen: &Screen) {
 fn header(rows: &mut Rows<'_>, screen: &Screen) {
     let live = &screen.live;
     let labels: Vec<String> = live.drives.iter().map(name).collect();
-    let title = Line::from(vec![
-        Span::styled(format!("assay {}", live.suite), BOLD),
-        Span::raw(format!("  {}", labels.join(", "))),
-    ]);
     let elapsed = clock_text(live.elapsed);
     let times = match live.ended {
         true => format!("{elapsed} elapsed"),
         false => format!("{elapsed} elapsed, {} left", clock_text(live.left)),
     };
-    rows.ends(title, times);
+    let title = |drives: String| {
+        Line::from(vec![
+            Span::styled(format!("assay {}", live.suite), BOLD),
+            Span::raw(format!("  {drives}")),
+        ])
+    };
+    let mut left = title(labels.join(", "));
+    if labels.len() > 1 && !fits(&left, &times, rows) {
+        left = title(format!("{} drives", labels.len()));
+    }
+    rows.ends(left, times);
     let cells = live.cells;
     let mut text = format!("cell {} of {}", cells.all() - cells.left + 1, cells.all());
     if cells.left == 0 {

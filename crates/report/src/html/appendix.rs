@@ -1,6 +1,5 @@
 //! The end of the page: preparation, health, warnings, environment, parameters, provenance.
 
-use assay_store::model::Warning;
 use assay_store::read::Run;
 use assay_units::text::format_size;
 use maud::{Markup, html};
@@ -11,6 +10,7 @@ use crate::format::{distinct, figure, joined, stamp};
 use crate::grid::{Section, preparations};
 use crate::table::Table;
 use crate::tables::inspect;
+use crate::warnings::{WarningOfCells, by_cells};
 
 /// Everything below the results.
 pub fn appendix(set: &DriveSet<'_>, health: Option<&Table>, left_out: &[Section<'_>]) -> Markup {
@@ -42,7 +42,7 @@ pub fn appendix(set: &DriveSet<'_>, health: Option<&Table>, left_out: &[Section<
             }))
         }
         (titled("warnings", "Warnings", &html! {
-            @for (i, run) in set.runs.iter().enumerate() { @for w in &run.warnings { (warning(set, i, w)) } }
+            @for (i, run) in set.runs.iter().enumerate() { @for w in by_cells(&run.warnings) { (warning(set, i, &w)) } }
             @if set.runs.iter().all(|r| r.warnings.is_empty()) { p { "None: no condition was detected that limits the results." } }
         }))
         (titled("environment", "Environment", &html! {
@@ -64,13 +64,14 @@ fn reasons(section: &Section<'_>) -> String {
     distinct(reasons.map(|(short, full)| format!("{short}: {full}"))).join("; ")
 }
 
-fn warning(set: &DriveSet<'_>, run: usize, warning: &Warning) -> Markup {
+fn warning(set: &DriveSet<'_>, run: usize, same: &WarningOfCells<'_>) -> Markup {
+    let warning = same.warning;
     let several = set.runs.len() > 1;
     let position = warning.drive.and_then(|d| set.position(run, d));
     let subject = [
         several.then(|| format!("run {}", run + 1)),
         position.map(|p| set.full_name(p)),
-        warning.cell.clone(),
+        Some(same.cells()),
     ];
     let subject = joined(subject.into_iter().flatten(), " \u{b7} ");
     html! {

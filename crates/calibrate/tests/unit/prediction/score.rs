@@ -56,6 +56,27 @@ fn a_drives_own_errors_do_not_change_its_intervals() {
 }
 
 #[test]
+fn errors_of_throttled_drives_do_not_widen_other_intervals() {
+    let all = synthetic(1.0);
+    let drives = ["mydigitalssd-bpx", "plextor-m8pe-g"];
+    let figures = drives.iter().flat_map(|drive| published(drive).unwrap());
+    let throttled: Vec<Prediction> = figures
+        .filter(|m| FigureKind::of(m) == FigureKind::Throttling)
+        .map(|measurement| Prediction {
+            drive: "h".to_owned(),
+            predicted: measurement.value * 20.0,
+            measurement,
+            ..all[0].clone()
+        })
+        .collect();
+    assert!(!throttled.is_empty());
+    let both: Vec<Prediction> = all.iter().cloned().chain(throttled).collect();
+    for (alone, beside) in score(&all).iter().zip(&score(&both)) {
+        assert_eq!((alone.low, alone.high), (beside.low, beside.high));
+    }
+}
+
+#[test]
 fn intervals_are_percentiles_of_published_over_predicted() {
     let scored = score(&synthetic(1.0));
     let intervals = intervals(&scored);

@@ -1,13 +1,14 @@
 //! The drives of the live view: with charts, or a row each.
 
 use assay_report::figure;
-use assay_suite::live::{DriveSnapshot, LatencyFigures, LiveSnapshot, OpFigures};
+use assay_suite::live::{DriveSnapshot, HistorySecond, LatencyFigures, LiveSnapshot, OpFigures};
+use ratatui_core::buffer::Buffer;
 use ratatui_core::layout::Rect;
 use ratatui_core::style::{Color, Style};
 use ratatui_core::text::{Line, Span};
 
 use super::super::spark;
-use super::{BOLD, CAUTION, CHART, DIM, Rows, is_waiting, name};
+use super::{BOLD, CAUTION, CHART, DIM, Rows, fits, is_waiting, name};
 use crate::progress::clock_text;
 
 const LATENCY: Style = Style::new().fg(Color::Magenta);
@@ -22,6 +23,14 @@ const GREATEST: u16 = 12;
 /// Columns of figures, and the most that one is wide.
 const FIGURES: usize = 6;
 const FIGURE: usize = 12;
+/// Columns of a table that shows p99.9.
+const TABLE_WITH_P999: usize = 110;
+/// Columns of a table that shows the state beside the figures.
+const TABLE_WITH_STATE: usize = 96;
+/// Rows per drive of a table from which each has a row of charts.
+const CHART_ROWS: u16 = 2;
+/// Rows per drive of a table from which each has a row for its cell.
+const CELL_ROWS: u16 = 3;
 
 /// Nanoseconds as a figure of microseconds.
 fn micros(ns: f64) -> String {
@@ -43,7 +52,8 @@ pub(super) fn draw(rows: &mut Rows<'_>, live: &LiveSnapshot) {
             detailed(rows, drive, detail);
         }
     } else {
-        table(rows, &live.drives);
+        // The head takes a row.
+        table(rows, &live.drives, room.saturating_sub(1) / count.max(1));
     }
 }
 
@@ -94,13 +104,12 @@ fn detailed(rows: &mut Rows<'_>, drive: &DriveSnapshot, detail: Detail) {
     ));
     rows.line(labelled("read", op_text(&drive.read, wide)));
     rows.line(labelled("write", op_text(&drive.write, wide)));
-    let width = rows.left.width.saturating_sub(LABEL + 1 + GREATEST);
-    let iops = spark::columns(&drive.history, usize::from(width), spark::mean_iops);
-    chart(rows, detail.iops_rows, "IOPS", &iops, CHART, figure);
-    let p99 = spark::columns(&drive.history, usize::from(width), spark::greatest_p99);
-    chart(rows, detail.p99_rows, "p99", &p99, LATENCY, |ns| {
-        format!("{} µs", micros(ns))
-    });
+    if let Some(area) = rows.take(detail.iops_rows) {
+        iops_chart(rows.buffer, area, &drive.history);
+    }
+    if let Some(area) = rows.take(detail.p99_rows) {
+        p99_chart(rows.buffer, area, &drive.history);
+    }
     rows.line(condition(drive));
     if before - rows.left.height < Detail::LEAST_ROWS + detail.iops_rows + detail.p99_rows - 1 {
         rows.take(1);
@@ -169,25 +178,39 @@ fn op_text(op: &OpFigures, wide: usize) -> String {
         .collect()
 }
 
+/// Columns that a chart of this width has.
+fn chart_columns(width: u16) -> usize {
+    usize::from(width.saturating_sub(LABEL + 1 + GREATEST))
+}
+
+/// Rates and 99th percentiles of the last minutes.
+fn iops_chart(buffer: &mut Buffer, area: Rect, history: &[HistorySecond]) {
+    let columns = spark::columns(history, chart_columns(area.width), spark::mean_iops);
+    chart(buffer, area, "IOPS", &columns, CHART, figure);
+}
+
+fn p99_chart(buffer: &mut Buffer, area: Rect, history: &[HistorySecond]) {
+    let columns = spark::columns(history, chart_columns(area.width), spark::greatest_p99);
+    chart(buffer, area, "p99", &columns, LATENCY, |ns| {
+        format!("{} µs", micros(ns))
+    });
+}
+
 fn chart(
-    rows: &mut Rows<'_>,
-    height: u16,
+    buffer: &mut Buffer,
+    area: Rect,
     label: &str,
     columns: &[spark::Column],
     style: Style,
     text: impl Fn(f64) -> String,
 ) {
-    let Some(area) = rows.take(height) else {
-        return;
-    };
     let most = columns.iter().map(|c| c.value).fold(0.0, f64::max);
-    let buffer = &mut *rows.buffer;
     buffer.set_stringn(area.x, area.y, label, usize::from(LABEL), DIM);
     if most > 0.0 {
         let text = format!(" {}", text(most));
         let x = area.right().saturating_sub(GREATEST);
         buffer.set_stringn(x, area.y, text, usize::from(GREATEST), DIM);
-        if height > 1 {
+        if area.height > 1 {
             buffer.set_stringn(x, area.bottom() - 1, " 0", usize::from(GREATEST), DIM);
         }
     }
@@ -228,14 +251,32 @@ fn condition(drive: &DriveSnapshot) -> Line<'static> {
     Line::from(spans)
 }
 
-/// A row per drive.
-fn table(rows: &mut Rows<'_>, drives: &[DriveSnapshot]) {
+/// A row of figures per drive, and with more rows a chart, the cell, an empty row.
+fn table(rows: &mut Rows<'_>, drives: &[DriveSnapshot], each: u16) {
     let width = usize::from(rows.left.width);
     let labels = drives.iter().map(|drive| name(drive).chars().count());
     let label = labels.max().unwrap_or(0).clamp(5, width / 3);
+    let has_p999 = width >= TABLE_WITH_P999;
+    let p999 = |text: &str| match has_p999 {
+        true => format!(" {text:>9}"),
+        false => String::new(),
+    };
+    let is_wide = width >= TABLE_WITH_STATE;
+    let last = match each >= CELL_ROWS {
+        true if is_wide => "state",
+        true => "",
+        false => "state, cell",
+    };
     let head = format!(
-        "{:label$} {:>9} {:>6} {:>7} {:>8} {:>3} {:>4}  {}",
-        "drive", "IOPS", "MiB/s", "p50, µs", "p99, µs", "°C", "W", "state, cell"
+        "{:label$} {:>9} {:>6} {:>7} {:>8}{} {:>3} {:>4}  {last}",
+        "drive",
+        "IOPS",
+        "MiB/s",
+        "p50, µs",
+        "p99, µs",
+        p999("p99.9, µs"),
+        "°C",
+        "W"
     );
     rows.line(Span::styled(head, DIM));
     for drive in drives {
@@ -255,17 +296,62 @@ fn table(rows: &mut Rows<'_>, drives: &[DriveSnapshot]) {
         let padding = label - text.chars().count();
         text.push_str(&" ".repeat(padding));
         text += &format!(
-            " {:>9} {:>6} {:>7} {:>8} {celsius:>3} {watts:>4}  ",
+            " {:>9} {:>6} {:>7} {:>8}{} {celsius:>3} {watts:>4}  ",
             figure(iops),
             figure(bytes / f64::from(1 << 20)),
             latency(|figures| figures.p50.0),
             latency(|figures| figures.p99.0),
+            p999(&latency(|figures| figures.p999.0)),
         );
         let (cell, at) = cell_text(drive);
-        let state = match &drive.condition {
-            Some(condition) => Span::styled(format!("{}, ", condition.label), CAUTION),
-            None => Span::styled(format!("{at}, "), DIM),
+        let (state, style) = match &drive.condition {
+            Some(condition) => (condition.label.to_owned(), CAUTION),
+            None => (at.clone(), DIM),
         };
-        rows.line(Line::from(vec![Span::raw(text), state, Span::raw(cell)]));
+        if each >= CELL_ROWS {
+            let state = Span::styled(state, style);
+            let cell = labelled("  cell", cell);
+            let mut figures = Line::from(Span::raw(text));
+            if is_wide {
+                figures.push_span(state);
+                rows.line(figures);
+                // Where the state has taken the place of the phase, the phase comes here.
+                let phase = drive.condition.is_some().then_some(at);
+                let time = Some(virtual_time(drive)).filter(|time| !time.is_empty());
+                let all = phase.iter().chain(&time).cloned().collect::<Vec<_>>();
+                let all = all.join(", ");
+                let right = match fits(&cell, &all, rows) {
+                    true => all,
+                    false => phase.unwrap_or_default(),
+                };
+                rows.ends(cell, right);
+            } else {
+                rows.line(figures);
+                rows.ends(cell, state);
+            }
+        } else {
+            let state = Span::styled(format!("{state}, "), style);
+            rows.line(Line::from(vec![Span::raw(text), state, Span::raw(cell)]));
+        }
+        if each >= CHART_ROWS
+            && let Some(area) = rows.take(1)
+        {
+            let half = area.width / 2;
+            let left = Rect {
+                x: area.x + 2,
+                width: half - 2,
+                ..area
+            };
+            let right = Rect {
+                x: area.x + half,
+                width: area.width - half,
+                ..area
+            };
+            iops_chart(rows.buffer, left, &drive.history);
+            p99_chart(rows.buffer, right, &drive.history);
+        }
+        if each > CELL_ROWS {
+            rows.take(1);
+        }
     }
 }

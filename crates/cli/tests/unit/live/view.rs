@@ -146,6 +146,21 @@ fn seven_drives_have_a_row_each() {
 }
 
 #[test]
+fn four_drives_have_charts_and_cells() {
+    let labels = [
+        "samsung-951",
+        "intel-600p",
+        "plextor-m8pe-g",
+        "mydigitalssd-bpx",
+    ];
+    let mut drives = labels.map(|label| drive(label, true)).to_vec();
+    drives[1].condition = None;
+    let screen = screen(drives);
+    insta::assert_snapshot!("four-120x36", drawn(120, 36, &screen));
+    insta::assert_snapshot!("four-80x24", drawn(80, 24, &screen));
+}
+
+#[test]
 fn before_the_first_interval_nothing_is_invented() {
     let mut screen = screen(vec![DriveSnapshot {
         label: "disk.img".to_owned(),
@@ -180,10 +195,16 @@ fn help_and_keys_fit_eighty_columns() {
 
 #[test]
 fn any_size_is_drawn() {
-    let screen = with_warnings(screen(vec![drive("a", true), drive("b", false)]));
+    for count in [1, 2, 4, 9] {
+        let drives = (0..count).map(|n| drive("a", n % 2 == 0)).collect();
+        draws_at_any_size(&with_warnings(screen(drives)));
+    }
+}
+
+fn draws_at_any_size(screen: &Screen) {
     for width in [1, 20, 59, 60, 61, 79, 133, 300] {
         for height in [1, 5, 14, 15, 16, 23, 31, 90] {
-            let text = drawn(width, height, &screen);
+            let text = drawn(width, height, screen);
             let small = width < LEAST_COLUMNS || height < LEAST_ROWS;
             assert_eq!(
                 text.contains("q quit  ") || text.contains("q quit,"),
