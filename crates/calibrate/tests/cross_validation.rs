@@ -29,8 +29,15 @@ const REACHED: [Reached; 9] = {
         ("temperature", Temperature, 5.1, 29.1, FEW, [true, false]),
         // The M8Pe is predicted not to throttle: two of five figures are missed.
         ("throttling", Throttling, 100.1, 727.4, [40.0, 100.0], both),
-        // Buffers and caches by the other drives alone.
-        ("writes", SequentialWrite, 40.2, 380.4, FEW, [false, true]),
+        // Buffers and caches by the other drives alone. Two of six are outside of their intervals, one of them since throttled drives do not widen those.
+        (
+            "writes",
+            SequentialWrite,
+            40.2,
+            380.4,
+            [66.0, 100.0],
+            [false, true],
+        ),
     ]
 };
 
