@@ -235,8 +235,13 @@ fn until_begins_no_cell_that_could_end_later() {
         let text = fixture.tool("date", &["-u", "-d", when, "+%FT%TZ"]);
         text.trim().to_owned()
     };
-    // Each cell is planned to take 100 s or more.
-    let words = "run quick sim:samsung-951 --scale 100 --out run";
+    // Planned to take 100 s.
+    fixture.write(
+        "slow.toml",
+        "name = \"slow\"\ntitle = \"Slow\"\nsummary = \"Reads.\"\nsource = \"here\"\nduration = \"100 s\"\n[[step]]\nid = \"read\"\ntitle = \"Reads\"\nkind = \"measure\"\n\
+         job = { rw = \"randread\", bs = \"4k\", runtime = \"100s\", rate_iops = \"100\" }\n",
+    );
+    let words = "run ./slow.toml sim:samsung-951 --out run";
     let done = fixture.run(&format!("{words} --until {}", date("+90 seconds")));
     let done = done.expect(STATUS);
     assert!(done.stdout.contains("could end after"), "{done}");
