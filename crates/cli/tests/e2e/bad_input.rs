@@ -60,7 +60,7 @@ fn invalid_drives() {
             (
                 "job sim:samsung-951,foo=1",
                 2,
-                &["foo", "seed, member, state"],
+                &["foo", "seed, lot, member, state"],
             ),
             (
                 "job sim:samsung-951,state=half",
