@@ -89,7 +89,7 @@ enum Benchmark {
     Demo,
     /// Wall time and memory of whole suites on simulated drives; ten minutes
     Suites,
-    /// Size of a report of two drives, and its drawing time in a browser
+    /// Size of a report of seven drives, and its drawing time in a browser
     Report,
     /// Drawing time of a report of five drives through every suite; making the runs takes minutes
     LabReport,
