@@ -25,7 +25,7 @@ pub struct Measurement {
 }
 
 impl Measurement {
-    /// A rate in MiB/s that is to be simulated; nobody measured it, and the value is 1.
+    /// A rate in MiB/s that is to be simulated; it has no measured value, and `value` is 1.
     pub fn to_simulate(workload: ReferenceWorkload, source: &str) -> Measurement {
         let metric = ReferenceMetric::MibPerS;
         Measurement {

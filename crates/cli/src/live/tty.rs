@@ -1,7 +1,7 @@
 //! The terminal of the live view: raw mode, alternate screen, and their end in every case.
 //!
-//! What the terminal was like before is kept in one place ([`restore`]), which the view, the panic hook and the signal thread use; whoever comes
-//! first restores it, and nothing is drawn afterwards.
+//! What the terminal was like before is kept in one place ([`restore`]), which the view, the panic hook and the signal thread use: the first
+//! call restores it, and nothing is drawn afterwards.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Write};

@@ -49,7 +49,7 @@ fn main() {
 /// A row of a table, shown at once.
 fn row(cells: &[String]) {
     println!("| {} |", cells.join(" | "));
-    // Of a closed standard output nobody needs to know.
+    // A closed standard output ends nothing: the table is for reading only.
     let _ = std::io::stdout().flush();
 }
 
