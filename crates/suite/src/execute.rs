@@ -370,9 +370,19 @@ impl Executor<'_> {
         cell: &Cell,
         state: &mut RunState,
     ) -> Result<(), SuiteError> {
+        self.live.cell_started(index, cell);
+        self.record_start(index, cell, state)
+    }
+
+    /// The start of a cell, in progress and journal.
+    fn record_start(
+        &mut self,
+        index: usize,
+        cell: &Cell,
+        state: &mut RunState,
+    ) -> Result<(), SuiteError> {
         self.progress
             .cell_started(index, self.plan.cells.len(), cell);
-        self.live.cell_started(index, cell);
         self.log.append(&Entry::CellStart {
             cell: cell.plan.id.clone(),
             at: wall_clock(),

@@ -185,6 +185,15 @@ impl Live {
         }
     }
 
+    /// A cell of one drive started, beside one that started before on it.
+    pub(crate) fn cell_started_beside(&self, cell: &Cell) {
+        for (place, &drive) in cell.plan.drives.iter().enumerate() {
+            if let Some(mut state) = self.drive(drive) {
+                state.cell_started_beside(cell.workloads.get(place));
+            }
+        }
+    }
+
     /// What the drives of a cell do now, besides measuring.
     pub(crate) fn phase(&self, drives: &[usize], phase: Phase) {
         self.each(drives, |state| state.phase = phase);

@@ -130,8 +130,13 @@ impl Executor<'_> {
         }
         let flags = self.live.control.begin(self.stop);
         let cells = &plan.cells[range.clone()];
-        for (index, cell) in range.clone().zip(cells) {
-            self.start_cell(index, cell, state)?;
+        for (number, (index, cell)) in range.clone().zip(cells).enumerate() {
+            let drives = &cell.plan.drives;
+            match cells[..number].iter().any(|c| c.plan.drives == *drives) {
+                true => self.live.cell_started_beside(cell),
+                false => self.live.cell_started(index, cell),
+            }
+            self.record_start(index, cell, state)?;
         }
         let mut workloads = Vec::with_capacity(cells.len());
         for cell in cells {

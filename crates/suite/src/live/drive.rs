@@ -215,6 +215,8 @@ pub(super) struct DriveState {
     identity: DriveSnapshot,
     pub(super) phase: Phase,
     pub(super) cell: Option<RunningCell>,
+    /// Cells that run at the same time as this one.
+    beside: u32,
     cells: u32,
     read: OpState,
     write: OpState,
@@ -268,6 +270,7 @@ impl DriveState {
         self.started.get_or_insert(now);
         let plan = &cell.plan;
         self.phase = Phase::Starting;
+        self.beside = 0;
         self.cells += 1;
         self.cell = Some(RunningCell {
             index,
@@ -289,6 +292,21 @@ impl DriveState {
         self.span = (Nanos::ZERO, Nanos::ZERO);
         self.read.clear();
         self.write.clear();
+    }
+
+    /// Another cell starts that runs at the same time as the present one. Figures are those of all; a cause is looked for in none,
+    /// because the detectors know one workload.
+    pub(super) fn cell_started_beside(&mut self, workload: Option<&Workload>) {
+        let planned = workload.and_then(Workload::planned_span);
+        self.beside += 1;
+        if let Some(cell) = &mut self.cell {
+            cell.title = match self.beside {
+                1 => "with 1 other job".to_owned(),
+                others => format!("with {others} other jobs"),
+            };
+            cell.planned = cell.planned.zip(planned).map(|(one, other)| one.max(other));
+        }
+        self.watch = None;
     }
 
     /// Take the cell's time over into the drive's.

@@ -119,3 +119,25 @@ fn progress_of_a_cell_is_its_time_if_it_has_a_runtime_or_else_its_bytes() {
     assert_eq!(state.done_ms(4000), 1000);
     assert_eq!(state.done_ms(500), 500);
 }
+
+#[test]
+fn cells_at_the_same_time_are_shown_as_the_first_with_its_others() {
+    let mut state = state();
+    state.cell_started(0, &cell("a"), None, Nanos::ZERO);
+    state.cell_started_beside(None);
+    assert_eq!(state.snapshot().cell.unwrap().title, "with 1 other job");
+    state.cell_started_beside(None);
+    state.interval(&reads(0, 1000, 100, 1000), Nanos::ZERO);
+    state.interval(&reads(0, 1000, 50, 1000), Nanos::ZERO);
+    let now = state.snapshot();
+    let cell = now.cell.unwrap();
+    assert_eq!(
+        (cell.id.as_str(), cell.title.as_str()),
+        ("a", "with 2 other jobs")
+    );
+    assert_eq!(now.read.iops, 150.0);
+    assert!(state.watch_to_evaluate(Nanos::from_secs(60)).is_none());
+    // The next cell alone has its own title again.
+    state.cell_started(1, &self::cell("b"), None, Nanos::from_secs(2));
+    assert_eq!(state.snapshot().cell.unwrap().title, "");
+}
