@@ -1,6 +1,7 @@
 //! Command-line arguments as typed. Each command converts its own into a plan; lower crates do not see them.
 
 mod fio;
+pub mod fleet;
 mod job;
 pub mod serve;
 pub mod stream;
@@ -128,6 +129,9 @@ Run one with `assay run SUITE DRIVE`; write your own as a TOML file (docs/suites
     Purge(PurgeArguments),
     /// Serve a simulated drive to other programs and virtual machines.
     Serve(serve::ServeArguments),
+    /// Run the same suites on many drives of many hosts, by serial.
+    #[command(subcommand)]
+    Fleet(fleet::FleetCommand),
     /// Print shell completions.
     Completions(CompletionsArguments),
     /// Print a manual page (roff), or write all of them.

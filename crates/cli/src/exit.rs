@@ -12,6 +12,7 @@ use assay_cosim::world::WorldError;
 use assay_device::identity::IdentityError;
 use assay_device::interlock::Refusal;
 use assay_device::session::SessionError;
+use assay_fleet::FleetError;
 use assay_serve::ListenError;
 use assay_sim_host::profile_file::ProfileFileError;
 use assay_store::StoreError;
@@ -93,6 +94,7 @@ fn code_of(error: &anyhow::Error) -> u8 {
             .or_else(|| cause.downcast_ref().map(bench_code))
             .or_else(|| cause.downcast_ref().map(core_code))
             .or_else(|| cause.downcast_ref().map(listen_code))
+            .or_else(|| cause.downcast_ref().map(fleet_code))
             .or_else(|| cause.downcast_ref().map(|_: &UsageError| USAGE))
             .or_else(|| cause.downcast_ref().map(|_: &ProfileFileError| USAGE))
     };
@@ -161,6 +163,13 @@ fn listen_code(error: &ListenError) -> u8 {
         ListenError::Malformed { .. } | ListenError::NotASocket { .. } => USAGE,
         ListenError::Remote { .. } => REFUSED,
         ListenError::Live { .. } | ListenError::System { .. } => IO_ERROR,
+    }
+}
+
+fn fleet_code(error: &FleetError) -> u8 {
+    match error {
+        FleetError::DriveList { .. } => IO_ERROR,
+        FleetError::Name(_) => USAGE,
     }
 }
 

@@ -43,6 +43,7 @@ fn main() -> ExitCode {
         Command::Testbench(testbench) => commands::testbench::run(testbench, output),
         Command::Purge(purge) => commands::purge::run(purge, output),
         Command::Serve(serve) => commands::serve::run(&serve, output),
+        Command::Fleet(fleet) => commands::fleet::run(&fleet, output),
         Command::Version => commands::version::run(output),
         Command::Completions(completions) => commands::completions::run(completions.shell, output),
         Command::Man(man) => commands::man::run(&man, output),

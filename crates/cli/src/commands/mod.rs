@@ -6,6 +6,7 @@ pub mod export;
 pub mod fidelity;
 pub mod fio;
 pub mod fit;
+pub mod fleet;
 pub mod job;
 pub mod licenses;
 pub mod list;

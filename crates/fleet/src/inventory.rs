@@ -1,0 +1,223 @@
+//! The drives of a host.
+//!
+//! Found in `/sys`, and in a list of further drives, the file `$ASSAY_FLEET_DRIVES/HOST`: one per line, as on the command line of
+//! `assay run` (files, loop devices, `sim:NAME,lot=N`), with `#` comments. A drive is known by its serial: a device path may name another
+//! drive after each boot, so a task looks serials up here each time it starts.
+
+use std::path::{Path, PathBuf};
+
+use assay_device::host::wall_clock;
+use assay_device::identity::{DriveInfo, DriveKind, SystemRoot, identify, list_drives_at};
+use assay_device::session::{simulated_drive, simulated_info};
+use assay_device::spec::{DriveSpec, SpecKind};
+use assay_ssd::Drive;
+use serde::{Deserialize, Serialize};
+
+use crate::{FleetError, HostName, Serial};
+
+/// Version of [`HostInventory`] as JSON.
+pub const FORMAT: u32 = 1;
+/// Environment variable with the folder of the lists of further drives.
+pub const DRIVES_VARIABLE: &str = "ASSAY_FLEET_DRIVES";
+
+/// The drives of a host at one time.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct HostInventory {
+    /// [`FORMAT`].
+    pub format: u32,
+    /// The host.
+    pub host: HostName,
+    /// The kernel's boot id, which changes with each boot.
+    pub boot_id: Option<String>,
+    /// When it was taken, RFC 3339.
+    pub taken: String,
+    /// Drives with a serial, in the order found.
+    pub drives: Vec<InventoryDrive>,
+    /// What is no drive that a plan can name, with the reason.
+    pub unusable: Vec<Unusable>,
+}
+
+/// A drive of a host.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct InventoryDrive {
+    /// Serial.
+    pub serial: Serial,
+    /// Model.
+    pub model: String,
+    /// Firmware revision.
+    pub firmware: String,
+    /// Capacity, bytes.
+    pub capacity_bytes: u64,
+    /// What `assay run` takes for it: valid on this host until it boots again.
+    pub spec: String,
+    /// Transport: `nvme`, `sata`, `file`, `simulated`, ...
+    pub transport: String,
+    /// Whether it is simulated.
+    pub simulated: bool,
+    /// PCI address.
+    pub slot: Option<String>,
+    /// PCIe link, as `8.0 GT/s PCIe x4`.
+    pub link: Option<String>,
+    /// NUMA node.
+    pub numa_node: Option<u32>,
+    /// Production lot, where known: that of a simulated drive (`lot=N`).
+    pub lot: Option<String>,
+}
+
+/// What is no drive that a plan can name.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Unusable {
+    /// Name or specification.
+    pub spec: String,
+    /// Why.
+    pub why: String,
+}
+
+/// The drives of this host, under the name `host`. `lists` is the folder of the lists of further drives.
+///
+/// # Errors
+/// When the list exists and cannot be read. A drive that cannot be identified is listed as unusable.
+pub fn take(
+    root: &SystemRoot,
+    host: &HostName,
+    lists: Option<&Path>,
+) -> Result<HostInventory, FleetError> {
+    let mut drives = Vec::new();
+    let mut unusable = Vec::new();
+    let mut add = |drive: Result<InventoryDrive, Unusable>| match drive {
+        Ok(drive) => drives.push(drive),
+        Err(reason) => unusable.push(reason),
+    };
+    for info in list_drives_at(root) {
+        // Without a serial of its own a drive has its kernel name, which may be another drive's after a boot.
+        if info.serial != info.name {
+            add(of_info(&info, None));
+        }
+    }
+    for line in further(host, lists)? {
+        add(further_drive(&line));
+    }
+    let boot_id = std::fs::read_to_string(root.proc("sys/kernel/random/boot_id")).ok();
+    let (drives, twice) = without_twins(drives);
+    unusable.extend(twice);
+    Ok(HostInventory {
+        format: FORMAT,
+        host: host.clone(),
+        boot_id: boot_id.map(|id| id.trim().to_owned()),
+        taken: wall_clock(),
+        drives,
+        unusable,
+    })
+}
+
+/// [`take`] of the running system, with the lists of [`DRIVES_VARIABLE`].
+///
+/// # Errors
+/// As [`take`].
+pub fn of_this_host(host: &HostName) -> Result<HostInventory, FleetError> {
+    let lists = std::env::var_os(DRIVES_VARIABLE).map(PathBuf::from);
+    take(&SystemRoot::host(), host, lists.as_deref())
+}
+
+impl HostInventory {
+    /// The drive with a serial.
+    pub fn find(&self, serial: &Serial) -> Option<&InventoryDrive> {
+        self.drives.iter().find(|drive| drive.serial == *serial)
+    }
+}
+
+/// Specifications in the list of further drives of a host; none without a list.
+fn further(host: &HostName, lists: Option<&Path>) -> Result<Vec<String>, FleetError> {
+    let Some(path) = lists.map(|lists| lists.join(host.as_str())) else {
+        return Ok(Vec::new());
+    };
+    let text = match std::fs::read_to_string(&path) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => String::new(),
+        read => read.map_err(|source| FleetError::DriveList {
+            path: path.display().to_string(),
+            source,
+        })?,
+    };
+    let lines = text.lines().map(str::trim);
+    let drives = lines.filter(|line| !line.is_empty() && !line.starts_with('#'));
+    Ok(drives.map(str::to_owned).collect())
+}
+
+fn further_drive(line: &str) -> Result<InventoryDrive, Unusable> {
+    let unusable = |why: String| Unusable {
+        spec: line.to_owned(),
+        why,
+    };
+    let spec = DriveSpec::parse(line).map_err(|error| unusable(error.to_string()))?;
+    if let Some(drive) = simulated_drive(&spec, false) {
+        let (profile, options) = drive.map_err(|error| unusable(error.to_string()))?;
+        let lot = options.lot.map(|lot| lot.to_string());
+        let (name, link) = (profile.name.clone(), profile.link.clone());
+        let drive = Drive::new(profile, options).map_err(|error| unusable(error.to_string()))?;
+        return of_info(&simulated_info(line, &name, drive.identity(), &link), lot);
+    }
+    match spec.kind() {
+        SpecKind::Path(path) => {
+            let info = identify(path).map_err(|error| unusable(error.to_string()))?;
+            of_info(&info, None)
+        }
+        _ => Err(unusable(
+            "is no drive with a serial; list block devices, files or simulated drives".to_owned(),
+        )),
+    }
+}
+
+fn of_info(info: &DriveInfo, lot: Option<String>) -> Result<InventoryDrive, Unusable> {
+    let serial = Serial::parse(&info.serial).map_err(|error| Unusable {
+        spec: info.spec.clone(),
+        why: error.to_string(),
+    })?;
+    let link = info.pcie.as_ref().and_then(|link| {
+        let lanes = link.width.map(|lanes| format!(" x{lanes}"));
+        Some(format!(
+            "{}{}",
+            link.speed.as_ref()?,
+            lanes.unwrap_or_default()
+        ))
+    });
+    let or_empty = |text: &Option<String>| text.clone().unwrap_or_default();
+    let slot = info.pcie.as_ref().filter(|_| info.kind == DriveKind::Block);
+    Ok(InventoryDrive {
+        serial,
+        model: or_empty(&info.model),
+        firmware: or_empty(&info.firmware),
+        capacity_bytes: info.capacity_bytes,
+        spec: info.spec.clone(),
+        transport: or_empty(&info.transport),
+        simulated: info.simulated,
+        slot: slot.map(|link| link.address.clone()),
+        link,
+        numa_node: info.numa_node,
+        lot,
+    })
+}
+
+/// Drives whose serial occurs once; of others, such as several namespaces of a drive, a serial selects none.
+fn without_twins(drives: Vec<InventoryDrive>) -> (Vec<InventoryDrive>, Vec<Unusable>) {
+    let mut unusable = Vec::new();
+    let is_single = |drive: &InventoryDrive| {
+        let same = drives.iter().filter(|other| other.serial == drive.serial);
+        same.count() == 1
+    };
+    let (single, twins): (Vec<_>, Vec<_>) = drives.iter().cloned().partition(is_single);
+    for twin in twins {
+        let why = format!(
+            "its serial {} is that of another device of this host (another namespace, or listed twice); a plan cannot tell them apart",
+            twin.serial
+        );
+        unusable.push(Unusable {
+            spec: twin.spec,
+            why,
+        });
+    }
+    (single, unusable)
+}
+
+#[cfg(test)]
+#[path = "../tests/unit/inventory.rs"]
+mod tests;

@@ -1,0 +1,22 @@
+//! The same suites on many drives of many hosts. The drive, by its serial, is the unit of everything.
+//!
+//! # Architecture
+//! A plan names suites and serials. A queue (Slurm, or this host alone) runs one task per host or per drive. A task claims the drives
+//! that it finds, starts `assay run` for each, and ships the run folders into the shared store. The truth is in run folders and claims,
+//! never in the queue: a queue that forgets everything loses nothing.
+//! - [`name`]: serials, host names and plan ids, valid wherever they are keys, file names and arguments.
+//! - [`inventory`]: the drives of a host.
+//!
+//! # Non-goals
+//! No scheduling, no agent, no server, no measuring: that is the work of the queue and of `assay run`. Nothing is printed.
+//!
+//! # Key constants
+//! [`inventory::FORMAT`], the version of an inventory; [`name::MAX_SERIAL_BYTES`].
+#![forbid(unsafe_code)]
+
+pub mod error;
+pub mod inventory;
+pub mod name;
+
+pub use error::FleetError;
+pub use name::{HostName, PlanId, Serial};
