@@ -8,6 +8,7 @@
 //! - [`steady_state`]: check of figures declared steady.
 //! - [`score`]: consistency score of a cell's last part.
 //! - [`knee`]: sufficient depth of a sweep, sustainable load of a load curve.
+//! - [`cohort`]: many drives of a fleet: spread, outliers, groups.
 //! - [`compare`]: drives or runs against each other: faster, slower, same, can't tell.
 //! - [`attribution`]: phases of a cell and their causes; thermal throttling in figures.
 //! - [`power`]: mean power.
@@ -22,6 +23,7 @@
 #![forbid(unsafe_code)]
 
 pub mod attribution;
+pub mod cohort;
 pub mod compare;
 pub mod estimate;
 #[cfg(test)]

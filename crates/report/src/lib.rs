@@ -16,6 +16,7 @@
 //! - [`html`]: one self-contained page; its CSS and JavaScript are in `page/`;
 //! - `scoreboard`: drives by the headline metrics that each suite names; [`summary`]: the scoreboards as SVG and Markdown;
 //! - [`terminal`]: tables of a given width;
+//! - [`cohort`]: figures, tables and page of many drives;
 //! - [`fidelity`]: a page of published figures beside those of simulated drives.
 //!
 //! # Non-goals
@@ -28,6 +29,7 @@
 
 mod axis;
 mod charts;
+pub mod cohort;
 mod drive_set;
 pub mod fidelity;
 mod format;

@@ -1,0 +1,49 @@
+//! Conclusions about a cohort: many drives that ran the same suites, usually of one model (rules, sources and error rates:
+//! docs/cohorts.md).
+//!
+//! # Architecture
+//! Every source of measurements (run folders through [`observe`], the tables of a fleet) becomes a list of [`Observation`]s: one
+//! figure of one drive in one run. Everything concluded is a pure function of them.
+//!
+//! # Non-goals
+//! Statistics on plain numbers (crate `assay-stats`), pages and tables (crate `assay-report`).
+
+use assay_stats::compare::Better;
+use serde::{Deserialize, Serialize};
+
+pub mod observe;
+
+/// One figure of one drive in one run.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Observation {
+    /// Id of the fleet plan; empty without one.
+    pub plan: String,
+    /// Name of the figure, the same for every drive ([`observe::cell_figure`], [`observe::headline_figure`]).
+    pub figure: String,
+    /// Unit of [`Observation::value`], as shown; empty for ratios.
+    pub unit: String,
+    /// Direction of improvement; `None` for a figure without one.
+    pub better: Option<Better>,
+    /// The value, in [`Observation::unit`].
+    pub value: f64,
+    /// Serial of the drive, which identifies it.
+    pub serial: String,
+    /// Model, as the drive reports it.
+    pub model: String,
+    /// Firmware, as the drive reports it.
+    pub firmware: String,
+    /// Production lot; empty where unknown.
+    pub lot: String,
+    /// Group that the plan assigns; empty where groups follow from [`Observation::firmware`] or there are none.
+    pub group: String,
+    /// Name of the measuring host; empty where unknown.
+    pub host: String,
+    /// Slot in the host; empty where unknown.
+    pub slot: String,
+    /// Id of the run.
+    pub run_id: String,
+    /// When the run began, RFC 3339 in UTC.
+    pub began: String,
+    /// Is the drive simulated?
+    pub simulated: bool,
+}

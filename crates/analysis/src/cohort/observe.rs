@@ -1,0 +1,198 @@
+//! Observations from run folders.
+//!
+//! # Mechanism
+//! Of every measured cell and drive: IOPS, MiB/s, median and 99th percentile latency. Cells in rounds are left out: their figure is
+//! the mean over the measurement window, which suites declare as a headline metric. So are cells that measure several drives at
+//! once, whose figures depend on the other drives, and cells without a result.
+//!
+//! Headline metrics are computed where they are defined, in `assay-report` (`assay_report::cohort::headlines`) and named by
+//! [`headline_figure`].
+
+use assay_stats::compare::Better;
+use assay_store::model::{CellKind, CellPlan, CellResult, DriveRecord};
+use assay_store::read::{CellState, Run};
+
+use super::Observation;
+
+/// What a run folder does not record: where a drive was, and what it belongs to. Empty fields are unknown.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Origin {
+    /// As [`Observation::plan`].
+    pub plan: String,
+    /// As [`Observation::lot`].
+    pub lot: String,
+    /// As [`Observation::group`].
+    pub group: String,
+    /// As [`Observation::host`].
+    pub host: String,
+    /// As [`Observation::slot`].
+    pub slot: String,
+}
+
+/// A figure of every measured cell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CellFigure {
+    /// I/Os per second.
+    Iops,
+    /// MiB (2^20 bytes) per second.
+    MibPerS,
+    /// Median latency, microseconds.
+    P50Us,
+    /// 99th percentile latency, microseconds.
+    P99Us,
+}
+
+impl CellFigure {
+    /// All, in the order they are shown.
+    pub const ALL: [CellFigure; 4] = [
+        CellFigure::Iops,
+        CellFigure::MibPerS,
+        CellFigure::P50Us,
+        CellFigure::P99Us,
+    ];
+
+    /// The last part of the figure's name.
+    pub fn key(self) -> &'static str {
+        match self {
+            CellFigure::Iops => "iops",
+            CellFigure::MibPerS => "mib_per_s",
+            CellFigure::P50Us => "p50_us",
+            CellFigure::P99Us => "p99_us",
+        }
+    }
+
+    /// The unit, as shown.
+    pub fn unit(self) -> &'static str {
+        match self {
+            CellFigure::Iops => "IOPS",
+            CellFigure::MibPerS => "MiB/s",
+            CellFigure::P50Us | CellFigure::P99Us => "\u{b5}s",
+        }
+    }
+
+    /// Direction of improvement.
+    pub fn better(self) -> Better {
+        match self {
+            CellFigure::Iops | CellFigure::MibPerS => Better::More,
+            CellFigure::P50Us | CellFigure::P99Us => Better::Less,
+        }
+    }
+
+    /// Fewest latencies of the figure: below, a percentile is only the maximum.
+    fn needed(self) -> u64 {
+        match self {
+            CellFigure::Iops | CellFigure::MibPerS => 0,
+            CellFigure::P50Us => 1,
+            CellFigure::P99Us => 100,
+        }
+    }
+
+    /// The value in [`CellFigure::unit`]; `None` with too few latencies.
+    pub fn of(self, result: &CellResult) -> Option<f64> {
+        let latency = result.latency();
+        (latency.samples >= self.needed()).then(|| match self {
+            CellFigure::Iops => result.iops(),
+            CellFigure::MibPerS => result.mib_per_s(),
+            CellFigure::P50Us => latency.p50 as f64 / 1e3,
+            CellFigure::P99Us => latency.p99 as f64 / 1e3,
+        })
+    }
+}
+
+/// Name of a cell's figure: `SUITE/STEP/AXES.FIGURE`, as `quick/random-read-latency/bs=4k.p99_us`. `cell` is [`CellPlan::id`],
+/// `label` the drive's label in its manifest, with which the ids of its cells begin.
+pub fn cell_figure(suite: &str, cell: &str, label: &str, figure: CellFigure) -> String {
+    let own = cell.strip_prefix(label).and_then(|c| c.strip_prefix('/'));
+    format!("{suite}/{}.{}", own.unwrap_or(cell), figure.key())
+}
+
+/// Name of a headline metric: `SUITE.KEY`, as `consistency.score`.
+pub fn headline_figure(suite: &str, key: &str) -> String {
+    format!("{suite}.{key}")
+}
+
+/// True when `name`, as a plan declares it, is the figure: its name, or that of a cell's figure without the suite.
+pub fn is_named(figure: &str, name: &str) -> bool {
+    let without_suite = figure.split_once('/').map(|(_, own)| own);
+    figure == name || without_suite == Some(name)
+}
+
+/// True for cells whose figures describe one drive.
+fn is_observed(plan: &CellPlan) -> bool {
+    matches!(plan.kind, CellKind::Measure | CellKind::Soak)
+        && plan.drives.len() == 1
+        && plan.round.is_none()
+}
+
+/// The serial that identifies a drive: its own, else its specification without the seed, which does not change the drive.
+pub fn serial_of(drive: &DriveRecord) -> String {
+    match drive.serial.trim() {
+        "" => {
+            let options = drive.spec.split(',');
+            let kept = options.filter(|option| !option.trim_start().starts_with("seed="));
+            kept.collect::<Vec<_>>().join(",")
+        }
+        serial => serial.to_owned(),
+    }
+}
+
+/// The fields that all observations of a drive in a run have in common, without figure and value; `None` for an index that the manifest
+/// does not have.
+pub fn template(run: &Run, drive: usize, origin: &Origin) -> Option<Observation> {
+    let record = run.manifest.drives.get(drive)?;
+    Some(Observation {
+        plan: origin.plan.clone(),
+        serial: serial_of(record),
+        model: record.model.clone(),
+        firmware: record.firmware.clone(),
+        lot: origin.lot.clone(),
+        group: origin.group.clone(),
+        host: origin.host.clone(),
+        slot: origin.slot.clone(),
+        run_id: run.manifest.run_id.clone(),
+        began: run.manifest.created.clone(),
+        simulated: record.simulated,
+        ..Observation::default()
+    })
+}
+
+/// The figures of a run's finished cells.
+pub fn of_run(run: &Run, origin: &Origin) -> Vec<Observation> {
+    let mut found = Vec::new();
+    for cell in &run.cells {
+        if cell.state != CellState::Finished || !is_observed(&cell.plan) {
+            continue;
+        }
+        for part in &cell.drives {
+            let known = run
+                .manifest
+                .drives
+                .get(part.drive)
+                .zip(part.result.as_ref());
+            let Some((record, result)) = known else {
+                continue;
+            };
+            for figure in CellFigure::ALL {
+                let Some(value) = figure.of(result) else {
+                    continue;
+                };
+                let Some(template) = template(run, part.drive, origin) else {
+                    continue;
+                };
+                let suite = &run.manifest.suite.name;
+                found.push(Observation {
+                    figure: cell_figure(suite, &cell.plan.id, &record.label, figure),
+                    unit: figure.unit().to_owned(),
+                    better: Some(figure.better()),
+                    value,
+                    ..template
+                });
+            }
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+#[path = "../../tests/unit/cohort/observe.rs"]
+mod tests;
