@@ -27,6 +27,19 @@ const MAX_FULL: usize = 2;
 /// Chart heights by number of panels, pixels.
 const HEIGHTS: [u32; 5] = [290, 290, 370, 430, 520];
 
+/// A drive that takes more times as long as each of the others is cut off at first, so that theirs can be seen.
+const MOST_TIMES_AS_LONG: f64 = 3.0;
+
+/// Where the time axis ends at first, if not with the longest line: lines of several drives by their ends, seconds.
+fn first_end_s(ends_s: &[f64]) -> Option<f64> {
+    let mut ends_s = ends_s.to_vec();
+    ends_s.sort_by(f64::total_cmp);
+    let [.., next, longest] = ends_s[..] else {
+        return None;
+    };
+    (longest > MOST_TIMES_AS_LONG * next).then_some(1.5 * next)
+}
+
 /// The middle of an interval, seconds.
 fn middle(start: Nanos, end: Nanos) -> f64 {
     (start.as_secs_f64() + end.as_secs_f64()) / 2.0
@@ -87,6 +100,7 @@ struct Drawing {
     /// Where the lines of the present cell are broken, seconds.
     breaks: Vec<f64>,
     most_panels: usize,
+    cut_off: bool,
 }
 
 /// The traces of one view, by panel.
@@ -103,7 +117,12 @@ impl Drawing {
         let gaps = || {
             "broken lines: the measurement was interrupted there, and its time passed".to_owned()
         };
-        let notes = notes.chain(self.interrupted.then(gaps)).collect();
+        let longer = || {
+            "one line is longer than the time axis: a double click on the chart shows all of it"
+                .to_owned()
+        };
+        let notes = notes.chain(self.interrupted.then(gaps));
+        let notes = notes.chain(self.cut_off.then(longer)).collect();
         let chart = Chart::of(title, "cell", HEIGHTS[self.most_panels], self.views)?;
         Some(Chart {
             first: preferred(&chart.views),
@@ -118,6 +137,7 @@ impl Drawing {
         let mut traces = PanelTraces::default();
         let mut hosts: Vec<HostSeries> = Vec::new();
         let mut causes = Vec::new();
+        let mut ends_s = Vec::new();
         let mut ramp_end_s = 0.0f64;
         let mut gaps: Vec<&Gap> = Vec::new();
         for point in points {
@@ -130,6 +150,7 @@ impl Drawing {
             self.interrupted |= !data.gaps.is_empty();
             gaps.extend(&data.gaps);
             let name = point.chart_name();
+            ends_s.extend(intervals.last().map(|t| t.end.as_secs_f64()));
             causes.push(phases::PhaseRow::of(point, name.clone()));
             let ramp = intervals.iter().filter(|t| t.ramp).map(|t| t.end).max();
             ramp_end_s = ramp_end_s.max(ramp.map_or(0.0, Nanos::as_secs_f64));
@@ -183,6 +204,10 @@ impl Drawing {
             shown_panels[at].title = "p99, \u{b5}s";
         }
         let mut layout = panels("time since the start, s", &shown_panels);
+        if let Some(end_s) = first_end_s(&ends_s) {
+            layout["xaxis"]["range"] = vec![0.0, end_s].into();
+            self.cut_off = true;
+        }
         let mut data = Vec::new();
         for (place, panel) in shown.iter().enumerate() {
             if *panel == TEMPERATURE {
@@ -329,3 +354,7 @@ fn middle_of(intervals: &[IntervalSample], index: u32) -> Option<f64> {
     let end = of_index.map(|t| t.end).max()?;
     Some(middle(intervals[from].start, end))
 }
+
+#[cfg(test)]
+#[path = "../../tests/unit/charts/timeline.rs"]
+mod tests;

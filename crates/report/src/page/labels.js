@@ -38,7 +38,9 @@ const assayLabels = (() => {
     for (const [name, trace] of labelled(view)) {
       if (chart.hidden && chart.hidden.has(name)) continue;
       const last = trace.y.length - 1;
-      const [x, y] = [across._offset + across.d2p(trace.x[last]), up._offset + up.d2p(trace.y[last])];
+      // A line that goes on beyond the axis has its name at the axis' end.
+      const end = Math.min(across.d2p(trace.x[last]), across._length);
+      const [x, y] = [across._offset + end, up._offset + up.d2p(trace.y[last])];
       if (!Number.isFinite(x) || !Number.isFinite(y)) continue;
       const span = document.createElement('span');
       span.className = 'line-label';
