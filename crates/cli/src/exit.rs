@@ -13,6 +13,8 @@ use assay_device::identity::IdentityError;
 use assay_device::interlock::Refusal;
 use assay_device::session::SessionError;
 use assay_fleet::FleetError;
+use assay_fleet::plan::PlanError;
+use assay_fleet::queue::QueueError;
 use assay_serve::ListenError;
 use assay_sim_host::profile_file::ProfileFileError;
 use assay_store::StoreError;
@@ -169,7 +171,10 @@ fn listen_code(error: &ListenError) -> u8 {
 fn fleet_code(error: &FleetError) -> u8 {
     match error {
         FleetError::DriveList { .. } => IO_ERROR,
-        FleetError::Name(_) => USAGE,
+        FleetError::Queue(QueueError::NoRack { .. }) => USAGE,
+        FleetError::Queue(_) => IO_ERROR,
+        FleetError::Destroy(_) | FleetError::Plan(PlanError::Destroy(_)) => REFUSED,
+        FleetError::Name(_) | FleetError::Plan(_) => USAGE,
     }
 }
 

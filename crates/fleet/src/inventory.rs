@@ -29,6 +29,9 @@ pub struct HostInventory {
     pub host: HostName,
     /// The kernel's boot id, which changes with each boot.
     pub boot_id: Option<String>,
+    /// Rack, where named.
+    #[serde(default)]
+    pub rack: Option<String>,
     /// When it was taken, RFC 3339.
     pub taken: String,
     /// Drives with a serial, in the order found.
@@ -104,6 +107,7 @@ pub fn take(
         format: FORMAT,
         host: host.clone(),
         boot_id: boot_id.map(|id| id.trim().to_owned()),
+        rack: None,
         taken: wall_clock(),
         drives,
         unusable,

@@ -5,7 +5,9 @@
 //! that it finds, starts `assay run` for each, and ships the run folders into the shared store. The truth is in run folders and claims,
 //! never in the queue: a queue that forgets everything loses nothing.
 //! - [`name`]: serials, host names and plan ids, valid wherever they are keys, file names and arguments.
-//! - [`inventory`]: the drives of a host.
+//! - [`plan`]: a TOML file to a checked plan, its id, JSON schema, confirmations of destroying, planned times.
+//! - [`inventory`]: the drives of a host; [`assignment`]: which drive of a plan is measured where, in which order.
+//! - [`queue`]: the trait of queues, with Slurm and this host as queues.
 //!
 //! # Non-goals
 //! No scheduling, no agent, no server, no measuring: that is the work of the queue and of `assay run`. Nothing is printed.
@@ -14,9 +16,13 @@
 //! [`inventory::FORMAT`], the version of an inventory; [`name::MAX_SERIAL_BYTES`].
 #![forbid(unsafe_code)]
 
+pub mod assignment;
 pub mod error;
 pub mod inventory;
 pub mod name;
+pub mod plan;
+pub mod queue;
 
 pub use error::FleetError;
 pub use name::{HostName, PlanId, Serial};
+pub use plan::Plan;

@@ -141,6 +141,13 @@ fn check_serial(text: &str) -> Result<(), NameError> {
                 .to_owned(),
         ));
     }
+    // A list of serials has columns and comments.
+    if text.contains([',', '#']) {
+        return Err(error(
+            "has a comma or `#`, which a list of serials cannot hold; such a drive cannot be in a plan"
+                .to_owned(),
+        ));
+    }
     // It is an argument of `--destroy`.
     if text.starts_with('-') {
         return Err(error(

@@ -1,5 +1,7 @@
 //! Arguments of `assay fleet`.
 
+use std::path::PathBuf;
+
 use assay_fleet::HostName;
 use clap::{Args, Subcommand};
 
@@ -8,6 +10,8 @@ use clap::{Args, Subcommand};
 pub enum FleetCommand {
     /// Show the drives of this host with their serials, as a plan names them.
     Inventory(InventoryArguments),
+    /// Check a plan, and show what would run where, how long it takes, and what is left out.
+    Plan(PlanArguments),
 }
 
 #[derive(Debug, Args)]
@@ -22,4 +26,35 @@ pub struct InventoryArguments {
     /// Name of this host [default: the kernel's host name]
     #[arg(long, value_name = "NAME")]
     pub host: Option<HostName>,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  assay fleet plan plan.toml
+  assay fleet plan plan.toml --here
+  assay fleet plan plan.toml --json | jq .left_out
+  assay fleet plan --schema > plan.schema.json
+
+A plan is a TOML file (docs/fleet.md):
+
+  name = \"m951\"
+  suites = [ { suite = \"quick\" } ]
+  [drives]
+  model = \"SAMSUNG MZVPV128HDGM\"
+  [store]
+  at = \"/shared/assay\"")]
+pub struct PlanArguments {
+    /// The plan.
+    #[arg(required_unless_present = "schema")]
+    pub file: Option<PathBuf>,
+    /// Look only for drives of this host, instead of in the inventories of the shared store.
+    #[arg(long)]
+    pub here: bool,
+    /// With --here: name of this host [default: the kernel's host name]; several for a test of several hosts on one machine
+    #[arg(long, value_name = "NAME", requires = "here")]
+    pub host: Vec<HostName>,
+    /// Print the JSON schema of plans.
+    #[arg(long, conflicts_with_all = ["file", "here"])]
+    pub schema: bool,
 }

@@ -7,7 +7,16 @@ fn names_that_are_keys_and_arguments() {
     for good in ["S4EWNX0M", "SIM-SAMSUNG-951-L7-0", "disk image.img", "a/b"] {
         assert_eq!(Serial::parse(good).unwrap().as_str(), good);
     }
-    for bad in ["", " S4", "S4 ", "a\nb", "-rf", &"x".repeat(97)] {
+    for bad in [
+        "",
+        " S4",
+        "S4 ",
+        "a\nb",
+        "-rf",
+        "a,b",
+        "a#b",
+        &"x".repeat(97),
+    ] {
         assert!(Serial::parse(bad).is_err(), "{bad:?}");
     }
     for bad in ["", "-n", ".", "a b", "a/b", "a,b", "host[1-3]", "$(id)"] {

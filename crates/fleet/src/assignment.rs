@@ -1,0 +1,219 @@
+//! Which drive of a plan is measured on which host, in which order, and what is left out.
+//!
+//! Serials are looked up in the inventories of the hosts. What the plan may choose, the order on a host, is random: drives of one
+//! model and lot are shuffled, seeded by the plan id, and drives of several models and lots alternate, so that neither group nor lot is
+//! confounded with time.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use assay_suite::SuiteError;
+use assay_units::{Nanos, Rng};
+
+use crate::inventory::{HostInventory, InventoryDrive};
+use crate::plan::{Estimate, Estimates, Plan, Share};
+use crate::{HostName, PlanId, Serial};
+
+/// A plan's drives on hosts.
+#[derive(Clone, Debug, Default)]
+pub struct Assignment {
+    /// By host, in the order in which they are measured.
+    pub hosts: BTreeMap<HostName, Vec<AssignedDrive>>,
+    /// What is not measured.
+    pub left_out: Vec<LeftOut>,
+}
+
+/// A drive of a plan on its host.
+#[derive(Clone, Debug)]
+pub struct AssignedDrive {
+    /// The drive.
+    pub drive: InventoryDrive,
+    /// Its group, where the plan has groups.
+    pub group: Option<String>,
+    /// Its planned time.
+    pub estimate: Estimate,
+}
+
+/// A drive that is not measured.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LeftOut {
+    /// Its serial.
+    pub serial: Serial,
+    /// Why.
+    pub why: WhyLeftOut,
+}
+
+/// Why a drive is not measured.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum WhyLeftOut {
+    /// No inventory has it.
+    NotFound,
+    /// It is another model than the plan's.
+    OtherModel(String),
+    /// Several hosts show it.
+    OnSeveralHosts(Vec<HostName>),
+    /// A suite does not fit it.
+    DoesNotFit(String),
+}
+
+impl WhyLeftOut {
+    /// One word, for JSON.
+    pub fn code(&self) -> &'static str {
+        match self {
+            WhyLeftOut::NotFound => "not_found",
+            WhyLeftOut::OtherModel(_) => "other_model",
+            WhyLeftOut::OnSeveralHosts(_) => "on_several_hosts",
+            WhyLeftOut::DoesNotFit(_) => "does_not_fit",
+        }
+    }
+}
+
+impl fmt::Display for WhyLeftOut {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            WhyLeftOut::NotFound => f.write_str(
+                "no inventory has it; check the drive, and run `assay fleet inventory --store` on its host",
+            ),
+            WhyLeftOut::OtherModel(model) => {
+                write!(f, "it is a {model:?}, not the plan's model, and left alone")
+            }
+            WhyLeftOut::OnSeveralHosts(hosts) => {
+                let hosts: Vec<&str> = hosts.iter().map(HostName::as_str).collect();
+                write!(
+                    f,
+                    "refused: the hosts {} show this serial; find out which one has the drive, and take the inventory of the others again",
+                    hosts.join(" and ")
+                )
+            }
+            WhyLeftOut::DoesNotFit(why) => f.write_str(why),
+        }
+    }
+}
+
+/// Assigns the drives of a plan to the hosts that have them.
+pub fn assign(plan: &Plan, id: &PlanId, inventories: &[HostInventory]) -> Assignment {
+    let mut found: BTreeMap<&Serial, Vec<(&HostName, &InventoryDrive)>> = BTreeMap::new();
+    for inventory in inventories {
+        for drive in &inventory.drives {
+            let all = found.entry(&drive.serial).or_default();
+            all.push((&inventory.host, drive));
+        }
+    }
+    let is_model = |drive: &InventoryDrive| {
+        let model = plan.drives.model.as_ref();
+        model.is_none_or(|model| drive.model.starts_with(model.as_str()))
+    };
+    let serials: Vec<Serial> = match &plan.drives.serials {
+        Some(list) => list.drives.keys().cloned().collect(),
+        // Drives of other models are not the plan's: nothing is left out.
+        None => {
+            let of_model = found
+                .iter()
+                .filter(|(_, all)| all.iter().any(|(_, d)| is_model(d)));
+            of_model.map(|(serial, _)| (*serial).clone()).collect()
+        }
+    };
+    let mut assignment = Assignment::default();
+    let mut estimates = Estimates::default();
+    for serial in serials {
+        let mut place = || -> Result<(&HostName, AssignedDrive), WhyLeftOut> {
+            let (host, drive) = match found.get(&serial).map(Vec::as_slice) {
+                None | Some([]) => return Err(WhyLeftOut::NotFound),
+                Some([one]) => *one,
+                Some(several) => {
+                    let hosts = several.iter().map(|(host, _)| (*host).clone());
+                    return Err(WhyLeftOut::OnSeveralHosts(hosts.collect()));
+                }
+            };
+            if !is_model(drive) {
+                return Err(WhyLeftOut::OtherModel(drive.model.clone()));
+            }
+            let may_write = plan.run.destroy || drive.simulated;
+            let estimate = estimates.of(plan, drive.capacity_bytes, may_write);
+            let does_not_fit = |error: SuiteError| WhyLeftOut::DoesNotFit(error.to_string());
+            let assigned = AssignedDrive {
+                drive: drive.clone(),
+                group: group(plan, host, drive),
+                estimate: estimate.map_err(does_not_fit)?,
+            };
+            Ok((host, assigned))
+        };
+        match place() {
+            Ok((host, drive)) => {
+                let of_host = assignment.hosts.entry(host.clone()).or_default();
+                of_host.push(drive);
+            }
+            Err(why) => assignment.left_out.push(LeftOut { serial, why }),
+        }
+    }
+    for (host, drives) in &mut assignment.hosts {
+        *drives = shuffled(std::mem::take(drives), id, host);
+    }
+    assignment
+}
+
+impl Assignment {
+    /// Number of drives that are measured.
+    pub fn drives(&self) -> usize {
+        self.hosts.values().map(Vec::len).sum()
+    }
+
+    /// Planned time of a host: the sum over its drives if each is measured alone, else the longest.
+    pub fn span(&self, host: &HostName, share: Share) -> Nanos {
+        let drives = self.hosts.get(host).into_iter().flatten();
+        let spans = drives.map(|assigned| assigned.estimate.span.0);
+        Nanos(match share {
+            Share::Alone => spans.fold(0, u64::saturating_add),
+            Share::Together | Share::Cores => spans.max().unwrap_or(0),
+        })
+    }
+}
+
+/// The group of a drive: the value of a column of the list of serials, else what the drive says.
+fn group(plan: &Plan, host: &HostName, drive: &InventoryDrive) -> Option<String> {
+    let groups = plan.drives.groups.as_deref()?;
+    let list = plan.drives.serials.as_ref();
+    if let Some(value) = list.and_then(|list| list.value(&drive.serial, groups)) {
+        return Some(value.to_owned());
+    }
+    match groups {
+        "model" => Some(drive.model.clone()),
+        "firmware" => Some(drive.firmware.clone()),
+        "lot" => drive.lot.clone(),
+        "host" => Some(host.to_string()),
+        _ => None,
+    }
+}
+
+/// Each model and lot in random order; models and lots alternate.
+fn shuffled(drives: Vec<AssignedDrive>, id: &PlanId, host: &HostName) -> Vec<AssignedDrive> {
+    let mut strata: BTreeMap<(String, Option<String>), Vec<AssignedDrive>> = BTreeMap::new();
+    for assigned in drives {
+        let stratum = (assigned.drive.model.clone(), assigned.drive.lot.clone());
+        strata.entry(stratum).or_default().push(assigned);
+    }
+    let mut order: Vec<(f64, AssignedDrive)> = Vec::new();
+    for ((model, lot), mut drives) in strata {
+        let name = format!("{id} {host} {model} {}", lot.unwrap_or_default());
+        let mut rng = Rng::stream(0, &name);
+        // Fisher and Yates.
+        for last in (1..drives.len()).rev() {
+            let other = rng.below(last as u64 + 1) as usize;
+            drives.swap(last, other);
+        }
+        let count = drives.len() as f64;
+        let at = |index: usize| (index as f64 + 0.5) / count;
+        order.extend(
+            drives
+                .into_iter()
+                .enumerate()
+                .map(|(i, drive)| (at(i), drive)),
+        );
+    }
+    order.sort_by(|a, b| a.0.total_cmp(&b.0));
+    order.into_iter().map(|(_, drive)| drive).collect()
+}
+
+#[cfg(test)]
+#[path = "../tests/unit/assignment.rs"]
+mod tests;

@@ -1,0 +1,406 @@
+//! Plans: which suites run on which drives, and how.
+//!
+//! # Mechanism
+//! A TOML file becomes a checked [`Plan`]; `keys` is the one table of its keys, from which the parser, the canonical text and the JSON
+//! schema follow. The [`PlanId`] is a hash of what determines the results: suites with their texts and parameters, selection of drives with the list of
+//! serials, and what a drive shares while it is measured. Where and until when jobs run (`place`, `attempts`, `until`, `[store]`,
+//! `[slurm]`) is not part of it, so that these can be changed while a plan runs.
+
+use std::path::Path;
+
+use assay_device::host::parse_date;
+use assay_suite::catalogue;
+use assay_suite::expand::{RunSettings, expand};
+use assay_suite::schema::{Suite, WriteAccess};
+use assay_units::{Nanos, parse_duration};
+use assay_workload::plan::DEFAULT_SEED;
+use sha2::{Digest, Sha256};
+use toml::{Table, Value};
+
+mod destroy;
+mod error;
+mod estimate;
+mod keys;
+mod read;
+mod schema;
+mod serials;
+
+pub use destroy::confirm_destroy;
+pub use error::{DestroyError, PlanError, Problem};
+pub use estimate::{Estimate, Estimates};
+pub use schema::json_schema;
+pub use serials::SerialList;
+
+use crate::PlanId;
+use crate::name::PLAN_HASH_DIGITS;
+
+/// Default of `run.attempts`.
+pub const DEFAULT_ATTEMPTS: u32 = 5;
+/// Default of `store.every`.
+pub const DEFAULT_EVERY: Nanos = Nanos(300 * Nanos::SECOND.0);
+/// Default of `compare.minimum_effect`.
+pub const DEFAULT_MINIMUM_EFFECT: f64 = 0.02;
+/// Capacity of the null target over which suites are expanded to check their parameters, bytes.
+const STAND_IN_BYTES: u64 = 1 << 44;
+/// Name of the list of serials beside a stored plan.
+pub const SERIALS_FILE: &str = "serials.txt";
+
+/// A checked plan.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// Its name.
+    pub name: String,
+    /// What runs on each drive, in this order.
+    pub suites: Vec<PlanSuite>,
+    /// On which drives.
+    pub drives: DriveSelection,
+    /// How.
+    pub run: RunRules,
+    /// Where the results go.
+    pub store: StoreRules,
+    /// What the plan is to find out.
+    pub compare: CompareRules,
+    /// Slurm's part.
+    pub slurm: SlurmRules,
+    /// The keys that were given.
+    given: Table,
+}
+
+/// A suite of a plan.
+#[derive(Clone, Debug)]
+pub struct PlanSuite {
+    /// A built-in suite, or the path of a suite file as given.
+    pub name: String,
+    /// Name without folder and extension: for keys and folders.
+    pub label: String,
+    /// The suite.
+    pub suite: Suite,
+    /// Text of a suite file; none for a built-in suite.
+    pub text: Option<String>,
+    /// Parameters, as `--set`.
+    pub set: Vec<(String, String)>,
+}
+
+/// The drives of a plan.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct DriveSelection {
+    /// Beginning of the model that a drive must report.
+    pub model: Option<String>,
+    /// The list of serials; none: all drives of the model.
+    pub serials: Option<SerialList>,
+    /// What divides them into groups.
+    pub groups: Option<String>,
+}
+
+/// Who measures on a host at the same time.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Share {
+    /// One drive of a host at a time.
+    #[default]
+    Alone,
+    /// All drives of a host.
+    Together,
+    /// All, each with processors of its own NUMA node.
+    Cores,
+}
+
+/// What a job is for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Place {
+    /// A job per host.
+    #[default]
+    Host,
+    /// A job per drive.
+    Drive,
+}
+
+/// How suites run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RunRules {
+    /// Drives may be written.
+    pub destroy: bool,
+    /// Who measures on a host at the same time.
+    pub share: Share,
+    /// What a job is for.
+    pub place: Place,
+    /// Attempts per drive and suite after I/O errors.
+    pub attempts: u32,
+    /// No cell is begun that could end later: the text, and whole seconds since 1970.
+    pub until: Option<(String, u64)>,
+    /// Factor on durations.
+    pub scale: f64,
+    /// Seed.
+    pub seed: u64,
+}
+
+/// Where results go.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StoreRules {
+    /// The shared store.
+    pub at: String,
+    /// Longest time for which a journal is on its host only.
+    pub every: Nanos,
+}
+
+/// What a plan is to find out.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CompareRules {
+    /// Primary figures, declared before measuring.
+    pub primary: Vec<String>,
+    /// Smallest relative difference that matters.
+    pub minimum_effect: f64,
+}
+
+/// Slurm's part of a plan.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SlurmRules {
+    /// Partition, with `{rack}` for the rack of the host.
+    pub partition: Option<String>,
+    /// Options of sbatch.
+    pub options: Vec<String>,
+}
+
+impl Plan {
+    /// Reads the plan in a file, with its list of serials and suite files, whose paths are relative to the plan's folder.
+    ///
+    /// # Errors
+    /// [`PlanError`]: names the file, the key, the value, and what to write.
+    pub fn load(path: &Path) -> Result<Plan, PlanError> {
+        let name = path.display().to_string();
+        let text = std::fs::read_to_string(path).map_err(|source| PlanError::File {
+            path: name.clone(),
+            source,
+        })?;
+        let folder = path.parent().unwrap_or(Path::new(""));
+        Plan::parse(&name, &text, &|file| {
+            std::fs::read_to_string(folder.join(file))
+        })
+    }
+
+    /// Reads a plan; `file` is its name in errors, `read` reads the files that it names.
+    ///
+    /// # Errors
+    /// As [`Plan::load`].
+    pub fn parse(
+        file: &str,
+        text: &str,
+        read: &dyn Fn(&str) -> std::io::Result<String>,
+    ) -> Result<Plan, PlanError> {
+        let given = read::checked_table(file, text)?;
+        let value = |section: &str, key: &str| read::value(&given, section, key);
+        let string = |section: &str, key: &str| {
+            value(section, key)
+                .and_then(Value::as_str)
+                .map(str::to_owned)
+        };
+        let number = |section: &str, key: &str| {
+            value(section, key).and_then(|v| v.as_float().or(v.as_integer().map(|n| n as f64)))
+        };
+        let strings = |section: &str, key: &str| -> Vec<String> {
+            let all = value(section, key).and_then(Value::as_array);
+            let all = all.into_iter().flatten().filter_map(Value::as_str);
+            all.map(str::to_owned).collect()
+        };
+        let integer = |section: &str, key: &str| {
+            value(section, key)
+                .and_then(Value::as_integer)
+                .and_then(|n| u64::try_from(n).ok())
+        };
+        let suites = given.get("suites").and_then(Value::as_array);
+        let suites = suites.into_iter().flatten().filter_map(Value::as_table);
+        let suites = suites.map(|table| suite(file, table, read));
+        let suites = suites.collect::<Result<Vec<PlanSuite>, PlanError>>()?;
+        let serials = string("drives", "serials").map(|list| {
+            let text = read(&list).map_err(|source| PlanError::SerialsFile {
+                path: file.to_owned(),
+                list: list.clone(),
+                source,
+            })?;
+            SerialList::parse(&list, &text)
+        });
+        let until = string("run", "until").map(|text| {
+            let unix_s = parse_date(&text).unwrap_or(0);
+            (text, unix_s)
+        });
+        let attempts = integer("run", "attempts").and_then(|n| u32::try_from(n).ok());
+        let every = string("store", "every").and_then(|text| parse_duration(&text).ok());
+        let plan = Plan {
+            name: string(keys::TOP, "name").unwrap_or_default(),
+            suites,
+            drives: DriveSelection {
+                model: string("drives", "model"),
+                serials: serials.transpose()?,
+                groups: string("drives", "groups"),
+            },
+            run: RunRules {
+                destroy: value("run", "destroy").and_then(Value::as_bool) == Some(true),
+                share: match string("run", "share").as_deref() {
+                    Some("together") => Share::Together,
+                    Some("cores") => Share::Cores,
+                    _ => Share::Alone,
+                },
+                place: match string("run", "place").as_deref() {
+                    Some("drive") => Place::Drive,
+                    _ => Place::Host,
+                },
+                attempts: attempts.unwrap_or(DEFAULT_ATTEMPTS),
+                until,
+                scale: number("run", "scale").unwrap_or(1.0),
+                seed: integer("run", "seed").unwrap_or(DEFAULT_SEED),
+            },
+            store: StoreRules {
+                at: string("store", "at").unwrap_or_default(),
+                every: every.unwrap_or(DEFAULT_EVERY),
+            },
+            compare: CompareRules {
+                primary: strings("compare", "primary"),
+                minimum_effect: number("compare", "minimum_effect")
+                    .unwrap_or(DEFAULT_MINIMUM_EFFECT),
+            },
+            slurm: SlurmRules {
+                partition: string("slurm", "partition"),
+                options: strings("slurm", "options"),
+            },
+            given,
+        };
+        plan.check(file)?;
+        Ok(plan)
+    }
+
+    /// Checks keys against each other.
+    fn check(&self, file: &str) -> Result<(), PlanError> {
+        let problem = |key: &str, why: String| PlanError::Invalid {
+            path: file.to_owned(),
+            problems: vec![Problem {
+                key: key.to_owned(),
+                why,
+            }],
+        };
+        for suite in &self.suites {
+            // A large stand-in: whether a drive is large enough is said per drive.
+            let checked = estimate::stand_in(STAND_IN_BYTES)
+                .and_then(|drive| expand(&suite.suite, &self.settings(suite), &[drive]));
+            checked.map_err(|source| PlanError::Suite {
+                path: file.to_owned(),
+                source: Box::new(source),
+            })?;
+            if suite.suite.writes() == WriteAccess::Always && !self.run.destroy {
+                return Err(DestroyError::NotAllowed(suite.name.clone()).into());
+            }
+        }
+        let selection = &self.drives;
+        if self.run.destroy && selection.serials.is_none() {
+            return Err(DestroyError::NoSerials.into());
+        }
+        if selection.model.is_none() && selection.serials.is_none() {
+            let why = "select drives: write model = \"MODEL\", or serials = \"FILE\", or both";
+            return Err(problem("drives", why.to_owned()));
+        }
+        if let Some(groups) = &selection.groups {
+            let columns = selection.serials.iter().flat_map(|list| &list.columns);
+            let known = ["model", "firmware", "lot", "host"].into_iter();
+            let known: Vec<&str> = known.chain(columns.map(String::as_str)).collect();
+            if !known.contains(&groups.as_str()) {
+                return Err(problem(
+                    "drives.groups",
+                    format!(
+                        "{groups:?} is no column of the list of serials; write one of: {}",
+                        known.join(", ")
+                    ),
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    /// Settings of a suite of this plan.
+    pub fn settings(&self, suite: &PlanSuite) -> RunSettings {
+        RunSettings {
+            set: suite.set.clone(),
+            scale: self.run.scale,
+            seed: self.run.seed,
+        }
+    }
+
+    /// The canonical text: the keys that were given, in the order of the schema, without comments. Parsing it gives the same plan.
+    pub fn canonical(&self) -> String {
+        read::canonical(&self.given, &|_, _| true)
+    }
+
+    /// The plan's id.
+    ///
+    /// # Errors
+    /// Never: the name was checked.
+    pub fn id(&self) -> Result<PlanId, PlanError> {
+        // What results depend on; the file names of list and suites do not, their contents do.
+        let mut text = read::canonical(&self.given, &|section, key| {
+            let is_part = match section {
+                keys::TOP | keys::SUITE | "compare" => key != "suite",
+                "drives" => key != "serials",
+                "run" => ["destroy", "share", "scale", "seed"].contains(&key),
+                _ => false,
+            };
+            is_part
+        });
+        for suite in &self.suites {
+            text.push_str(&format!("suite {}\n", suite.label));
+            text.push_str(suite.text.as_deref().unwrap_or_default());
+        }
+        if let Some(list) = &self.drives.serials {
+            text.push_str(&list.text());
+        }
+        let hash = Sha256::digest(text.as_bytes());
+        let hash: String = hash.iter().map(|byte| format!("{byte:02x}")).collect();
+        let id = format!("{}-{}", self.name, &hash[..PLAN_HASH_DIGITS]);
+        Ok(PlanId::parse(&id)?)
+    }
+}
+
+/// A suite of a plan, from its checked table.
+fn suite(
+    file: &str,
+    table: &Table,
+    read: &dyn Fn(&str) -> std::io::Result<String>,
+) -> Result<PlanSuite, PlanError> {
+    let error = |source| PlanError::Suite {
+        path: file.to_owned(),
+        source: Box::new(source),
+    };
+    let name = table.get("suite").and_then(Value::as_str);
+    let name = name.unwrap_or_default().to_owned();
+    let path = Path::new(&name);
+    let (suite, text) = match path.extension().is_some_and(|e| e == "toml") {
+        false => (catalogue::load(&name).map_err(error)?, None),
+        true => {
+            let text = read(&name).map_err(|source| {
+                error(assay_suite::SuiteError::File {
+                    path: name.clone(),
+                    source,
+                })
+            })?;
+            (Suite::parse(&name, &text).map_err(error)?, Some(text))
+        }
+    };
+    let label = path.file_stem().unwrap_or_default().to_string_lossy();
+    // Part of keys and folders.
+    crate::name::check_word("name of a suite file", &label, 64)?;
+    let set = table.get("set").and_then(Value::as_table);
+    let set = set.into_iter().flatten().map(|(key, value)| {
+        let value = match value {
+            Value::String(text) => text.clone(),
+            other => other.to_string(),
+        };
+        (key.clone(), value)
+    });
+    Ok(PlanSuite {
+        label: label.into_owned(),
+        set: set.collect(),
+        name,
+        suite,
+        text,
+    })
+}
+
+#[cfg(test)]
+#[path = "../tests/unit/plan.rs"]
+mod tests;
