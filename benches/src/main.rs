@@ -91,6 +91,8 @@ enum Benchmark {
     Suites,
     /// Size of a report of seven drives, and its drawing time in a browser
     Report,
+    /// Joined tables of 1,000 runs, against exporting them one by one
+    Lake,
     /// Drawing time of a report of five drives through every suite; making the runs takes minutes
     LabReport,
 }
@@ -177,6 +179,7 @@ fn run() -> Result<()> {
         (Benchmark::Passthru, sections::passthru::measure),
         (Benchmark::Suites, sections::suites::measure),
         (Benchmark::Report, sections::report::measure),
+        (Benchmark::Lake, sections::lake::measure),
         (Benchmark::LabReport, sections::report::measure_lab),
         (Benchmark::Demo, sections::demo::measure),
     ];

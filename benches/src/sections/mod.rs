@@ -5,6 +5,7 @@ pub mod controller;
 pub mod demo;
 pub mod efficiency;
 pub mod flatness;
+pub mod lake;
 pub mod live;
 pub mod null;
 pub mod passthru;

@@ -115,7 +115,7 @@ Run one with `assay run SUITE DRIVE`; write your own as a TOML file (docs/suites
     Fit(Box<FitArguments>),
     /// Compare the simulated drives with published figures of the real ones, as one HTML page.
     Fidelity(FidelityArguments),
-    /// Export a run as Parquet, CSV, JSON, or JSON in fio's layout.
+    /// Export runs: Parquet, CSV, JSON, JSON in fio's layout, Open Compute's output, joined tables of many runs.
     Export(ExportArguments),
     /// Record a stream onto a drive, with an index and checksums.
     Record(Box<stream::RecordArguments>),
@@ -211,6 +211,9 @@ pub struct RunArguments {
     /// Also write the report of the run, one HTML page, as `assay report` does.
     #[arg(long, value_name = "FILE")]
     pub report: Option<PathBuf>,
+    /// Also write Open Compute's Test & Validation output 2.0, a line per artifact as it happens, as `assay export --format ocp` does of a run folder.
+    #[arg(long, value_name = "FILE")]
+    pub ocp: Option<PathBuf>,
     /// Set a parameter of the suite.
     #[arg(long = "set", value_name = "KEY=VALUE")]
     pub set: Vec<String>,
@@ -343,15 +346,20 @@ pub struct VerdictArguments {
 #[command(after_help = "\
 Examples:
   assay export my-run --format parquet -o tables
-  assay export my-run --format fio-json -o - | jq .jobs[0].read.iops")]
+  assay export my-run --format fio-json -o - | jq .jobs[0].read.iops
+  assay export assay-runs/* --format lake -o lake                 joined tables of many runs; docs/lake.md has queries")]
 pub struct ExportArguments {
-    /// The run folder.
-    #[arg(value_name = "RUN")]
-    pub run: PathBuf,
-    /// parquet, csv, json, fio-json, bench-fio, fio-logs.
+    /// The run folder; several with --format lake.
+    #[arg(value_name = "RUN", required = true)]
+    pub runs: Vec<PathBuf>,
+    /// parquet, csv, json, fio-json, bench-fio, fio-logs, ocp (Open Compute's Test & Validation output), lake (joined Parquet tables of many runs).
     #[arg(long, default_value = "json")]
     pub format: String,
-    /// File (json, fio-json; - for stdout) or folder (parquet, csv, bench-fio, fio-logs) to write [default: named after the run].
+    /// With --format lake: the plan that the runs are of, by which their tables are partitioned.
+    #[arg(long, value_name = "PLAN")]
+    pub plan: Option<String>,
+    /// File (json, fio-json, ocp; - for stdout) or folder (parquet, csv, bench-fio, fio-logs, lake) to write [default: named after the run;
+    /// lake].
     #[arg(short, long, value_name = "PATH")]
     pub output: Option<PathBuf>,
 }

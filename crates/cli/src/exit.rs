@@ -15,6 +15,7 @@ use assay_device::session::SessionError;
 use assay_fleet::FleetError;
 use assay_fleet::plan::PlanError;
 use assay_fleet::queue::QueueError;
+use assay_lake::LakeError;
 use assay_serve::ListenError;
 use assay_sim_host::profile_file::ProfileFileError;
 use assay_store::StoreError;
@@ -97,6 +98,7 @@ fn code_of(error: &anyhow::Error) -> u8 {
             .or_else(|| cause.downcast_ref().map(core_code))
             .or_else(|| cause.downcast_ref().map(listen_code))
             .or_else(|| cause.downcast_ref().map(fleet_code))
+            .or_else(|| cause.downcast_ref().map(lake_code))
             .or_else(|| cause.downcast_ref().map(|_: &UsageError| USAGE))
             .or_else(|| cause.downcast_ref().map(|_: &ProfileFileError| USAGE))
     };
@@ -175,6 +177,14 @@ fn fleet_code(error: &FleetError) -> u8 {
         FleetError::Queue(_) => IO_ERROR,
         FleetError::Destroy(_) | FleetError::Plan(PlanError::Destroy(_)) => REFUSED,
         FleetError::Name(_) | FleetError::Plan(_) => USAGE,
+    }
+}
+
+fn lake_code(error: &LakeError) -> u8 {
+    match error {
+        LakeError::Busy(_) => IN_USE,
+        LakeError::Table(error) => store_code(error),
+        LakeError::Io { .. } => IO_ERROR,
     }
 }
 

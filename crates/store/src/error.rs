@@ -83,7 +83,9 @@ pub enum StoreError {
         reason: String,
     },
     /// Not an export format.
-    #[error("{0:?} is not an export format; choose parquet, json, csv, fio-json or bench-fio")]
+    #[error(
+        "{0:?} is not an export format; choose parquet, json, csv, fio-json, bench-fio, fio-logs or ocp; of many runs, lake"
+    )]
     UnknownFormat(String),
     /// Error of the Parquet library.
     #[error("cannot write {path} as Parquet: {reason}; export as csv or json instead, and please report it", path = .path.display())]
@@ -91,6 +93,17 @@ pub enum StoreError {
         /// The file.
         path: PathBuf,
         /// The library's reason.
+        reason: String,
+    },
+    /// A table that cannot be read back.
+    #[error(
+        "{path} cannot be read as a table: {reason}; tables are made from run folders: remove it and export again",
+        path = .path.display()
+    )]
+    NotATable {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
         reason: String,
     },
 }

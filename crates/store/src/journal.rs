@@ -332,6 +332,22 @@ impl<R: BufRead> JournalReader<R> {
 }
 
 impl<R: BufRead + Seek> JournalReader<R> {
+    /// The next line that is whole; `None` where the journal ends for now: ask again when it has grown.
+    ///
+    /// # Errors
+    /// When the bytes themselves cannot be read.
+    pub fn next_whole_line(&mut self) -> io::Result<Option<Line>> {
+        let (offset, number) = (self.offset, self.number);
+        let line = self.next_line()?;
+        let is_whole = self.line.last() == Some(&b'\n') || self.line.len() as u64 == MAX_LINE_BYTES;
+        if line.is_some() && !is_whole {
+            self.input.seek(SeekFrom::Start(offset))?;
+            (self.offset, self.number) = (offset, number);
+            return Ok(None);
+        }
+        Ok(line)
+    }
+
     /// The line that begins at this offset (of an earlier [`Line`]); its number is not known here and reads 1.
     pub(crate) fn line_at(&mut self, offset: u64) -> io::Result<Option<Line>> {
         self.input.seek(SeekFrom::Start(offset))?;

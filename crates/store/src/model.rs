@@ -27,7 +27,7 @@ pub use warning::Warning;
 pub const SCHEMA: u32 = 1;
 
 /// `manifest.json`: plan and environment. Written once, before the first I/O.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Manifest {
     /// [`SCHEMA`].
     pub schema: u32,
@@ -56,7 +56,7 @@ pub struct Manifest {
 }
 
 /// The build that measured.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BuildRecord {
     /// `assay`.
     pub name: String,
@@ -73,7 +73,7 @@ impl std::fmt::Display for BuildRecord {
 }
 
 /// The suite that was run. `assay job` is a suite of one cell, named `job`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SuiteRecord {
     /// Short name, as on the command line.
     pub name: String,

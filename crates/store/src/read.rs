@@ -5,14 +5,14 @@ use assay_units::{Nanos, Op};
 use serde::Serialize;
 
 use crate::error::StoreError;
-use crate::fold::{fold, fold_segments};
+use crate::fold::{fold, fold_minutes, fold_segments};
 use crate::model::{
     CellPlan, CellResult, Manifest, RunEnd, SteadyRecord, TelemetryRecord, Verdict, Warning,
 };
 use crate::series::OpSample;
 
 /// A run as read from its folder.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Run {
     /// The folder it came from.
     pub path: std::path::PathBuf,
@@ -51,6 +51,15 @@ impl Run {
     /// As [`Run::open`].
     pub fn open_segments(path: &std::path::Path) -> Result<Run, StoreError> {
         fold_segments(path)
+    }
+
+    /// As [`Run::open`], with the intervals of soaks by the minute, also of those that were recorded by the second: for tables of
+    /// many runs. Percentiles are of the minutes' own histograms.
+    ///
+    /// # Errors
+    /// As [`Run::open`].
+    pub fn open_minutes(path: &std::path::Path) -> Result<Run, StoreError> {
+        fold_minutes(path)
     }
 
     /// Whether any drive is simulated; every document about the run then states it.

@@ -537,7 +537,7 @@ fn formats_have_their_names() {
     assert!(
         error
             .to_string()
-            .contains("parquet, json, csv, fio-json or bench-fio")
+            .contains("parquet, json, csv, fio-json, bench-fio, fio-logs or ocp")
     );
     assert_eq!(ExportFormat::FioJson.default_name("r1"), "r1.fio.json");
 }

@@ -86,19 +86,10 @@ pub fn evaluate_by(
     basis: Basis<'_>,
 ) -> Verdict {
     let facts = subject.drive().and_then(|drive| facts_of(rules, drive));
-    let class = facts.and_then(|f| f.price_class.as_deref());
     let mut reasons: Vec<Reason> = Vec::new();
     let mut merits_known = 0;
-    let applies = |rule: &&VerdictRule| {
-        (rule.price_class.is_none() || rule.price_class.as_deref() == class)
-            && rule.suite.as_deref().is_none_or(|suite| subject.ran(suite))
-            && match basis {
-                Basis::Limits => rule.limits().is_some(),
-                Basis::Drives(_) => true,
-                Basis::Datasheet => rule.rating.is_some() || !rule.figure.is_absolute(),
-            }
-    };
-    for rule in rules.rules.iter().filter(applies) {
+    let applying = rules.rules.iter();
+    for rule in applying.filter(|rule| applies(rule, subject, facts, basis)) {
         let input = RuleInput {
             rule,
             subject,
@@ -136,6 +127,42 @@ pub fn evaluate_by(
         reasons,
         limits,
     }
+}
+
+/// The figures of the rules that [`evaluate`] applies to a drive, each with its rule; without those that were not measured.
+pub fn figures<'r>(
+    rules: &'r VerdictRules,
+    subject: &VerdictSubject<'_>,
+) -> Vec<(&'r VerdictRule, f64)> {
+    let facts = subject.drive().and_then(|drive| facts_of(rules, drive));
+    let applying = rules.rules.iter();
+    let applying = applying.filter(|rule| applies(rule, subject, facts, Basis::Limits));
+    let figure = |rule: &'r VerdictRule| {
+        let input = RuleInput {
+            rule,
+            subject,
+            facts,
+        };
+        Some((rule, input.figure()?.0))
+    };
+    applying.filter_map(figure).collect()
+}
+
+/// Whether a rule is for this drive and its runs.
+fn applies(
+    rule: &VerdictRule,
+    subject: &VerdictSubject<'_>,
+    facts: Option<&DatasheetFacts>,
+    basis: Basis<'_>,
+) -> bool {
+    let class = facts.and_then(|f| f.price_class.as_deref());
+    (rule.price_class.is_none() || rule.price_class.as_deref() == class)
+        && rule.suite.as_deref().is_none_or(|suite| subject.ran(suite))
+        && match basis {
+            Basis::Limits => rule.limits().is_some(),
+            Basis::Drives(_) => true,
+            Basis::Datasheet => rule.rating.is_some() || !rule.figure.is_absolute(),
+        }
 }
 
 /// Why no rule says how good the drive is.

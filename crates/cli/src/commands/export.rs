@@ -1,28 +1,61 @@
-//! `assay export RUN`.
+//! `assay export RUN...`.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
+use assay_lake::{Joined, Lake, RunFacts, Source};
 use assay_store::Run;
-use assay_store::export::{ExportFormat, export_fio_json, export_json};
+use assay_store::export::{
+    ExportFormat, export_fio_json, export_json, export_ocp, ocp, replace_file,
+};
 use serde_json::json;
 
+use super::ocp::RuleFigures;
 use crate::args::ExportArguments;
 use crate::exit::{CommandOutcome, bail_usage};
 use crate::terminal::Output;
 
+/// Not a format of single runs.
+const LAKE: &str = "lake";
+
 pub fn run(arguments: &ExportArguments, output: Output) -> anyhow::Result<CommandOutcome> {
+    if arguments.format == LAKE {
+        return join(arguments, output);
+    }
     let format: ExportFormat = arguments.format.parse()?;
-    let run = super::open_run(&arguments.run, output)?;
+    let [path] = &arguments.runs[..] else {
+        bail_usage!(
+            "--format {} exports one run; joined tables of several are --format {LAKE}",
+            format.name()
+        );
+    };
+    if arguments.plan.is_some() {
+        bail_usage!("--plan is of --format {LAKE}: other formats have no plan; leave it out");
+    }
+    let run = super::open_run(path, output)?;
     if arguments.output.as_deref() == Some(Path::new("-")) {
         return to_stdout(&run, format);
     }
     let default = || PathBuf::from(format.default_name(&run.manifest.run_id));
-    let path = arguments.output.clone().unwrap_or_else(default);
-    if matches!(format, ExportFormat::Json | ExportFormat::FioJson) {
-        super::check_replaceable(&path, "{")?;
+    let out = arguments.output.clone().unwrap_or_else(default);
+    let head = match format {
+        ExportFormat::Json | ExportFormat::FioJson => Some("{"),
+        ExportFormat::Ocp => Some(ocp::HEAD),
+        _ => None,
+    };
+    if let Some(head) = head {
+        super::check_replaceable(&out, head)?;
     }
-    let files = assay_store::export(&arguments.run, format, &path)?;
+    let files = match format {
+        ExportFormat::Ocp => {
+            let figures = RuleFigures::of(path)?;
+            replace_file(&out, |file| {
+                export_ocp(path, &|drive| figures.of_drive(drive), file)
+            })?;
+            vec![out]
+        }
+        _ => assay_store::export(path, format, &out)?,
+    };
     output.show(
         || {
             files
@@ -39,6 +72,10 @@ fn to_stdout(run: &Run, format: ExportFormat) -> anyhow::Result<CommandOutcome> 
     match format {
         ExportFormat::Json => export_json(run, &mut stdout)?,
         ExportFormat::FioJson => export_fio_json(run, &mut stdout)?,
+        ExportFormat::Ocp => {
+            let figures = RuleFigures::of(&run.path)?;
+            export_ocp(&run.path, &|drive| figures.of_drive(drive), &mut stdout)?;
+        }
         ExportFormat::Csv
         | ExportFormat::Parquet
         | ExportFormat::BenchFio
@@ -49,4 +86,66 @@ fn to_stdout(run: &Run, format: ExportFormat) -> anyhow::Result<CommandOutcome> 
     }
     stdout.flush()?;
     Ok(CommandOutcome::Done)
+}
+
+/// `--format lake`.
+fn join(arguments: &ExportArguments, output: Output) -> anyhow::Result<CommandOutcome> {
+    let root = arguments.output.as_deref().unwrap_or(Path::new(LAKE));
+    if root == Path::new("-") {
+        bail_usage!("{LAKE} writes several files, not one for stdout; name a folder with -o");
+    }
+    let source = |folder: &PathBuf| Source {
+        folder: folder.clone(),
+        facts: RunFacts {
+            plan: arguments.plan.clone(),
+            ..RunFacts::default()
+        },
+    };
+    let sources: Vec<Source> = arguments.runs.iter().map(source).collect();
+    let joined = Lake::new(root).join(&sources, &assay_report::cohort::observations)?;
+    for left in &joined.left_out {
+        let folder = left.folder.display().to_string();
+        let named = left.reason.contains(&folder);
+        let of = if named {
+            String::new()
+        } else {
+            format!("{folder}: ")
+        };
+        output.note(&format!("left out: {of}{}", left.reason));
+    }
+    if joined.left_out.len() == sources.len() {
+        bail_usage!("none of the {} folders could be joined", sources.len());
+    }
+    output.show(
+        || summary(root, &joined),
+        || {
+            let left_out = joined.left_out.iter();
+            let left_out =
+                left_out.map(|left| json!({ "folder": left.folder, "reason": left.reason }));
+            json!({
+                "format": LAKE,
+                "added": joined.added,
+                "replaced": joined.replaced,
+                "unchanged": joined.unchanged,
+                "left_out": left_out.collect::<Vec<_>>(),
+                "files": joined.files,
+            })
+        },
+    )
+}
+
+fn summary(root: &Path, joined: &Joined) -> String {
+    let runs = |count: usize| match count {
+        1 => "1 run".to_owned(),
+        count => format!("{count} runs"),
+    };
+    format!(
+        "{}: {} added, {} replaced, {} unchanged, {} left out; {} files written\n",
+        root.display(),
+        runs(joined.added.len()),
+        joined.replaced.len(),
+        joined.unchanged,
+        joined.left_out.len(),
+        joined.files.len()
+    )
 }

@@ -11,6 +11,7 @@ pub mod job;
 pub mod licenses;
 pub mod list;
 pub mod man;
+pub mod ocp;
 pub mod probe;
 pub mod purge;
 pub mod record;
@@ -48,6 +49,7 @@ use assay_suite::manifest::manifest;
 use signal_hook::consts::SIGUSR1;
 use signal_hook::iterator::Signals;
 
+use self::ocp::OcpOutput;
 use crate::exit::{CommandOutcome, UsageError, bail_usage};
 use crate::live::{self, LiveArguments, LiveView, Viewed};
 use crate::metrics::{Prepared, RunIdentity};
@@ -144,6 +146,8 @@ pub struct Watch {
     metrics: Option<Prepared>,
     /// No cell is begun that could end later.
     pub until: Option<Date>,
+    /// Open Compute's output is written here.
+    pub ocp: Option<PathBuf>,
 }
 
 /// A date as given on the command line.
@@ -175,6 +179,7 @@ impl Watch {
             arguments: arguments.clone(),
             stop: Stop::on_signals()?,
             until: None,
+            ocp: None,
         })
     }
 }
@@ -296,6 +301,11 @@ pub fn execute(
     };
     let metrics = watch.metrics.map(|m| m.start(Arc::clone(&live), identity));
     let metrics = metrics.transpose()?;
+    let ocp = watch
+        .ocp
+        .as_deref()
+        .map(|file| OcpOutput::start(file, &folder));
+    let ocp = ocp.transpose()?;
     let viewed = Viewed {
         live: Arc::clone(&live),
         stop: Arc::clone(&watch.stop.flag),
@@ -317,6 +327,9 @@ pub fn execute(
     .run(resume);
     drop(view);
     drop(metrics);
+    if let Some(ocp) = ocp {
+        ocp.finish(&folder, output);
+    }
     progress.bar.finish_and_clear();
     let summary = summary?;
     Ok((Run::open(&folder)?, summary))

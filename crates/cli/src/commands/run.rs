@@ -19,6 +19,7 @@ use assay_workload::plan::DEFAULT_SEED;
 
 use crate::args::RunArguments;
 use crate::commands::fio::FioRequest;
+use crate::commands::ocp::OcpOutput;
 use crate::commands::report::PAGE_HEAD;
 use crate::exit::{CommandOutcome, bail_usage};
 use crate::json;
@@ -33,6 +34,9 @@ type Request = (Suite, Vec<String>, RunSettings);
 pub fn run(arguments: RunArguments, output: Output) -> anyhow::Result<CommandOutcome> {
     if let Some(page) = &arguments.report {
         super::check_replaceable(page, PAGE_HEAD)?;
+    }
+    if let Some(file) = &arguments.ocp {
+        OcpOutput::check(file)?;
     }
     let is_job_file = |suite: &String| Path::new(suite).extension().is_some_and(|e| e == "fio");
     if let Some(file) = arguments.suite.as_ref().filter(|suite| is_job_file(suite)) {
@@ -53,6 +57,7 @@ pub fn run(arguments: RunArguments, output: Output) -> anyhow::Result<CommandOut
     let plan = expand(&suite, &settings, &drives)?;
     let mut watch = super::Watch::new(&arguments.live)?;
     watch.until = arguments.until.clone();
+    watch.ocp = arguments.ocp.clone();
     let (writer, resume) = match &arguments.resume {
         Some(path) => {
             let (writer, run) = RunWriter::resume(path)?;
@@ -113,6 +118,13 @@ fn job_file(
         bail_usage!(
             "{}: --until interrupts a run that can be resumed, and the run of a job file cannot; leave it out",
             file.display()
+        );
+    }
+    if let Some(ocp) = &arguments.ocp {
+        bail_usage!(
+            "{}: --ocp {} is of suites; leave it out, and export the run folder afterwards: assay export RUN --format ocp",
+            file.display(),
+            ocp.display()
         );
     }
     let request = FioRequest {

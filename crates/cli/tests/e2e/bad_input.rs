@@ -382,7 +382,10 @@ fn reports_of_other_folders() {
             (
                 "export run --format nonsense",
                 2,
-                &["nonsense", "parquet, json, csv, fio-json or bench-fio"],
+                &[
+                    "nonsense",
+                    "parquet, json, csv, fio-json, bench-fio, fio-logs or ocp",
+                ],
             ),
             ("export run --format csv -o -", 2, &["stdout", "-o"]),
             ("export run --format parquet -o -", 2, &["stdout"]),

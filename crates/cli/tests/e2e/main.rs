@@ -28,6 +28,7 @@ mod golden;
 mod judging;
 mod kill;
 mod kill_points;
+mod lake;
 mod live;
 mod notation;
 mod outputs;

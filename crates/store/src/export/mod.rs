@@ -1,4 +1,4 @@
-//! Export of runs to JSON, CSV, Parquet and fio's JSON.
+//! Export of runs to JSON, CSV, Parquet, fio's JSON and Open Compute's artifacts.
 //!
 //! [`json`], [`csv`] and [`parquet`] hold everything in figures (not the raw histograms: those stay in the run folder);
 //! [`fio`] is for tools made for fio. CSV and Parquet share their tables (module `table`). Every format marks simulated drives.
@@ -19,8 +19,9 @@ pub mod csv;
 pub mod fio;
 pub mod fio_logs;
 pub mod json;
+pub mod ocp;
 pub mod parquet;
-pub(crate) mod table;
+pub mod table;
 
 pub use self::csv::export_csv;
 pub use self::parquet::export_parquet;
@@ -28,6 +29,7 @@ pub use bench_fio::export_bench_fio;
 pub use fio::export_fio_json;
 pub use fio_logs::export_fio_logs;
 pub use json::export_json;
+pub use ocp::export_ocp;
 
 /// A format to export to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,17 +46,20 @@ pub enum ExportFormat {
     BenchFio,
     /// A folder of fio's logs of bandwidth, IOPS, latency and histograms over time.
     FioLogs,
+    /// Open Compute's Test & Validation output 2.0, one artifact per line.
+    Ocp,
 }
 
 impl ExportFormat {
     /// All, in the order that help texts list them.
-    pub const ALL: [ExportFormat; 6] = [
+    pub const ALL: [ExportFormat; 7] = [
         ExportFormat::Parquet,
         ExportFormat::Json,
         ExportFormat::Csv,
         ExportFormat::FioJson,
         ExportFormat::BenchFio,
         ExportFormat::FioLogs,
+        ExportFormat::Ocp,
     ];
 
     /// Name on the command line.
@@ -66,11 +71,15 @@ impl ExportFormat {
             ExportFormat::FioJson => "fio-json",
             ExportFormat::BenchFio => "bench-fio",
             ExportFormat::FioLogs => "fio-logs",
+            ExportFormat::Ocp => "ocp",
         }
     }
 
     /// Default name of the output file or folder.
     pub fn default_name(self, run_id: &str) -> String {
+        if self == ExportFormat::Ocp {
+            return format!("{run_id}.ocp.jsonl");
+        }
         format!("{run_id}.{}", self.name().replace('-', "."))
     }
 }
@@ -86,7 +95,8 @@ impl FromStr for ExportFormat {
     }
 }
 
-/// Export a run folder. `out` is the file to write (json, fio-json) or the folder to write into (csv, parquet, bench-fio, fio-logs;
+/// Export a run folder. `out` is the file to write (json, fio-json, ocp; the latter without the figures of verdict rules, which only
+/// [`ocp::export_ocp`] can be given) or the folder to write into (csv, parquet, bench-fio, fio-logs;
 /// made when missing). Existing files of the same names are replaced, each only when the new one is whole. Returns the
 /// files written.
 ///
@@ -105,6 +115,7 @@ pub fn export(
         ExportFormat::Parquet => return export_parquet(&run, out),
         ExportFormat::BenchFio => return export_bench_fio(&run, out),
         ExportFormat::FioLogs => return export_fio_logs(&run, out),
+        ExportFormat::Ocp => replace_file(out, |file| export_ocp(run_path, &|_| Vec::new(), file))?,
     }
     Ok(vec![out.to_owned()])
 }
@@ -134,7 +145,10 @@ fn write_document(document: &impl Serialize, out: &mut impl Write) -> Result<(),
 
 /// Write a file under a temporary name and rename it when it is complete. [`output_error`]s of the writing closure are
 /// reported for `path`.
-pub(crate) fn replace_file(
+///
+/// # Errors
+/// When the file cannot be written, and what `write` returns.
+pub fn replace_file(
     path: &Path,
     write: impl FnOnce(&mut BufWriter<File>) -> Result<(), StoreError>,
 ) -> Result<(), StoreError> {

@@ -14,10 +14,14 @@ use parquet::file::properties::{WriterProperties, WriterPropertiesPtr};
 use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
 use parquet::schema::types::{Type, TypePtr};
 
-use super::table::{Table, Value, ValueType};
+use super::table::{Column, Row, Table, Value, ValueType};
 use super::write_tables;
 use crate::error::StoreError;
 use crate::read::Run;
+
+mod read;
+
+pub use read::TableReader;
 
 /// Rows held in memory before they are written: bounds memory for runs of many hours.
 const ROWS_PER_GROUP: usize = 64 << 10;
@@ -28,48 +32,141 @@ const ROWS_PER_GROUP: usize = 64 << 10;
 /// # Errors
 /// When the folder or a file cannot be written.
 pub fn export_parquet(run: &Run, folder: &Path) -> Result<Vec<PathBuf>, StoreError> {
+    let metadata = metadata(run);
     write_tables(run, folder, "parquet", |table, path, file| {
-        let failed = |reason: String| StoreError::Parquet {
-            path: path.to_owned(),
-            reason,
-        };
-        write(run, file, table).map_err(|error| match error {
-            // The library wraps the system's errors; a full disk must still be called one.
-            ParquetError::External(source) => match source.downcast::<std::io::Error>() {
-                Ok(source) => StoreError::io("write", path)(*source),
-                Err(source) => failed(source.to_string()),
-            },
-            other => failed(other.to_string()),
-        })
+        write(file, table, &metadata).map_err(|error| write_error(path, error))
     })
 }
 
+/// The library wraps the system's errors; a full disk must still be called one.
+fn write_error(path: &Path, error: ParquetError) -> StoreError {
+    let failed = |reason: String| StoreError::Parquet {
+        path: path.to_owned(),
+        reason,
+    };
+    match error {
+        ParquetError::External(source) => match source.downcast::<std::io::Error>() {
+            Ok(source) => StoreError::io("write", path)(*source),
+            Err(source) => failed(source.to_string()),
+        },
+        other => failed(other.to_string()),
+    }
+}
+
 fn write(
-    run: &Run,
     file: &mut (impl Write + Send),
-    mut table: Table<'_>,
+    table: Table<'_>,
+    metadata: &[(&str, String)],
 ) -> Result<(), ParquetError> {
-    let schema = schema(&table.columns)?;
-    let mut writer = SerializedFileWriter::new(file, schema, properties(run)?)?;
-    loop {
-        let mut rows: Vec<Vec<Value>> = table.rows.by_ref().take(ROWS_PER_GROUP).collect();
-        if rows.is_empty() {
-            break;
+    let mut writer = Groups::new(file, table.columns, metadata)?;
+    table
+        .rows
+        .into_iter()
+        .try_for_each(|row| writer.push(row))?;
+    writer.close().map(|_| ())
+}
+
+/// Writes the rows of a table to a Parquet file, group by group.
+pub struct TableWriter<W: Write + Send> {
+    path: PathBuf,
+    groups: Groups<W>,
+}
+
+impl<W: Write + Send> TableWriter<W> {
+    /// Begin the file with these columns and key-value metadata; `path` is named in errors.
+    ///
+    /// # Errors
+    /// When the output cannot be written.
+    pub fn new(
+        out: W,
+        path: &Path,
+        columns: Vec<Column>,
+        metadata: &[(&str, String)],
+    ) -> Result<TableWriter<W>, StoreError> {
+        let groups = Groups::new(out, columns, metadata);
+        Ok(TableWriter {
+            groups: groups.map_err(|error| write_error(path, error))?,
+            path: path.to_owned(),
+        })
+    }
+
+    /// Add a row, with a value for each column.
+    ///
+    /// # Errors
+    /// When the output cannot be written.
+    pub fn push(&mut self, row: Row) -> Result<(), StoreError> {
+        let pushed = self.groups.push(row);
+        pushed.map_err(|error| write_error(&self.path, error))
+    }
+
+    /// Bytes of the groups that are complete: rows since the last of them are not counted.
+    pub fn bytes_written(&self) -> usize {
+        self.groups.writer.bytes_written()
+    }
+
+    /// Write the last group and the footer; returns the output.
+    ///
+    /// # Errors
+    /// When the output cannot be written.
+    pub fn close(self) -> Result<W, StoreError> {
+        let closed = self.groups.close();
+        closed.map_err(|error| write_error(&self.path, error))
+    }
+}
+
+struct Groups<W: Write + Send> {
+    writer: SerializedFileWriter<W>,
+    columns: Vec<Column>,
+    rows: Vec<Row>,
+}
+
+impl<W: Write + Send> Groups<W> {
+    fn new(
+        out: W,
+        columns: Vec<Column>,
+        metadata: &[(&str, String)],
+    ) -> Result<Groups<W>, ParquetError> {
+        let writer = SerializedFileWriter::new(out, schema(&columns)?, properties(metadata)?)?;
+        Ok(Groups {
+            writer,
+            columns,
+            rows: Vec::new(),
+        })
+    }
+
+    fn push(&mut self, row: Row) -> Result<(), ParquetError> {
+        assert_eq!(row.len(), self.columns.len(), "a value for each column");
+        self.rows.push(row);
+        if self.rows.len() == ROWS_PER_GROUP {
+            self.flush()?;
         }
-        let mut group = writer.next_row_group()?;
-        for (at, &(_, kind)) in table.columns.iter().enumerate() {
-            let values = rows
+        Ok(())
+    }
+
+    fn flush(&mut self) -> Result<(), ParquetError> {
+        if self.rows.is_empty() {
+            return Ok(());
+        }
+        let mut group = self.writer.next_row_group()?;
+        for (at, &(_, kind)) in self.columns.iter().enumerate() {
+            let values = self
+                .rows
                 .iter_mut()
                 .map(|row| std::mem::replace(&mut row[at], Value::Absent));
             write_column(&mut group, kind, values)?;
         }
         group.close()?;
+        self.rows.clear();
+        Ok(())
     }
-    writer.close()?;
-    Ok(())
+
+    fn close(mut self) -> Result<W, ParquetError> {
+        self.flush()?;
+        self.writer.into_inner()
+    }
 }
 
-fn schema(columns: &[(String, ValueType)]) -> Result<TypePtr, ParquetError> {
+fn schema(columns: &[Column]) -> Result<TypePtr, ParquetError> {
     let fields = columns.iter().map(|(name, kind)| {
         let (physical, logical) = match kind {
             ValueType::Count => (PhysicalType::INT64, Some(LogicalType::integer(64, false))),
@@ -88,21 +185,25 @@ fn schema(columns: &[(String, ValueType)]) -> Result<TypePtr, ParquetError> {
     root.build().map(Arc::new)
 }
 
-fn properties(run: &Run) -> Result<WriterPropertiesPtr, ParquetError> {
+/// Metadata of a file about one run.
+fn metadata(run: &Run) -> [(&'static str, String); 6] {
     let manifest = &run.manifest;
-    let metadata = [
+    [
         ("assay.run_id", manifest.run_id.clone()),
         ("assay.tool", manifest.tool.to_string()),
         ("assay.created", manifest.created.clone()),
         ("assay.suite", manifest.suite.name.clone()),
         ("assay.scale", manifest.scale.to_string()),
         ("assay.simulated", run.has_simulated().to_string()),
-    ];
-    let pair = |(key, value): (&str, String)| KeyValue::new(key.to_owned(), value);
+    ]
+}
+
+fn properties(metadata: &[(&str, String)]) -> Result<WriterPropertiesPtr, ParquetError> {
+    let pair = |(key, value): &(&str, String)| KeyValue::new((*key).to_owned(), value.clone());
     let properties = WriterProperties::builder()
         .set_compression(Compression::ZSTD(ZstdLevel::try_new(3)?))
         .set_created_by(format!("assay {}", env!("CARGO_PKG_VERSION")))
-        .set_key_value_metadata(Some(metadata.map(pair).to_vec()))
+        .set_key_value_metadata(Some(metadata.iter().map(pair).collect()))
         .build();
     Ok(Arc::new(properties))
 }

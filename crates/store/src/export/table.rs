@@ -1,4 +1,4 @@
-//! Tables of the CSV and Parquet exports: columns and rows.
+//! Tables of runs: columns and rows, of the CSV and Parquet exports and of joined tables of many runs.
 
 use assay_stats::summary::PERCENTILES;
 use assay_stats::{HostLoad, LatencySummary, OpSummary};
@@ -12,9 +12,13 @@ use crate::read::{CellDrive, CellRecord, CellState, Run};
 use crate::run::hex;
 use crate::series::OpSample;
 
+mod joined;
+
+pub use joined::{JoinedRun, RunFacts, inventory_table, soak_table, warning_table};
+
 /// Type of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum ValueType {
+pub enum ValueType {
     /// Unsigned, 64 bits.
     Count,
     /// Double.
@@ -27,12 +31,43 @@ pub(crate) enum ValueType {
 
 /// A value; `Absent` where nothing was measured.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Value {
+pub enum Value {
+    /// Not measured, or not known.
     Absent,
+    /// Unsigned, 64 bits.
     Count(u64),
+    /// Double.
     Figure(f64),
+    /// True or false.
     Flag(bool),
+    /// UTF-8.
     Text(String),
+}
+
+impl Value {
+    /// The text, if it is one.
+    pub fn text(&self) -> Option<&str> {
+        match self {
+            Value::Text(text) => Some(text),
+            _ => None,
+        }
+    }
+
+    /// The count, if it is one.
+    pub fn count(&self) -> Option<u64> {
+        match self {
+            Value::Count(n) => Some(*n),
+            _ => None,
+        }
+    }
+
+    /// The figure, if it is one.
+    pub fn figure(&self) -> Option<f64> {
+        match self {
+            Value::Figure(x) => Some(*x),
+            _ => None,
+        }
+    }
 }
 
 /// A Rust type that columns are made of.
@@ -71,18 +106,26 @@ impl<T: ColumnValue> ColumnValue for Option<T> {
     }
 }
 
+/// Name and type of a column.
+pub type Column = (String, ValueType);
+
+/// One value for each column of a table.
+pub type Row = Vec<Value>;
+
 /// A table: names (unit last) and types of its columns, and its rows.
-pub(crate) struct Table<'a> {
+pub struct Table<'a> {
     /// Also the name of its file.
-    pub(crate) name: &'static str,
-    pub(crate) columns: Vec<(String, ValueType)>,
-    pub(crate) rows: Box<dyn Iterator<Item = Vec<Value>> + 'a>,
+    pub name: &'static str,
+    /// Its columns, in order.
+    pub columns: Vec<Column>,
+    /// Its rows: a value for each column.
+    pub rows: Box<dyn Iterator<Item = Row> + 'a>,
 }
 
-/// The tables of a run.
-pub(crate) fn tables(run: &Run) -> [Table<'_>; 5] {
+/// The tables of the export of a run.
+pub fn tables(run: &Run) -> [Table<'_>; 5] {
     [
-        run_table(run),
+        run_table(run, None),
         cell_table(run),
         interval_table(run),
         telemetry_table(run),
@@ -94,7 +137,7 @@ type Getter<'a, R> = Box<dyn Fn(&R) -> Value + 'a>;
 
 /// Columns under construction, each with the getter of its values.
 struct Columns<'a, R> {
-    columns: Vec<(String, ValueType)>,
+    columns: Vec<Column>,
     getters: Vec<Getter<'a, R>>,
 }
 
@@ -249,9 +292,10 @@ fn json_name(value: impl serde::Serialize) -> Option<String> {
     name.as_str().map(str::to_owned)
 }
 
-/// `runs`: one row per run and drive. `run_id` joins it to the other tables, with `drive` where several drives were measured.
-fn run_table(run: &Run) -> Table<'_> {
-    let mut c: Columns<'_, (usize, &DriveRecord)> = Columns::new();
+/// `runs`: one row per run and drive. `run_id` joins it to the other tables, with `drive` where several drives were measured. Joined tables
+/// of many runs have further columns: where the run was measured, and by which attempt.
+pub fn run_table<'a>(run: &'a Run, joined: Option<&'a JoinedRun>) -> Table<'a> {
+    let mut c: Columns<'a, (usize, &'a DriveRecord)> = Columns::new();
     let manifest = &run.manifest;
     c.add("run_id", |_| manifest.run_id.as_str());
     c.add("simulated", |(_, d)| d.simulated);
@@ -300,11 +344,14 @@ fn run_table(run: &Run) -> Table<'_> {
     c.add("verdict", |&(drive, _)| {
         json_name(run.verdicts.get(drive)?.as_ref()?.result)
     });
+    if let Some(joined) = joined {
+        joined.columns(&mut c);
+    }
     c.table("runs", manifest.drives.iter().enumerate())
 }
 
 /// `cells`: one row per cell and drive.
-fn cell_table<'a>(run: &'a Run) -> Table<'a> {
+pub fn cell_table<'a>(run: &'a Run) -> Table<'a> {
     let mut c: Columns<'a, DriveRow<'a>> = Columns::new();
     c.keys(|r| *r);
     c.add("drive_kind", |r| r.drive().kind.as_str());
@@ -368,6 +415,11 @@ fn cell_table<'a>(run: &'a Run) -> Table<'a> {
 
 /// `intervals`: one row per interval, drive and operation.
 fn interval_table(run: &Run) -> Table<'_> {
+    intervals(run, |_| true)
+}
+
+/// [`interval_table`] of the cells that `selects` takes.
+fn intervals(run: &Run, selects: fn(&CellRecord) -> bool) -> Table<'_> {
     let mut c: Columns<'_, (DriveRow<'_>, &OpSample)> = Columns::new();
     c.keys(|&(row, _)| row);
     c.add("index", |(_, p)| p.index);
@@ -381,12 +433,13 @@ fn interval_table(run: &Run) -> Table<'_> {
     c.add("iops", |(_, p)| p.iops());
     c.add("mib_per_s", |(_, p)| p.mib_per_s());
     c.latency("latency", |(_, p)| Some(p.latency));
-    let rows = drive_rows(run).flat_map(|row| row.part.series.iter().map(move |p| (row, p)));
+    let rows = drive_rows(run).filter(move |row| selects(row.cell));
+    let rows = rows.flat_map(|row| row.part.series.iter().map(move |p| (row, p)));
     c.table("intervals", rows)
 }
 
 /// `telemetry`: one row per reading of a drive's sensors.
-fn telemetry_table(run: &Run) -> Table<'_> {
+pub fn telemetry_table(run: &Run) -> Table<'_> {
     let mut c: Columns<'_, (DriveRow<'_>, &TelemetryRecord)> = Columns::new();
     c.keys(|&(row, _)| row);
     c.add("at_ns", |(_, t)| t.at);

@@ -16,6 +16,7 @@ use crate::journal::{JOURNAL_FILE, JournalReader, LineContent};
 use crate::model::{CellKind, CellResult, Entry, IntervalRecord, Manifest, Warning};
 use crate::read::{Attempt, CellState, Run};
 use crate::run::{MANIFEST_FILE, sha256_of};
+use crate::series::short::Sources;
 use crate::series::{OpSample, short, silent};
 use crate::thin::thin;
 
@@ -36,19 +37,25 @@ pub(crate) type TotalsSink<'a> = &'a mut dyn FnMut(usize, usize, &JobTotals);
 
 /// Fold a run folder. Segments are joined: cells are counted as in the result.
 pub(crate) fn fold(path: &Path, sink: TotalsSink<'_>) -> Result<Run, StoreError> {
-    read(path, sink, true)
+    read(path, sink, true, false)
 }
 
 /// Fold a run folder; segments stay cells of their own.
 pub(crate) fn fold_segments(path: &Path) -> Result<Run, StoreError> {
-    read(path, &mut |_, _, _| {}, false)
+    read(path, &mut |_, _, _| {}, false, false)
 }
 
-fn read(path: &Path, sink: TotalsSink<'_>, joined: bool) -> Result<Run, StoreError> {
+/// Fold a run folder; the intervals of soaks are summed to minutes.
+pub(crate) fn fold_minutes(path: &Path) -> Result<Run, StoreError> {
+    read(path, &mut |_, _, _| {}, true, true)
+}
+
+fn read(path: &Path, sink: TotalsSink<'_>, joined: bool, minutes: bool) -> Result<Run, StoreError> {
     let manifest = Manifest::load(path)?;
     let journal = path.join(JOURNAL_FILE);
     let mut reader = JournalReader::open(&journal)?;
     let mut fold = Fold::new(path, manifest, sink, joined);
+    fold.minutes = minutes;
     let failed = |error| StoreError::io("read", &journal)(error);
     while let Some(line) = reader.next_line().map_err(failed)? {
         match line.content {
@@ -67,6 +74,8 @@ struct Fold<'a> {
     sink: TotalsSink<'a>,
     /// Where segments are joined.
     wholes: Option<Wholes>,
+    /// Whether intervals of soaks are summed to minutes.
+    minutes: bool,
     index: BTreeMap<String, usize>,
     cells: Vec<Cell>,
     /// With: raised while its cell was being measured?
@@ -87,6 +96,7 @@ impl<'a> Fold<'a> {
         Fold {
             sink,
             wholes: joined.then(|| Wholes::of(&manifest.cells)),
+            minutes: false,
             index: cells.map(|(at, cell)| (cell.id.clone(), at)).collect(),
             cells: manifest.cells.iter().map(Cell::new).collect(),
             warnings: Vec::new(),
@@ -344,7 +354,8 @@ impl<'a> Fold<'a> {
             let simulated = self.run.manifest.drives[target.drive].simulated;
             let host = (!simulated).then_some(&cell.host);
             let result = summed(target.drive, &drive.totals, &series, host);
-            let series = short::merge_short(series, |op, sources| {
+            let minutes = self.minutes && cell.record.plan.kind == CellKind::Soak;
+            let latency_of = |op, sources: Sources<'_>| {
                 let keys = sources.indices.iter();
                 let keys: Vec<PointKey> = keys.map(|&i| (i, !sources.ramp, op)).collect();
                 let of_key = |key| {
@@ -357,7 +368,11 @@ impl<'a> Fold<'a> {
                 let mut offsets: Vec<u64> = keys.iter().flat_map(of_key).collect();
                 offsets.sort_unstable();
                 self.latency_of(&keys, offsets)
-            })?;
+            };
+            let series = match minutes {
+                true => short::merge_minutes(series, latency_of)?,
+                false => short::merge_short(series, latency_of)?,
+            };
             let target = &mut self.cells[at].record.drives[place];
             target.result = result;
             let latencies = drive.totals.ops().filter_map(|op| {

@@ -6,6 +6,8 @@
 //! no longer add up to the result. So an interval shorter than half of the longest one is no sample of its own: its counts and its
 //! time are added to the interval before it, or to the one after it where it is the first. Intervals of the ramp are merged with
 //! intervals of the ramp only.
+//!
+//! The same merging makes minutes of seconds ([`merge_minutes`]), for tables of soaks of weeks.
 
 use assay_stats::LatencySummary;
 use assay_units::{Nanos, Op};
@@ -33,6 +35,14 @@ struct Merged {
 }
 
 impl Merged {
+    /// The operations of one interval.
+    fn of(ops: &[OpSample]) -> Merged {
+        Merged {
+            ops: ops.to_vec(),
+            indices: vec![ops[0].index],
+        }
+    }
+
     /// Parts of an interval that threads report separately can differ in start and end.
     fn span(&self) -> (Nanos, Nanos) {
         let start = self.ops.iter().map(|sample| sample.start).min();
@@ -70,7 +80,7 @@ impl Merged {
 /// What `latency_of` returns.
 pub fn merge_short<E>(
     series: Vec<OpSample>,
-    mut latency_of: impl FnMut(Op, Sources<'_>) -> Result<LatencySummary, E>,
+    latency_of: impl FnMut(Op, Sources<'_>) -> Result<LatencySummary, E>,
 ) -> Result<Vec<OpSample>, E> {
     let longest_of = |ramp: bool| {
         let part = series.iter().filter(|sample| sample.ramp == ramp);
@@ -82,11 +92,51 @@ pub fn merge_short<E>(
     if !series.iter().any(has_short) {
         return Ok(series);
     }
+    merge(series, latency_of, |samples| {
+        let intervals = samples.chunk_by(|a, b| a.index == b.index);
+        intervals.map(Merged::of).collect()
+    })
+}
+
+/// The series by the minute: the intervals that begin in one minute of the cell's time axis are one, whose index is the minute's number.
+///
+/// # Errors
+/// What `latency_of` returns.
+pub fn merge_minutes<E>(
+    series: Vec<OpSample>,
+    latency_of: impl FnMut(Op, Sources<'_>) -> Result<LatencySummary, E>,
+) -> Result<Vec<OpSample>, E> {
+    merge(series, latency_of, |samples| {
+        let minutes = samples.chunk_by(|a, b| minute_of(a) == minute_of(b));
+        let minute = |samples: &[OpSample]| {
+            let mut intervals = samples.chunk_by(|a, b| a.index == b.index).map(Merged::of);
+            let mut minute = intervals.next()?;
+            intervals.for_each(|interval| minute.absorb(interval));
+            let index = minute_of(&samples[0]);
+            minute.ops.iter_mut().for_each(|op| op.index = index);
+            Some(minute)
+        };
+        minutes.filter_map(minute).collect()
+    })
+}
+
+/// The minute in which an interval begins.
+fn minute_of(sample: &OpSample) -> u32 {
+    // Later than 8,000 years all is one minute.
+    u32::try_from(sample.start.0 / Nanos::from_secs(60).0).unwrap_or(u32::MAX)
+}
+
+/// The intervals that `parts` makes of the ramp and of the rest, without short ones among them.
+fn merge<E>(
+    series: Vec<OpSample>,
+    mut latency_of: impl FnMut(Op, Sources<'_>) -> Result<LatencySummary, E>,
+    parts: impl Fn(&[OpSample]) -> Vec<Merged>,
+) -> Result<Vec<OpSample>, E> {
     let (of_ramp, measured): (Vec<OpSample>, Vec<OpSample>) =
         series.into_iter().partition(|sample| sample.ramp);
     let mut out = Vec::with_capacity(of_ramp.len() + measured.len());
     for (samples, ramp) in [(of_ramp, true), (measured, false)] {
-        for mut interval in merged(samples, longest[usize::from(ramp)]) {
+        for mut interval in without_short(parts(&samples)) {
             if interval.indices.len() > 1 {
                 for sample in &mut interval.ops {
                     let indices = &interval.indices;
@@ -102,14 +152,13 @@ pub fn merge_short<E>(
 }
 
 /// Short intervals added to the one before them, those before the first whole one to it.
-fn merged(samples: Vec<OpSample>, longest: Nanos) -> Vec<Merged> {
+fn without_short(intervals: Vec<Merged>) -> Vec<Merged> {
+    // An operation's own span counts, as in the search for short ones: threads can report parts.
+    let spans = intervals.iter().flat_map(|interval| &interval.ops);
+    let longest = spans.map(OpSample::elapsed).max().unwrap_or_default();
     let mut whole: Vec<Merged> = Vec::new();
     let mut leading: Option<Merged> = None;
-    for ops in samples.chunk_by(|a, b| a.index == b.index) {
-        let mut interval = Merged {
-            ops: ops.to_vec(),
-            indices: vec![ops[0].index],
-        };
+    for mut interval in intervals {
         let (start, end) = interval.span();
         if !is_short(end - start, longest) {
             if let Some(short) = leading.take() {

@@ -155,6 +155,28 @@ impl VerdictMetric {
         )
     }
 
+    /// The unit of its value, in ASCII.
+    pub fn unit(self) -> &'static str {
+        use VerdictMetric as M;
+        match self {
+            M::BestRate | M::SingleRate => "MiB/s",
+            M::BestIops | M::ScoreIops | M::KneeIops => "IO/s",
+            M::P99Us | M::KneeTailUs => "us",
+            M::SteadinessPct
+            | M::EnduringPct
+            | M::ScalingPct
+            | M::ThrottledPct
+            | M::ThrottledRatePct
+            | M::LoadKneePct
+            | M::SteadyPct => "%",
+            M::HottestC => "C",
+            M::Errors => "IO",
+            M::ScoreSteadiness => "1",
+            M::BadBlocks => "blocks",
+            M::EnduranceTb => "TB",
+        }
+    }
+
     /// A figure of the whole drive, not of one step.
     fn is_of_drive(self) -> bool {
         matches!(

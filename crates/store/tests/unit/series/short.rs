@@ -87,3 +87,50 @@ fn short_intervals_only_and_none_stay_as_they_are() {
     let equal = vec![point(1, Op::Read, 5, 10), point(2, Op::Read, 5, 10)];
     assert_eq!(merge(equal.clone()), equal);
 }
+
+/// As [`merge`], by the minute.
+fn minutes(series: Vec<OpSample>) -> Vec<OpSample> {
+    let latency_of = |_, sources: Sources<'_>| {
+        Ok::<_, ()>(LatencySummary {
+            samples: sources.indices.len() as u64,
+            ..LatencySummary::default()
+        })
+    };
+    merge_minutes(series, latency_of).expect("never fails")
+}
+
+#[test]
+fn minutes_have_the_sums_of_their_seconds() {
+    // A second of the ramp, 140 s, and the completions in flight at the end.
+    let mut series: Vec<OpSample> = (0..141).map(|at| point(at, Op::Read, 10, 1000)).collect();
+    series.push(point(141, Op::Read, 7, 2));
+    series.push(point(70, Op::Write, 1, 1000));
+    series.sort_by_key(|sample| (sample.index, !sample.ramp, sample.op));
+    let merged = minutes(series);
+    let rows = merged.iter();
+    let rows = rows.map(|m| (m.index, m.ramp, m.op, m.ios, m.latency.samples));
+    let wanted = [
+        (0, true, Op::Read, 10, 0),
+        (0, false, Op::Read, 590, 59),
+        // The third minute is 21 s: short, and so part of the second.
+        (1, false, Op::Read, 817, 82),
+        (1, false, Op::Write, 1, 82),
+    ];
+    assert_eq!(rows.collect::<Vec<_>>(), wanted);
+    let ios: u64 = merged.iter().map(|m| m.ios).sum();
+    assert_eq!(ios, 10 + 1400 + 7 + 1);
+    assert_eq!(merged[2].start, Nanos::from_secs(60));
+}
+
+#[test]
+fn a_series_by_the_minute_stays_as_it_is() {
+    let series: Vec<OpSample> = (0..3)
+        .map(|minute| {
+            let start = Nanos::from_secs(60 * u64::from(minute));
+            let end = start + Nanos::from_secs(60);
+            let silent = silent(minute, false, start, end, Op::Write);
+            OpSample { ios: 5, ..silent }
+        })
+        .collect();
+    assert_eq!(minutes(series.clone()), series);
+}

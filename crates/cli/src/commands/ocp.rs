@@ -1,0 +1,130 @@
+//! Open Compute's output of a run: `assay run --ocp FILE`, and the figures of the verdict rules in it.
+
+use std::cell::OnceCell;
+use std::fs::File;
+use std::io::BufWriter;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+use anyhow::Context;
+use assay_store::export::ocp::{Follower, HEAD, LimitedFigure};
+use assay_store::model::Manifest;
+use assay_store::{Run, StoreError};
+use assay_suite::schema::{Suite, VerdictRules};
+use assay_suite::verdict::{VerdictSubject, figures};
+
+use crate::terminal::Output;
+
+/// Time between two looks at the journal.
+const PERIOD: Duration = Duration::from_millis(100);
+
+/// The figures of the verdict rules of a run's suite.
+pub struct RuleFigures {
+    folder: PathBuf,
+    rules: Option<VerdictRules>,
+    /// Read when the first verdict is written: then every cell has ended.
+    run: OnceCell<Option<Run>>,
+}
+
+impl RuleFigures {
+    /// Of a run folder.
+    pub fn of(folder: &Path) -> Result<RuleFigures, StoreError> {
+        let suite = Manifest::load(folder)?.suite;
+        // A run of a suite that this build cannot read has verdicts, but no figures of its rules.
+        let rules = Suite::parse(&suite.name, &suite.text)
+            .ok()
+            .and_then(|suite| suite.verdict);
+        Ok(RuleFigures {
+            folder: folder.to_owned(),
+            rules,
+            run: OnceCell::new(),
+        })
+    }
+
+    /// The figures about a drive.
+    pub fn of_drive(&self, drive: usize) -> Vec<LimitedFigure> {
+        let run = self.run.get_or_init(|| Run::open(&self.folder).ok());
+        let (Some(rules), Some(run)) = (&self.rules, run) else {
+            return Vec::new();
+        };
+        let of_drive = figures(rules, &VerdictSubject::of(run, drive)).into_iter();
+        let limited = of_drive.filter_map(|(rule, value)| {
+            let (_, limit) = rule.limits()?;
+            Some(LimitedFigure {
+                name: rule.about.clone(),
+                value,
+                unit: rule.figure.unit(),
+                limit,
+                lower_is_better: rule.lower_is_better,
+            })
+        });
+        limited.collect()
+    }
+}
+
+/// The thread that writes the artifacts of a run in progress.
+pub struct OcpOutput {
+    file: PathBuf,
+    close: Arc<AtomicBool>,
+    thread: JoinHandle<Result<(), StoreError>>,
+}
+
+impl OcpOutput {
+    /// Check `--ocp`, before anything is measured.
+    pub fn check(file: &Path) -> anyhow::Result<()> {
+        super::check_replaceable(file, HEAD)?;
+        if !file.exists() {
+            // An error here, not after hours.
+            let made = File::create(file).and_then(|_| std::fs::remove_file(file));
+            made.with_context(|| format!("cannot write {}", file.display()))?;
+        }
+        Ok(())
+    }
+
+    /// Begin to write the artifacts of the run in this folder.
+    pub fn start(file: &Path, folder: &Path) -> anyhow::Result<OcpOutput> {
+        let out = File::create(file).with_context(|| format!("cannot write {}", file.display()))?;
+        let close = Arc::new(AtomicBool::new(false));
+        let (closed, folder) = (Arc::clone(&close), folder.to_owned());
+        let builder = thread::Builder::new().name("ocp".to_owned());
+        let body = move || {
+            let figures = RuleFigures::of(&folder)?;
+            let of_drive = |drive: usize| figures.of_drive(drive);
+            let mut follower = Follower::open(&folder, &of_drive, BufWriter::new(out))?;
+            loop {
+                // Looked at first: what was written before it was set is read below.
+                let is_last = closed.load(Ordering::SeqCst);
+                follower.advance()?;
+                if is_last {
+                    return follower.close();
+                }
+                thread::park_timeout(PERIOD);
+            }
+        };
+        Ok(OcpOutput {
+            file: file.to_owned(),
+            close,
+            thread: builder.spawn(body).context("cannot start a thread")?,
+        })
+    }
+
+    /// The run has ended: write the rest. An error does not end the command: the run folder has everything.
+    pub fn finish(self, folder: &Path, output: Output) {
+        self.close.store(true, Ordering::SeqCst);
+        self.thread.thread().unpark();
+        let why = match self.thread.join() {
+            Ok(Ok(())) => return,
+            Ok(Err(error)) => error.to_string(),
+            Err(_) => "its thread panicked".to_owned(),
+        };
+        output.note(&format!(
+            "{} is incomplete: {why}; write it again with: assay export {} --format ocp -o {}",
+            self.file.display(),
+            folder.display(),
+            self.file.display()
+        ));
+    }
+}

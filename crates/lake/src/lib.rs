@@ -1,0 +1,190 @@
+//! The lake: Parquet tables of many run folders, for questions about many drives.
+//!
+//! # Purpose
+//! Run folders are the truth; these tables are made from them and can be thrown away. A thousand runs exported one by one are
+//! thousands of small files, in which a count takes seconds; joined, they are one file per table and partition.
+//!
+//! # Architecture
+//! ```text
+//! ROOT/plan=PLAN/month=YYYY-MM/{runs,cells,intervals,telemetry,warnings,inventory,figures}-NNNN.parquet
+//! ```
+//! The partitioning is Hive's: `plan` and `month` (of the run's creation, UTC) are columns for every reader that knows it, and are in no file.
+//! Columns and rows come from [`assay_store::export::table`], the one definition that the exports of single runs use too. `figures`
+//! has the observations of the runs, as the caller finds them; [`Lake::observations`] gives them back.
+//!
+//! [`Lake::join`] adds runs. A partition is a function of the runs in it: they are in the order of their names, and files are cut where
+//! the runs before fill one. So the same run folders give the same bytes, whatever the order and however often. A partition that changes is
+//! written beside the old one, whose rows are copied and not read from run folders again (`rebuild`), and exchanged with
+//! it in one step (`swap`): readers see all of the old or all of the new. [`Lake::read`] gives the rows back.
+//!
+//! A run that is known and has not grown is left alone; one that was resumed since, or of which more is known, replaces its rows. A damaged
+//! run folder is left out and reported, and rows of it that are there already stay.
+//!
+//! # Non-goals
+//! Raw histograms and the seconds of soaks: they stay in the run folder. No server, no transaction over several partitions. Object stores: copy
+//! the files.
+//!
+//! # Key constants
+//! [`FILE_BYTES`], the size at which a file of a table is closed.
+#![forbid(unsafe_code)]
+
+mod changes;
+mod error;
+mod figures;
+mod index;
+mod partition;
+mod rebuild;
+mod swap;
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use assay_store::export::parquet::TableReader;
+use assay_store::export::table::{Column, Row};
+
+pub use assay_store::export::table::{JoinedRun, RunFacts, Value, ValueType};
+pub use error::LakeError;
+pub use figures::Observe;
+pub use partition::{NO_PLAN, Partition};
+
+use changes::{Candidates, Changes};
+use index::Index;
+use rebuild::{Change, rebuild};
+
+/// A file is closed at the end of the run with which it reaches this size.
+pub const FILE_BYTES: usize = 64 << 20;
+
+/// A run folder to join.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Source {
+    /// The run folder.
+    pub folder: PathBuf,
+    /// What is known of the run beside it.
+    pub facts: RunFacts,
+}
+
+/// Result of [`Lake::join`].
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Joined {
+    /// Names of the runs that were added.
+    pub added: Vec<String>,
+    /// Names of the runs whose rows were replaced.
+    pub replaced: Vec<String>,
+    /// How many runs were there already, unchanged.
+    pub unchanged: usize,
+    /// What was not joined.
+    pub left_out: Vec<LeftOut>,
+    /// The files of the partitions that changed.
+    pub files: Vec<PathBuf>,
+}
+
+/// A run folder that was not joined.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LeftOut {
+    /// The folder.
+    pub folder: PathBuf,
+    /// Why.
+    pub reason: String,
+}
+
+/// Joined tables in a directory.
+#[derive(Clone, Debug)]
+pub struct Lake {
+    root: PathBuf,
+}
+
+impl Lake {
+    /// The lake in this directory, which [`Lake::join`] makes when it is missing.
+    pub fn new(root: &Path) -> Lake {
+        let root = root.to_owned();
+        Lake { root }
+    }
+
+    /// Add the runs that are new or have changed. `observe` finds the figures of a run.
+    ///
+    /// # Errors
+    /// [`LakeError::Busy`] while another process joins; when the directory or a file in it cannot be read or written. A run folder that
+    /// cannot be read is no error: it is [`Joined::left_out`].
+    pub fn join(&self, sources: &[Source], observe: Observe<'_>) -> Result<Joined, LakeError> {
+        let io = |action, error| LakeError::io(action, &self.root, error);
+        fs::create_dir_all(&self.root).map_err(|e| io("create the folder", e))?;
+        let _lock = swap::lock(&self.root)?;
+        swap::clear_staging(&self.root)?;
+        let index = Index::read(self)?;
+        let mut joined = Joined::default();
+        let Changes { new, moved } = changes::of(sources, &index, &mut joined);
+        let none = BTreeSet::new();
+        for (partition, runs) in &new {
+            let change = Change {
+                new: runs,
+                remove: &none,
+                observe,
+            };
+            rebuild(self, partition, change, &index, &mut joined)?;
+        }
+        // After the runs are in their new partition: one that could not be read stays where it is.
+        let added: BTreeSet<&String> = joined.added.iter().chain(&joined.replaced).collect();
+        let mut leaving = Vec::new();
+        for (partition, runs) in moved {
+            let runs: BTreeSet<String> = runs.into_iter().filter(|r| added.contains(r)).collect();
+            leaving.push((partition, runs));
+        }
+        for (partition, runs) in leaving.into_iter().filter(|(_, runs)| !runs.is_empty()) {
+            let new = &Candidates::new();
+            let change = Change {
+                new,
+                remove: &runs,
+                observe,
+            };
+            rebuild(self, &partition, change, &index, &mut joined)?;
+        }
+        for names in [&mut joined.added, &mut joined.replaced] {
+            names.sort();
+        }
+        joined.left_out.sort_by(|a, b| a.folder.cmp(&b.folder));
+        Ok(joined)
+    }
+
+    /// The partitions, in order.
+    ///
+    /// # Errors
+    /// When the directory cannot be read.
+    pub fn partitions(&self) -> Result<Vec<Partition>, LakeError> {
+        partition::list(&self.root)
+    }
+
+    /// The files of a table in a partition, in order.
+    ///
+    /// # Errors
+    /// When the directory cannot be read.
+    pub fn files(&self, partition: &Partition, table: &str) -> Result<Vec<PathBuf>, LakeError> {
+        partition::files(&partition.folder(&self.root), table)
+    }
+
+    /// Read the rows of a table, in all partitions, in order of plan, month and run. `wanted` are the columns of the rows; one that a file does
+    /// not have is absent.
+    ///
+    /// # Errors
+    /// When a file cannot be read, and whatever `each` returns.
+    pub fn read<E: From<LakeError>>(
+        &self,
+        table: &str,
+        wanted: &[Column],
+        each: &mut dyn FnMut(&Partition, Row) -> Result<(), E>,
+    ) -> Result<(), E> {
+        for partition in self.partitions()? {
+            for file in self.files(&partition, table)? {
+                let mut reader = TableReader::open(&file, wanted).map_err(LakeError::from)?;
+                while let Some(row) = reader.next_row().map_err(LakeError::from)? {
+                    each(&partition, row)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    pub(crate) fn root(&self) -> &Path {
+        &self.root
+    }
+}

@@ -1,0 +1,103 @@
+//! Exclusive use of a lake, and the exchange of a whole partition.
+
+use std::fs::{self, File};
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{CWD, FlockOperation, RenameFlags, flock, renameat_with};
+use rustix::io::Errno;
+
+use crate::error::LakeError;
+use crate::partition::names;
+
+/// Where a partition is written before it is exchanged. Readers take `plan=*/month=*`.
+const STAGING: &str = ".staging";
+/// Held by the process that joins.
+const LOCK: &str = ".lock";
+
+/// Exclusive use, until the file is closed.
+pub(crate) fn lock(root: &Path) -> Result<File, LakeError> {
+    let path = root.join(LOCK);
+    let file = File::options().create(true).append(true).open(&path);
+    let file = file.map_err(|e| LakeError::io("open", &path, e))?;
+    match flock(&file, FlockOperation::NonBlockingLockExclusive) {
+        Ok(()) => Ok(file),
+        Err(Errno::WOULDBLOCK) => Err(LakeError::Busy(root.to_owned())),
+        Err(error) => Err(LakeError::io("lock", &path, error.into())),
+    }
+}
+
+/// Remove what a killed process left behind.
+pub(crate) fn clear_staging(root: &Path) -> Result<(), LakeError> {
+    let path = root.join(STAGING);
+    match fs::remove_dir_all(&path) {
+        Err(error) if error.kind() != ErrorKind::NotFound => {
+            Err(LakeError::io("remove", &path, error))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// An empty folder to write a partition into.
+pub(crate) fn staging(root: &Path) -> Result<PathBuf, LakeError> {
+    clear_staging(root)?;
+    let path = root.join(STAGING);
+    fs::create_dir(&path).map_err(|e| LakeError::io("create the folder", &path, e))?;
+    Ok(path)
+}
+
+/// Put the staged partition in place of the one at `target`, if there is one.
+pub(crate) fn install(root: &Path, target: &Path) -> Result<(), LakeError> {
+    let staged = root.join(STAGING);
+    sync(&staged)?;
+    let parent = target.parent().unwrap_or(root);
+    fs::create_dir_all(parent).map_err(|e| LakeError::io("create the folder", parent, e))?;
+    if target.exists() {
+        match renameat_with(CWD, &staged, CWD, target, RenameFlags::EXCHANGE) {
+            Ok(()) => {}
+            // File systems without it, NFS among them: each file is replaced as a whole, the set of them is not.
+            Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => replace_each(&staged, target)?,
+            Err(error) => return Err(LakeError::io("replace", target, error.into())),
+        }
+    } else {
+        fs::rename(&staged, target).map_err(|e| LakeError::io("create", target, e))?;
+    }
+    sync(parent)?;
+    clear_staging(root)
+}
+
+/// Remove a partition, and the directory of its plan if it was the last one.
+pub(crate) fn remove(root: &Path, target: &Path) -> Result<(), LakeError> {
+    clear_staging(root)?;
+    // First out of the way of readers, then file by file.
+    let away = root.join(STAGING);
+    fs::rename(target, &away).map_err(|e| LakeError::io("remove", target, e))?;
+    if let Some(parent) = target.parent() {
+        // It stays where other months are in it.
+        let _ = fs::remove_dir(parent);
+    }
+    clear_staging(root)
+}
+
+fn replace_each(staged: &Path, target: &Path) -> Result<(), LakeError> {
+    let new = names(staged)?;
+    for name in &new {
+        let to = target.join(name);
+        fs::rename(staged.join(name), &to).map_err(|e| LakeError::io("replace", &to, e))?;
+    }
+    for name in names(target)?.iter().filter(|name| !new.contains(name)) {
+        let path = target.join(name);
+        fs::remove_file(&path).map_err(|e| LakeError::io("remove", &path, e))?;
+    }
+    sync(target)
+}
+
+/// Make a folder's entries durable.
+fn sync(folder: &Path) -> Result<(), LakeError> {
+    let synced = File::open(folder).and_then(|file| file.sync_all());
+    synced.map_err(|e| LakeError::io("flush the folder", folder, e))
+}
+
+#[cfg(test)]
+#[path = "../tests/unit/swap.rs"]
+mod tests;
