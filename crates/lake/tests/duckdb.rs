@@ -44,7 +44,11 @@ fn serial(drive: usize) -> String {
 }
 
 fn host(drive: usize) -> &'static str {
-    if drive % 2 == 0 { "host-a" } else { "host-b" }
+    if drive.is_multiple_of(2) {
+        "host-a"
+    } else {
+        "host-b"
+    }
 }
 
 /// Random reads in one second.

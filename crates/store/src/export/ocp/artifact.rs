@@ -13,7 +13,7 @@ pub(super) struct SchemaVersion {
 /// What a line is about.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) enum Artifact<'a> {
+pub(super) enum Content<'a> {
     SchemaVersion(SchemaVersion),
     TestRunArtifact(OfRun<'a>),
     TestStepArtifact(OfStep<'a>),
@@ -24,7 +24,7 @@ pub(super) enum Artifact<'a> {
 #[serde(rename_all = "camelCase")]
 pub(super) struct Line<'a> {
     #[serde(flatten)]
-    pub(super) artifact: Artifact<'a>,
+    pub(super) content: Content<'a>,
     pub(super) sequence_number: u64,
     pub(super) timestamp: &'a str,
 }

@@ -5,8 +5,7 @@ use std::io::Write;
 
 use super::LimitedFigures;
 use super::artifact::{
-    Artifact, Fault, Line, Log, OfRun, OfStep, RunEnded, SchemaVersion, StepContent, StepEnd,
-    StepStart,
+    Content, Fault, Line, Log, OfRun, OfStep, RunEnded, SchemaVersion, StepContent, StepStart,
 };
 use super::series::{Figure, Pending};
 use crate::model::warning::code;
@@ -80,10 +79,7 @@ impl<'a, W: Write> OcpWriter<'a, W> {
         };
         let created = writer.manifest.created.clone();
         writer.at(&created);
-        writer.artifact(Artifact::SchemaVersion(SchemaVersion {
-            major: 2,
-            minor: 0,
-        }))?;
+        writer.artifact(Content::SchemaVersion(SchemaVersion { major: 2, minor: 0 }))?;
         writer.run_start()?;
         let planned = writer.manifest.cells.clone();
         let skipped = planned.iter().filter_map(|cell| {
@@ -103,9 +99,9 @@ impl<'a, W: Write> OcpWriter<'a, W> {
         Some(parsed)
     }
 
-    pub(super) fn artifact(&mut self, artifact: Artifact<'_>) -> std::io::Result<()> {
+    pub(super) fn artifact(&mut self, content: Content<'_>) -> std::io::Result<()> {
         let line = Line {
-            artifact,
+            content,
             sequence_number: self.sequence,
             timestamp: &self.now,
         };
@@ -117,12 +113,12 @@ impl<'a, W: Write> OcpWriter<'a, W> {
     }
 
     pub(super) fn of_run(&mut self, content: OfRun<'_>) -> std::io::Result<()> {
-        self.artifact(Artifact::TestRunArtifact(content))
+        self.artifact(Content::TestRunArtifact(content))
     }
 
     pub(super) fn of_step(&mut self, id: &str, content: StepContent<'_>) -> std::io::Result<()> {
         let test_step_id = id.to_owned();
-        self.artifact(Artifact::TestStepArtifact(OfStep {
+        self.artifact(Content::TestStepArtifact(OfStep {
             test_step_id,
             content,
         }))
