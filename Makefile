@@ -1,6 +1,6 @@
 # Build targets of assay; `make help` lists them.
 .DEFAULT_GOAL := help
-.PHONY: rtl-bench help build dist licences demo test fuzz rtl rtl-long registers check bench fidelity predictions fit clean
+.PHONY: rtl-bench help build dist licences demo test fuzz rtl rtl-long registers check bench fidelity fleet-scaling predictions fit clean
 
 help: ## list the targets
 	@sed -nE 's/^([a-z-]+):.*## (.*)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 16
@@ -58,6 +58,10 @@ bench: ## benchmarks against fio; minutes. BENCH="--quick null" selects, BENCH="
 fidelity: ## regenerate docs/fidelity.md and fidelity.html: published and simulated figures; minutes
 	cargo build --release -p assay-cli
 	@. scripts/lib.sh && "$$(target_directory)/release/assay" fidelity -o fidelity.html --markdown docs/fidelity.md --table reference/fidelity.csv
+
+fleet-scaling: ## Slurm on 8 to 64 hosts of this machine, as root: the table of docs/fleet.md; minutes
+	@scripts/ensure-packages
+	@cargo test -p assay-cli --test fleet -- --ignored --nocapture scaling_table
 
 predictions: ## repeat the cross-validation and the ensembles: tables in reference/ and profiles/ensembles/; half an hour of one core. PART=folds, twins or ensembles selects
 	cargo build --release -p assay-calibrate --example predictions

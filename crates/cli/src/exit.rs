@@ -16,6 +16,7 @@ use assay_fleet::FleetError;
 use assay_fleet::plan::PlanError;
 use assay_fleet::queue::QueueError;
 use assay_lake::LakeError;
+use assay_fleet::sweep::SweepError;
 use assay_serve::ListenError;
 use assay_sim_host::profile_file::ProfileFileError;
 use assay_store::StoreError;
@@ -99,6 +100,7 @@ fn code_of(error: &anyhow::Error) -> u8 {
             .or_else(|| cause.downcast_ref().map(listen_code))
             .or_else(|| cause.downcast_ref().map(fleet_code))
             .or_else(|| cause.downcast_ref().map(lake_code))
+            .or_else(|| cause.downcast_ref().map(sweep_code))
             .or_else(|| cause.downcast_ref().map(|_: &UsageError| USAGE))
             .or_else(|| cause.downcast_ref().map(|_: &ProfileFileError| USAGE))
     };
@@ -185,6 +187,13 @@ fn lake_code(error: &LakeError) -> u8 {
         LakeError::Busy(_) => IN_USE,
         LakeError::Table(error) => store_code(error),
         LakeError::Io { .. } => IO_ERROR,
+    }
+}
+
+fn sweep_code(error: &SweepError) -> u8 {
+    match error {
+        SweepError::File { source, .. } if source.kind() != ErrorKind::NotFound => IO_ERROR,
+        _ => USAGE,
     }
 }
 

@@ -8,6 +8,7 @@
 //! - [`plan`]: a TOML file to a checked plan, its id, JSON schema, confirmations of destroying, planned times.
 //! - [`inventory`]: the drives of a host; [`assignment`]: which drive of a plan is measured where, in which order.
 //! - [`queue`]: the trait of queues, with Slurm and this host as queues.
+//! - [`sweep`]: many simulated drives that differ in chosen numbers of a profile.
 //!
 //! # Non-goals
 //! No scheduling, no agent, no server, no measuring: that is the work of the queue and of `assay run`. Nothing is printed.
@@ -22,6 +23,7 @@ pub mod inventory;
 pub mod name;
 pub mod plan;
 pub mod queue;
+pub mod sweep;
 
 pub use error::FleetError;
 pub use name::{HostName, PlanId, Serial};

@@ -1,5 +1,6 @@
 //! Arguments of `assay fleet`.
 
+use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use assay_fleet::HostName;
@@ -12,6 +13,8 @@ pub enum FleetCommand {
     Inventory(InventoryArguments),
     /// Check a plan, and show what would run where, how long it takes, and what is left out.
     Plan(PlanArguments),
+    /// Measure simulated drives over a matrix of numbers of a profile.
+    Sweep(SweepArguments),
 }
 
 #[derive(Debug, Args)]
@@ -57,4 +60,28 @@ pub struct PlanArguments {
     /// Print the JSON schema of plans.
     #[arg(long, conflicts_with_all = ["file", "here"])]
     pub schema: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  assay fleet sweep sweep.toml -o table.csv
+  sbatch --array=$(assay fleet sweep sweep.toml --missing) --wrap 'assay fleet sweep sweep.toml --chunk $SLURM_ARRAY_TASK_ID'
+
+A chunk that has its result is not measured again. Results depend on the file alone, not on chunks, hosts and order (docs/fleet.md).")]
+pub struct SweepArguments {
+    /// The sweep, a TOML file with a section [sweep]
+    pub file: PathBuf,
+    /// Measure this chunk only, numbered from 0
+    #[arg(long, value_name = "N", conflicts_with = "output")]
+    pub chunk: Option<u64>,
+    /// Measure nothing; print the numbers of the chunks without a result, as sbatch's --array takes them
+    #[arg(long, conflicts_with_all = ["chunk", "output", "jobs"])]
+    pub missing: bool,
+    /// Points measured at the same time [default: one per processor]
+    #[arg(long, value_name = "N")]
+    pub jobs: Option<NonZeroUsize>,
+    /// Write the table of all points into this file, CSV
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
 }

@@ -44,6 +44,7 @@ mod signals;
 mod streams;
 mod streams_damage;
 mod suites;
+mod sweeps;
 mod testbench;
 mod vanish;
 mod verify_faults;

@@ -307,6 +307,11 @@ impl Cluster {
             .collect()
     }
 
+    /// The folder in /proc of a process of the cluster, as this test sees it.
+    pub fn process_folder(&self, id: u32) -> PathBuf {
+        PathBuf::from(format!("/proc/{}/root/proc/{id}", self.init))
+    }
+
     /// Send a signal to processes of the cluster; one that has ended meanwhile is no error.
     pub fn kill(&self, processes: &[u32], signal: Signal) {
         for id in processes {

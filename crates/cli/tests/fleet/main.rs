@@ -6,7 +6,7 @@
 //! hosts of its own, because most of their time is Slurm's timeouts; a case that ends the controller has a cluster to itself.
 //!
 //! # Non-goals
-//! Slurm's own behaviour beyond what assay relies on; performance (see `benches/fleet`). Without root or Slurm's packages the tests are
+//! Slurm's own behaviour beyond what assay relies on; performance, but for the ignored `scaling` (`make fleet-scaling`). Without root or Slurm's packages the tests are
 //! skipped with a message.
 
 #![allow(
@@ -24,3 +24,5 @@ mod fixture;
 mod cluster;
 
 mod queue;
+mod scaling;
+mod sweeps;

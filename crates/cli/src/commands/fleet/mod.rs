@@ -2,6 +2,7 @@
 
 mod inventory;
 mod plan;
+mod sweep;
 
 use assay_fleet::inventory::{HostInventory, of_this_host};
 use assay_fleet::{FleetError, HostName, Plan};
@@ -14,6 +15,7 @@ pub fn run(command: &FleetCommand, output: Output) -> anyhow::Result<CommandOutc
     match command {
         FleetCommand::Inventory(inventory) => inventory::run(inventory, output),
         FleetCommand::Plan(plan) => plan::run(plan, output),
+        FleetCommand::Sweep(sweep) => sweep::run(sweep, output),
     }
 }
 
