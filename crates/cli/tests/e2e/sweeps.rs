@@ -64,7 +64,7 @@ fn a_table_does_not_depend_on_chunks_order_and_processes() {
     let iops: Vec<f64> = table
         .lines()
         .filter(|line| line.contains(".iops,"))
-        .map(|line| line.split(',').nth(5).unwrap().parse().unwrap())
+        .map(|line| line.rsplit(',').nth(1).unwrap().parse().unwrap())
         .collect();
     assert_eq!(iops.len(), 4, "{table}");
     assert!(iops[0].min(iops[1]) > 1.1 * iops[2].max(iops[3]), "{table}");
