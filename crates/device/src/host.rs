@@ -143,6 +143,17 @@ pub fn parse_date(text: &str) -> Result<u64, String> {
     Ok(u64::try_from(date.as_second()).unwrap_or(0))
 }
 
+/// Random bits of the kernel, for names that must differ between hosts; never for a workload. Early in the boot, where the kernel has none yet,
+/// the process number.
+pub fn random_id() -> u64 {
+    let mut bytes = [0; 8];
+    let flags = rustix::rand::GetRandomFlags::NONBLOCK;
+    match rustix::rand::getrandom(&mut bytes, flags) {
+        Ok(8) => u64::from_le_bytes(bytes),
+        _ => std::process::id().into(),
+    }
+}
+
 /// Bytes of a page of memory.
 pub fn page_bytes() -> u64 {
     rustix::param::page_size() as u64

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use assay_calibrate::predictive::{self, FigureKind, PredictiveInterval};
-use assay_device::host::{HostInfo, wall_clock};
+use assay_device::host::{HostInfo, random_id, wall_clock};
 use assay_device::identity::{DriveInfo, DriveKind};
 use assay_device::nvme::display;
 use assay_device::nvme::probe::Thermal;
@@ -55,12 +55,13 @@ pub fn manifest(
     }
 }
 
-/// `20261121T034500Z-bandwidth-1a2b`: sortable; the process id makes runs of one second unique.
+/// `20261121T034500Z-bandwidth-1a2b3c4d5e6f`: sortable; twelve random digits make runs of one second unique, also on thousands of hosts, whose
+/// tables are joined by it.
 fn run_id(created: &str, suite: &str) -> String {
     let stamp = created.chars().filter(char::is_ascii_alphanumeric);
     let stamp: String = stamp.take("20261121T034500".len()).collect();
     let suite = suite.replace(|c: char| !c.is_ascii_alphanumeric(), "-");
-    format!("{stamp}Z-{suite}-{:04x}", std::process::id() & 0xffff)
+    format!("{stamp}Z-{suite}-{:012x}", random_id() & 0xffff_ffff_ffff)
 }
 
 fn host(info: HostInfo) -> model::HostRecord {
