@@ -15,6 +15,7 @@
 
 pub mod causes;
 pub mod change;
+pub mod cohort;
 pub mod compare;
 pub mod confidence;
 pub mod consistency;

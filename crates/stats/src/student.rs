@@ -43,6 +43,30 @@ pub fn two_sided(level: f64, degrees: f64) -> Option<f64> {
     quantile(f64::midpoint(level, 1.0), degrees)
 }
 
+/// Probability of a value at least as far from zero as `t`, in either direction; 1 of a `t` that is not a number.
+pub fn two_sided_probability(t: f64, degrees: f64) -> f64 {
+    if t.is_nan() {
+        return 1.0;
+    }
+    2.0 * tail(t.abs(), degrees)
+}
+
+/// Probability of a ratio of variances above `f`, with these degrees of freedom of numerator and denominator (F distribution, DLMF
+/// 8.17 with x = denominator / (denominator + numerator f)).
+pub fn f_probability(f: f64, numerator: f64, denominator: f64) -> f64 {
+    if f.is_nan() || f <= 0.0 {
+        return 1.0;
+    }
+    let x = denominator / (denominator + numerator * f);
+    incomplete_beta(denominator / 2.0, numerator / 2.0, x)
+}
+
+/// Probability of a standard normal value above `z`.
+pub fn normal_above(z: f64) -> f64 {
+    let above = tail(z.abs(), NORMAL_DEGREES);
+    if z >= 0.0 { above } else { 1.0 - above }
+}
+
 /// Probability of a value above `t`, for `t >= 0`.
 fn tail(t: f64, degrees: f64) -> f64 {
     let degrees = degrees.min(NORMAL_DEGREES);

@@ -1,0 +1,78 @@
+//! Drives unlike the others: distance from the median over Q_n, with a limit that depends on the number of drives.
+//!
+//! A constant limit flags the more clean cohorts the larger they are. The limits of this module are the 95th percentiles of the largest
+//! distance in clean (normal) cohorts of each size, simulated by `cargo run --release -p assay-stats --example outlier-limits`.
+
+use super::limits::LIMITS;
+use super::spread::{median, qn};
+
+/// Fewest drives among which outliers are looked for: among fewer, the limit is beyond use.
+pub const FEWEST_DRIVES: usize = 6;
+
+/// The limit for a cohort of `drives`, in units of Q_n; `None` for fewer than [`FEWEST_DRIVES`]. Between the sizes of the table it is
+/// interpolated on the logarithm of the size; above the largest it grows as the normal distribution's.
+pub fn limit(drives: usize) -> Option<f64> {
+    if drives < FEWEST_DRIVES {
+        return None;
+    }
+    let after = LIMITS.partition_point(|(n, _)| *n < drives);
+    match LIMITS.get(after) {
+        Some((n, limit)) if *n == drives || after == 0 => Some(*limit),
+        Some((above, high)) => {
+            let (below, low) = LIMITS[after - 1];
+            let at = (drives as f64 / below as f64).ln() / (*above as f64 / below as f64).ln();
+            Some(low + at * (high - low))
+        }
+        None => {
+            // The largest of n normal values grows as the square root of 2 ln n.
+            let (largest, limit) = LIMITS[LIMITS.len() - 1];
+            Some(limit * ((drives as f64).ln() / (largest as f64).ln()).sqrt())
+        }
+    }
+}
+
+/// Distances of a cohort's values from their median.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Distances {
+    /// The median.
+    pub median: f64,
+    /// Robust standard deviation.
+    pub qn: f64,
+    /// [`limit`] of the cohort's size.
+    pub limit: f64,
+    /// Per value: distance from the median in units of Q_n, with its sign.
+    pub distances: Vec<f64>,
+}
+
+impl Distances {
+    /// Positions of values beyond the limit, the farthest first.
+    pub fn beyond(&self) -> Vec<usize> {
+        let mut found: Vec<usize> = (0..self.distances.len()).collect();
+        found.retain(|at| self.distances[*at].abs() > self.limit);
+        found.sort_by(|a, b| {
+            self.distances[*b]
+                .abs()
+                .total_cmp(&self.distances[*a].abs())
+        });
+        found
+    }
+}
+
+/// Distances of all values; `None` of fewer than [`FEWEST_DRIVES`], or where more than half are equal (Q_n is zero). All values must be
+/// finite.
+pub fn distances(values: &[f64]) -> Option<Distances> {
+    let limit = limit(values.len())?;
+    let (median, qn) = (median(values), qn(values));
+    // Spread within the rounding of the values.
+    let rounding = 1e-12 * values.iter().fold(1.0, |most: f64, v| most.max(v.abs()));
+    (qn > rounding).then(|| Distances {
+        median,
+        qn,
+        limit,
+        distances: values.iter().map(|v| (v - median) / qn).collect(),
+    })
+}
+
+#[cfg(test)]
+#[path = "../../tests/unit/cohort/outliers.rs"]
+mod tests;
