@@ -3,7 +3,9 @@
 //!
 //! # Architecture
 //! Every source of measurements (run folders through [`observe`], the tables of a fleet) becomes a list of [`Observation`]s: one
-//! figure of one drive in one run. Everything concluded is a pure function of them.
+//! figure of one drive in one run. [`conclude()`] is a pure function of them and of what was declared before measuring
+//! ([`settings`]): spread and hosts per figure, [`outliers`], [`groups`] against a baseline, and for each kind of conclusion how often
+//! chance alone gives it. [`progress`] says which runs are complete.
 //!
 //! # Non-goals
 //! Statistics on plain numbers (crate `assay-stats`), pages and tables (crate `assay-report`).
@@ -11,7 +13,15 @@
 use assay_stats::compare::Better;
 use serde::{Deserialize, Serialize};
 
+pub mod conclude;
+pub mod groups;
 pub mod observe;
+pub mod outliers;
+pub mod progress;
+pub mod settings;
+
+pub use conclude::{Cohort, conclude};
+pub use settings::{CohortSettings, Grouping};
 
 /// One figure of one drive in one run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]

@@ -1,11 +1,27 @@
-//! Reports of a cohort: many drives that ran the same suites.
+//! Reports of a cohort: many drives that ran the same suites. The conclusions are those of `assay_analysis::cohort`; here they are shown
+//! on a page ([`html()`]) and in the terminal ([`text()`]).
+
+mod html;
+mod strip;
+mod tables;
+mod text;
+mod words;
+
+pub use html::html;
+pub use text::text;
+
+use std::collections::BTreeMap;
 
 use assay_analysis::cohort::Observation;
+use assay_analysis::cohort::conclude::Cohort;
+use assay_analysis::cohort::groups::GroupComparison;
 use assay_analysis::cohort::observe::{self, Origin};
-use assay_stats::compare::Better;
+use assay_analysis::cohort::outliers::{Confirmation, Outlier};
+use assay_stats::compare::{Better, Difference};
 use assay_store::read::Run;
 
 use crate::drive_set::DriveSet;
+use crate::format::{distinct, plural};
 use crate::grid;
 use crate::html::suites;
 use crate::scoreboard::Scoreboard;
@@ -52,4 +68,124 @@ pub fn headlines(run: &Run, origin: &Origin) -> Vec<Observation> {
         }
     }
     found
+}
+
+/// Title of a cohort's page.
+fn title(cohort: &Cohort) -> String {
+    let models = distinct(cohort.drives.iter().map(|d| d.model.as_str()));
+    match models[..] {
+        [one] if !one.is_empty() => {
+            format!("Cohort of {}: {one}", plural(cohort.drives.len(), "drive"))
+        }
+        _ => format!("Cohort of {}", plural(cohort.drives.len(), "drive")),
+    }
+}
+
+/// Drives, hosts, groups and figures in one line.
+fn subject(cohort: &Cohort) -> String {
+    let hosts = cohort.drives.iter().map(|d| d.host.as_str());
+    let hosts = distinct(hosts.filter(|host| !host.is_empty())).len();
+    let simulated = cohort.drives.iter().filter(|d| d.simulated).count();
+    let mut parts = vec![match simulated {
+        0 => plural(cohort.drives.len(), "drive"),
+        n if n == cohort.drives.len() => plural(n, "simulated drive"),
+        n => format!(
+            "{}, {n} of them simulated",
+            plural(cohort.drives.len(), "drive")
+        ),
+    }];
+    if hosts > 0 {
+        parts.push(plural(hosts, "host"));
+    }
+    if cohort.groups.len() > 1 {
+        parts.push(format!(
+            "{} by {}",
+            plural(cohort.groups.len(), "group"),
+            cohort.settings.grouping.label()
+        ));
+    }
+    parts.push(plural(cohort.figures.len(), "figure"));
+    parts.join(" \u{b7} ")
+}
+
+/// A group's name.
+fn group_name(name: &str) -> String {
+    crate::format::text_or(name, "no group").to_owned()
+}
+
+/// Outliers by drive, in the order of their first one.
+fn by_drive(cohort: &Cohort) -> Vec<(usize, Vec<&Outlier>)> {
+    let mut position: BTreeMap<usize, usize> = BTreeMap::new();
+    let mut found: Vec<(usize, Vec<&Outlier>)> = Vec::new();
+    for o in &cohort.outliers {
+        let at = *position.entry(o.drive).or_insert_with(|| {
+            found.push((o.drive, Vec::new()));
+            found.len() - 1
+        });
+        found[at].1.push(o);
+    }
+    found
+}
+
+/// `suspected`, `confirmed by 2 runs`.
+fn confirmation(outlier: &Outlier) -> String {
+    match outlier.confirmation {
+        Confirmation::Suspected => "suspected".to_owned(),
+        Confirmation::Confirmed => format!("confirmed by {}", plural(outlier.runs, "run")),
+    }
+}
+
+/// The cause by comparison with the host's other drives.
+fn cause(outlier: &Outlier) -> &'static str {
+    use assay_analysis::cohort::outliers::Separation;
+    match outlier.separation {
+        Separation::Drive => "the drive, not its host",
+        Separation::Host => "its host is off as well",
+        Separation::DriveAndHost => "the drive, and its host is off as well",
+        Separation::NotSeparable => "host or drive: not separable",
+    }
+}
+
+/// `Groups by firmware, against 1.0`.
+fn groups_title(cohort: &Cohort) -> String {
+    let baseline = cohort.groups.first().map_or("", String::as_str);
+    format!(
+        "Groups by {}, against {}",
+        cohort.settings.grouping.label(),
+        group_name(baseline)
+    )
+}
+
+/// Hosts that are off, with the figures in which they are.
+fn hosts_off(cohort: &Cohort) -> Vec<(String, String)> {
+    let mut hosts: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+    for f in &cohort.figures {
+        for (host, share) in &f.hosts.off {
+            let text = format!("{} {}", tables::name(cohort, f), tables::signed(*share));
+            hosts.entry(host).or_default().push(text);
+        }
+    }
+    let text = |(host, figures): (&str, Vec<String>)| {
+        let more = figures.len().saturating_sub(FEW_FIGURES);
+        let mut shown = figures[..figures.len() - more].join(", ");
+        if more > 0 {
+            shown.push_str(&format!(" and {more} more"));
+        }
+        (host.to_owned(), shown)
+    };
+    hosts.into_iter().map(text).collect()
+}
+
+/// Figures listed for a host.
+const FEW_FIGURES: usize = 4;
+
+/// A significant difference that matters.
+fn is_different(comparison: &GroupComparison) -> bool {
+    matches!(comparison.answer, Difference::Faster | Difference::Slower)
+}
+
+/// Comparisons in the terminal: those of primary figures, and others that differ.
+fn shown_comparisons(cohort: &Cohort) -> Vec<&GroupComparison> {
+    let of_interest = |c: &&GroupComparison| cohort.figures[c.figure].primary || is_different(c);
+    cohort.comparisons.iter().filter(of_interest).collect()
 }

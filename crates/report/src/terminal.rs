@@ -3,7 +3,7 @@
 //! The text is never wider than requested, coloured only on request, and marks every simulated drive.
 
 mod answers;
-mod text;
+pub(crate) mod text;
 mod verdicts;
 
 use assay_stats::LatencySummary;

@@ -3,7 +3,7 @@
 use crate::mean;
 use crate::student;
 
-use super::multiple::holm;
+use super::FALSE_ALARM;
 
 /// Comparison of hosts: one value per drive, classes are hosts.
 #[derive(Clone, Debug, PartialEq)]
@@ -12,8 +12,8 @@ pub struct HostComparison {
     pub probability: f64,
     /// Standard deviation of drives within a host.
     pub within: f64,
-    /// Per host, in the order given: its mean less the mean of the other hosts' drives, and the probability of a deviation at least as
-    /// large if hosts do not matter, corrected by Holm for the number of hosts.
+    /// Per host, in the order given: its mean less the mean of the drives of hosts that are not off, and the probability of such a deviation
+    /// if hosts do not matter, corrected for the number of hosts compared.
     pub hosts: Vec<(f64, f64)>,
 }
 
@@ -37,20 +37,43 @@ pub fn compare_hosts(hosts: &[Vec<f64>]) -> Option<HostComparison> {
     if within.is_nan() || within.sqrt() <= 1e-12 {
         return None;
     }
-    let deviation = |host: &Vec<f64>| {
-        let own = host.len() as f64;
-        let others = (sum - host.iter().sum::<f64>()) / (all - own);
-        let deviation = mean(host) - others;
-        let error = (within * (1.0 / own + 1.0 / (all - own))).sqrt();
-        let probability = student::two_sided_probability(deviation / error, degrees);
-        (deviation, probability)
-    };
-    let (deviations, single): (Vec<f64>, Vec<f64>) = hosts.iter().map(deviation).unzip();
     Some(HostComparison {
         probability: student::f_probability(outside / between / within, between, degrees),
         within: within.sqrt(),
-        hosts: deviations.into_iter().zip(holm(&single)).collect(),
+        hosts: deviations(hosts, within, degrees),
     })
+}
+
+/// Step by step: the host that is farthest off is compared with all others, at a probability corrected for their number (Bonferroni). If it
+/// is off, it is taken out, because it would make the others appear off to the other side, and the next is compared.
+fn deviations(hosts: &[Vec<f64>], within: f64, degrees: f64) -> Vec<(f64, f64)> {
+    let mut found = vec![(0.0, 1.0); hosts.len()];
+    let mut left: Vec<usize> = (0..hosts.len()).collect();
+    while left.len() > 1 {
+        let sum: f64 = left.iter().flat_map(|h| &hosts[*h]).sum();
+        let all: f64 = left.iter().map(|h| hosts[*h].len() as f64).sum();
+        for h in &left {
+            let own = hosts[*h].len() as f64;
+            let others = (sum - hosts[*h].iter().sum::<f64>()) / (all - own);
+            let deviation = mean(&hosts[*h]) - others;
+            let error = (within * (1.0 / own + 1.0 / (all - own))).sqrt();
+            let probability = student::two_sided_probability(deviation / error, degrees);
+            found[*h] = (deviation, (probability * left.len() as f64).min(1.0));
+        }
+        let far = |a: &usize, b: &usize| found[*a].1.total_cmp(&found[*b].1);
+        let Some(farthest) = left.iter().copied().min_by(far) else {
+            break;
+        };
+        if found[farthest].1 > FALSE_ALARM {
+            break;
+        }
+        left.retain(|h| *h != farthest);
+        // The others must not appear off because of it.
+        for h in &left {
+            found[*h].1 = 1.0;
+        }
+    }
+    found
 }
 
 #[cfg(test)]

@@ -3,6 +3,9 @@
 //! A constant limit flags the more clean cohorts the larger they are. The limits of this module are the 95th percentiles of the largest
 //! distance in clean (normal) cohorts of each size, simulated by `cargo run --release -p assay-stats --example outlier-limits`.
 
+use assay_units::Rng;
+
+use super::FALSE_ALARM;
 use super::limits::LIMITS;
 use super::spread::{median, qn};
 
@@ -29,6 +32,39 @@ pub fn limit(drives: usize) -> Option<f64> {
             Some(limit * ((drives as f64).ln() / (largest as f64).ln()).sqrt())
         }
     }
+}
+
+/// Groups of at least so many drives have medians precise enough that the limit is that of one group.
+const LARGE_GROUP: usize = 100;
+/// Cohorts simulated for a limit of small groups.
+const COHORTS: usize = 4_000;
+
+/// The limit where each value is relative to the median of its group: with small groups those medians are less precise than that of the
+/// whole cohort. One group, or large ones: [`limit`] of all drives. Else simulated, seeded by the sizes. `None` as [`limit`].
+pub fn limit_of_groups(sizes: &[usize]) -> Option<f64> {
+    let drives = sizes.iter().sum();
+    let one = limit(drives)?;
+    if sizes.len() < 2 || sizes.iter().all(|size| *size >= LARGE_GROUP) {
+        return Some(one);
+    }
+    let seed = sizes
+        .iter()
+        .fold(0, |seed, size| assay_units::rng::mix(seed, *size as u64));
+    let mut rng = Rng::stream(seed, "outlier limit of groups");
+    let mut farthest = || {
+        let mut values = Vec::with_capacity(drives);
+        for size in sizes {
+            let own: Vec<f64> = (0..*size).map(|_| rng.normal()).collect();
+            let middle = median(&own);
+            values.extend(own.iter().map(|v| v - middle));
+        }
+        let (middle, scale) = (median(&values), qn(&values));
+        let far = values.iter().map(|v| (v - middle).abs() / scale);
+        far.fold(0.0, f64::max)
+    };
+    let mut farthest: Vec<f64> = (0..COHORTS).map(|_| farthest()).collect();
+    farthest.sort_by(f64::total_cmp);
+    Some(farthest[((1.0 - FALSE_ALARM) * COHORTS as f64) as usize])
 }
 
 /// Distances of a cohort's values from their median.
@@ -58,10 +94,14 @@ impl Distances {
     }
 }
 
-/// Distances of all values; `None` of fewer than [`FEWEST_DRIVES`], or where more than half are equal (Q_n is zero). All values must be
-/// finite.
+/// Distances of all values, with [`limit`]; `None` of fewer than [`FEWEST_DRIVES`], or where more than half are equal (Q_n is zero). All
+/// values must be finite.
 pub fn distances(values: &[f64]) -> Option<Distances> {
-    let limit = limit(values.len())?;
+    distances_within(values, limit(values.len())?)
+}
+
+/// The same with another limit.
+pub fn distances_within(values: &[f64], limit: f64) -> Option<Distances> {
     let (median, qn) = (median(values), qn(values));
     // Spread within the rounding of the values.
     let rounding = 1e-12 * values.iter().fold(1.0, |most: f64, v| most.max(v.abs()));

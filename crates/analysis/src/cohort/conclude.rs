@@ -1,0 +1,350 @@
+//! From observations to conclusions.
+//!
+//! # Mechanism
+//! The drive is the unit: several runs of a drive in the same group are one value, their mean on the figure's scale (logarithms where every
+//! value is positive and the unit is no temperature, so that differences are ratios). Spread, outliers and hosts are judged on residuals:
+//! a drive's value less the median of its group, so that a difference between groups hides no outlier and makes none.
+
+use std::collections::BTreeMap;
+
+use assay_stats::cohort::{FALSE_ALARM, spread};
+use assay_stats::compare::Better;
+use serde::Serialize;
+
+use super::groups::{self, GroupComparison};
+use super::outliers::{self, HostFinding, Outlier};
+use super::settings::{CohortSettings, Grouping};
+use super::{Observation, observe};
+
+/// A drive of the cohort.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct CohortDrive {
+    /// Serial.
+    pub serial: String,
+    /// Model.
+    pub model: String,
+    /// Firmware of its last run.
+    pub firmware: String,
+    /// Host of its last run; empty where unknown.
+    pub host: String,
+    /// Slot of its last run; empty where unknown.
+    pub slot: String,
+    /// Its groups; several where it was measured before and after a change.
+    pub groups: Vec<String>,
+    /// Runs with figures.
+    pub runs: usize,
+    /// Simulated?
+    pub simulated: bool,
+}
+
+/// A drive's value of a figure.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct DriveValue {
+    /// Index into [`Cohort::drives`].
+    pub drive: usize,
+    /// Index into [`Cohort::groups`].
+    pub group: usize,
+    /// Host of the drive's last run in the group.
+    #[serde(skip)]
+    pub host: String,
+    /// Mean of its runs (the geometric one on logarithms), in the figure's unit.
+    pub value: f64,
+    /// Values of its runs, in the figure's unit.
+    #[serde(skip)]
+    pub runs: Vec<f64>,
+}
+
+/// A figure over all drives.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct CohortFigure {
+    /// Its name.
+    pub figure: String,
+    /// Unit, as shown.
+    pub unit: String,
+    /// Direction of improvement.
+    pub better: Option<Better>,
+    /// Declared before measuring?
+    pub primary: bool,
+    /// Are differences ratios?
+    pub logarithmic: bool,
+    /// Drives with a value.
+    pub drives: usize,
+    /// Median of the drives, in the figure's unit.
+    pub median: f64,
+    /// Lowest and highest value, in the figure's unit.
+    pub range: (f64, f64),
+    /// Robust standard deviation between drives of a group (Q_n), share of 1 on logarithms, else in the figure's unit.
+    pub spread: f64,
+    /// Share of the variance of single runs that is between runs of a drive; `None` where no drive ran twice.
+    pub run_share: Option<f64>,
+    /// Standard deviation between runs of a drive, as [`CohortFigure::spread`].
+    pub run_spread: Option<f64>,
+    /// Are the tails heavier than normal? Then chance makes more outliers than 5 % of cohorts. `None` where not judged.
+    pub heavy_tails: Option<bool>,
+    /// Distance from the median beyond which a drive is an outlier, as [`CohortFigure::spread`]; `None` where outliers are not looked for.
+    pub limit: Option<f64>,
+    /// Hosts against each other.
+    pub hosts: HostFinding,
+    /// What limits the conclusions.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
+    /// The drives.
+    pub values: Vec<DriveValue>,
+}
+
+impl CohortFigure {
+    /// A value on the scale on which it is judged.
+    pub fn scaled(&self, value: f64) -> f64 {
+        if self.logarithmic { value.ln() } else { value }
+    }
+
+    /// A difference on that scale as a share of 1 (of the median where the scale is linear; infinite for a median of zero).
+    pub fn share(&self, difference: f64) -> f64 {
+        match self.logarithmic {
+            true => difference.exp_m1(),
+            false if difference == 0.0 => 0.0,
+            false => difference / self.median.abs(),
+        }
+    }
+}
+
+/// How many conclusions chance alone gives.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct FalseCalls {
+    /// Figures in which outliers were looked for.
+    pub outlier_figures: usize,
+    /// Expected number of figures with an outlier in a cohort without any.
+    pub expected_outlier_figures: f64,
+    /// Comparisons of primary figures.
+    pub primary_comparisons: usize,
+    /// Most probable share of families of primary comparisons with a false call: the level of Holm's correction.
+    pub primary_probability: f64,
+    /// Comparisons of other figures that became significant.
+    pub exploratory_significant: usize,
+    /// Expected number of false ones among them: the level of Benjamini and Hochberg's correction times their number.
+    pub exploratory_expected_false: f64,
+}
+
+/// The conclusions about a cohort.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Cohort {
+    /// Settings in force.
+    pub settings: CohortSettings,
+    /// The drives, by serial.
+    pub drives: Vec<CohortDrive>,
+    /// Names of the groups, the baseline first.
+    pub groups: Vec<String>,
+    /// The figures: primary ones first, in the order declared, then in the order first seen.
+    pub figures: Vec<CohortFigure>,
+    /// Outliers: primary figures first, the farthest first.
+    pub outliers: Vec<Outlier>,
+    /// Groups against the baseline.
+    pub comparisons: Vec<GroupComparison>,
+    /// What chance alone gives.
+    pub false_calls: FalseCalls,
+    /// What was left out, and why.
+    pub left_out: Vec<String>,
+}
+
+/// Conclude.
+pub fn conclude(observations: &[Observation], settings: &CohortSettings) -> Cohort {
+    let mut settings = settings.clone();
+    settings.grouping = settings.grouping.resolved(observations);
+    let mut left_out = Vec::new();
+    let usable = |o: &&Observation| o.value.is_finite() && !o.serial.is_empty();
+    let unusable = observations.len() - observations.iter().filter(usable).count();
+    if unusable > 0 {
+        left_out.push(format!(
+            "{unusable} values without a number or without a drive's serial"
+        ));
+    }
+    let observations: Vec<&Observation> = observations.iter().filter(usable).collect();
+    let groups = group_names(&observations, &settings);
+    let drives = drives(&observations, settings.grouping);
+    let index: BTreeMap<&str, usize> = (drives.iter().enumerate())
+        .map(|(at, drive)| (drive.serial.as_str(), at))
+        .collect();
+    let mut by_figure: Vec<(&str, Vec<&Observation>)> = Vec::new();
+    let mut position: BTreeMap<&str, usize> = BTreeMap::new();
+    for o in &observations {
+        let at = *position.entry(&o.figure).or_insert_with(|| {
+            by_figure.push((&o.figure, Vec::new()));
+            by_figure.len() - 1
+        });
+        by_figure[at].1.push(o);
+    }
+    let rank = |figure: &str| {
+        settings
+            .primary
+            .iter()
+            .position(|p| observe::is_named(figure, p))
+    };
+    for name in &settings.primary {
+        if !by_figure
+            .iter()
+            .any(|(figure, _)| observe::is_named(figure, name))
+        {
+            left_out.push(format!("primary figure {name}: no drive has it"));
+        }
+    }
+    by_figure.sort_by_key(|(figure, _)| rank(figure).unwrap_or(usize::MAX));
+    let figure = |(name, observations): &(&str, Vec<&Observation>)| {
+        figure(
+            name,
+            observations,
+            rank(name).is_some(),
+            &index,
+            &groups,
+            settings.grouping,
+        )
+    };
+    let mut figures: Vec<CohortFigure> = by_figure.iter().map(figure).collect();
+    for f in figures.iter().filter(|f| f.drives < drives.len()) {
+        let missing = drives.len() - f.drives;
+        if f.primary {
+            left_out.push(format!(
+                "{}: {missing} of {} drives have no value",
+                f.figure,
+                drives.len()
+            ));
+        }
+    }
+    let outliers = outliers::find(&mut figures, groups.len(), settings.minimum_effect);
+    let comparisons = groups::compare(&figures, groups.len(), settings.minimum_effect);
+    let significant = |primary: bool| {
+        let of = |c: &&GroupComparison| figures[c.figure].primary == primary;
+        let all: Vec<&GroupComparison> = comparisons.iter().filter(of).collect();
+        let found = all.iter().filter(|c| c.adjusted <= FALSE_ALARM).count();
+        (all.len(), found)
+    };
+    let looked = figures.iter().filter(|f| f.limit.is_some()).count();
+    let (primary_comparisons, _) = significant(true);
+    let (_, exploratory_significant) = significant(false);
+    let false_calls = FalseCalls {
+        outlier_figures: looked,
+        expected_outlier_figures: looked as f64 * FALSE_ALARM,
+        primary_comparisons,
+        primary_probability: if primary_comparisons > 0 {
+            FALSE_ALARM
+        } else {
+            0.0
+        },
+        exploratory_significant,
+        exploratory_expected_false: exploratory_significant as f64 * FALSE_ALARM,
+    };
+    Cohort {
+        settings,
+        drives,
+        groups,
+        figures,
+        outliers,
+        comparisons,
+        false_calls,
+        left_out,
+    }
+}
+
+fn group_names(observations: &[&Observation], settings: &CohortSettings) -> Vec<String> {
+    let names = observations.iter().map(|o| settings.grouping.name(o));
+    let mut names: Vec<String> = names.map(str::to_owned).collect();
+    names.sort();
+    names.dedup();
+    names.sort_by_key(|name| *name != settings.baseline);
+    names
+}
+
+fn drives(observations: &[&Observation], grouping: Grouping) -> Vec<CohortDrive> {
+    let mut by_serial: BTreeMap<&str, Vec<&Observation>> = BTreeMap::new();
+    for o in observations {
+        by_serial.entry(&o.serial).or_default().push(o);
+    }
+    let drive = |(serial, own): (&str, Vec<&Observation>)| {
+        let distinct = |of: &dyn Fn(&Observation) -> String| {
+            let mut found: Vec<String> = own.iter().map(|o| of(o)).collect();
+            found.sort();
+            found.dedup();
+            found
+        };
+        let last = own.iter().max_by_key(|o| &o.began);
+        let text =
+            |of: fn(&Observation) -> &String| last.map_or_else(String::new, |o| of(o).clone());
+        CohortDrive {
+            serial: serial.to_owned(),
+            model: text(|o| &o.model),
+            firmware: text(|o| &o.firmware),
+            host: text(|o| &o.host),
+            slot: text(|o| &o.slot),
+            groups: distinct(&|o| grouping.name(o).to_owned()),
+            runs: distinct(&|o| o.run_id.clone()).len(),
+            simulated: own.iter().any(|o| o.simulated),
+        }
+    };
+    by_serial.into_iter().map(drive).collect()
+}
+
+fn figure(
+    name: &str,
+    observations: &[&Observation],
+    primary: bool,
+    index: &BTreeMap<&str, usize>,
+    groups: &[String],
+    grouping: Grouping,
+) -> CohortFigure {
+    let first = observations[0];
+    let logarithmic = observations.iter().all(|o| o.value > 0.0) && first.unit != "\u{b0}C";
+    let mut of_drives: BTreeMap<(usize, usize), Vec<&Observation>> = BTreeMap::new();
+    for o in observations {
+        let group = groups
+            .iter()
+            .position(|g| g == grouping.name(o))
+            .unwrap_or(0);
+        let drive = index[o.serial.as_str()];
+        of_drives.entry((group, drive)).or_default().push(o);
+    }
+    let scale = |v: f64| if logarithmic { v.ln() } else { v };
+    let value = |((group, drive), own): (&(usize, usize), &Vec<&Observation>)| {
+        let scaled: Vec<f64> = own.iter().map(|o| scale(o.value)).collect();
+        let mean = assay_stats::mean(&scaled);
+        let last = own.iter().max_by_key(|o| &o.began);
+        DriveValue {
+            drive: *drive,
+            group: *group,
+            host: last.map_or_else(String::new, |o| o.host.clone()),
+            value: if logarithmic { mean.exp() } else { mean },
+            runs: own.iter().map(|o| o.value).collect(),
+        }
+    };
+    let values: Vec<DriveValue> = of_drives.iter().map(value).collect();
+    let scaled_runs = |v: &DriveValue| v.runs.iter().map(|r| scale(*r)).collect::<Vec<f64>>();
+    let components =
+        spread::variance_components(&values.iter().map(scaled_runs).collect::<Vec<_>>());
+    let plain: Vec<f64> = values.iter().map(|v| v.value).collect();
+    let mut drives: Vec<usize> = values.iter().map(|v| v.drive).collect();
+    drives.sort_unstable();
+    drives.dedup();
+    CohortFigure {
+        figure: name.to_owned(),
+        unit: first.unit.clone(),
+        better: first.better,
+        primary,
+        logarithmic,
+        drives: drives.len(),
+        median: spread::median(&plain),
+        range: (
+            plain.iter().copied().fold(f64::INFINITY, f64::min),
+            plain.iter().copied().fold(f64::NEG_INFINITY, f64::max),
+        ),
+        spread: 0.0,
+        run_share: components.and_then(|c| c.share_within()),
+        run_spread: components.map(|c| c.within.sqrt()),
+        heavy_tails: None,
+        limit: None,
+        hosts: HostFinding::default(),
+        notes: Vec::new(),
+        values,
+    }
+}
+
+#[cfg(test)]
+#[path = "../../tests/unit/cohort/conclude.rs"]
+mod tests;

@@ -1,0 +1,301 @@
+//! Drives unlike the others, and whether their hosts explain it.
+
+use std::collections::BTreeMap;
+
+use assay_stats::cohort::hosts::compare_hosts;
+use assay_stats::cohort::multiple::{benjamini_hochberg, holm};
+use assay_stats::cohort::outliers::{FEWEST_DRIVES, distances_within, limit_of_groups};
+use assay_stats::cohort::{FALSE_ALARM, spread};
+use assay_stats::compare::Better;
+use serde::Serialize;
+
+use super::conclude::CohortFigure;
+
+/// Do repeated runs show the drive to be an outlier?
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Confirmation {
+    /// One run, or not every run is beyond the limit by itself.
+    Suspected,
+    /// At least two runs, each beyond the limit by itself.
+    Confirmed,
+}
+
+/// What an outlier's host says about it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Separation {
+    /// Unlike the other drives of its host, which are like the cohort.
+    Drive,
+    /// Like the other drives of its host, which are unlike the cohort as well.
+    Host,
+    /// Unlike the other drives of its host, which are unlike the cohort as well.
+    DriveAndHost,
+    /// No other drive on its host, or the host is unknown.
+    NotSeparable,
+}
+
+impl Separation {
+    /// For tables.
+    pub fn label(self) -> &'static str {
+        match self {
+            Separation::Drive => "drive",
+            Separation::Host => "host",
+            Separation::DriveAndHost => "drive and host",
+            Separation::NotSeparable => "not separable",
+        }
+    }
+}
+
+/// A drive unlike the others in a figure.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Outlier {
+    /// Index into [`super::conclude::Cohort::drives`].
+    pub drive: usize,
+    /// Index into [`super::conclude::Cohort::figures`].
+    pub figure: usize,
+    /// Its value, in the figure's unit.
+    pub value: f64,
+    /// Deviation from the median of its group, share of 1.
+    pub deviation: f64,
+    /// The same in units of Q_n.
+    pub distance: f64,
+    /// The limit it is beyond, in units of Q_n.
+    pub limit: f64,
+    /// Worse than the others? `None` for figures without a better direction.
+    pub worse: Option<bool>,
+    /// Seen in repeated runs?
+    pub confirmation: Confirmation,
+    /// Host or drive?
+    pub separation: Separation,
+    /// Runs behind the value.
+    pub runs: usize,
+}
+
+/// Hosts against each other in a figure.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct HostFinding {
+    /// Probability of such differences between hosts by chance, corrected over the figures as comparisons of groups are; `None` where hosts
+    /// and drives cannot be separated.
+    pub adjusted: Option<f64>,
+    /// Hosts off by more than chance and the minimum effect, where hosts differ: name and deviation from the other hosts, share of 1.
+    pub off: Vec<(String, f64)>,
+}
+
+/// A drive on the scale of a figure.
+struct Residual {
+    drive: usize,
+    group: usize,
+    host: String,
+    value: f64,
+    residual: f64,
+    /// Residuals of single runs.
+    runs: Vec<f64>,
+}
+
+/// A drive's mean residual over its groups: value less the median of its group. Groups with too few drives are left out.
+fn residuals(figure: &CohortFigure, groups: usize) -> (Vec<Residual>, usize) {
+    let mut found: BTreeMap<usize, Vec<Residual>> = BTreeMap::new();
+    let mut left_out = 0;
+    for group in 0..groups {
+        let own: Vec<_> = figure.values.iter().filter(|v| v.group == group).collect();
+        if own.len() < FEWEST_DRIVES {
+            left_out += own.len();
+            continue;
+        }
+        let scaled: Vec<f64> = own.iter().map(|v| figure.scaled(v.value)).collect();
+        let median = spread::median(&scaled);
+        for (v, value) in own.iter().zip(&scaled) {
+            found.entry(v.drive).or_default().push(Residual {
+                drive: v.drive,
+                group,
+                host: v.host.clone(),
+                value: v.value,
+                residual: value - median,
+                runs: v.runs.iter().map(|r| figure.scaled(*r) - median).collect(),
+            });
+        }
+    }
+    let joined = |own: Vec<Residual>| {
+        let each: Vec<f64> = own.iter().map(|r| r.residual).collect();
+        let mut own = own.into_iter();
+        let mut first = own.next()?;
+        first.residual = assay_stats::mean(&each);
+        for other in own {
+            first.host = other.host;
+            first.value = other.value;
+            first.runs.extend(other.runs);
+        }
+        Some(first)
+    };
+    (found.into_values().filter_map(joined).collect(), left_out)
+}
+
+/// Outliers of all figures; completes the figures' spread, limit, tails, hosts and notes.
+pub fn find(figures: &mut [CohortFigure], groups: usize, minimum_effect: f64) -> Vec<Outlier> {
+    let mut outliers = Vec::new();
+    let mut hosts = Vec::new();
+    let mut limits: BTreeMap<Vec<usize>, Option<f64>> = BTreeMap::new();
+    for (at, figure) in figures.iter_mut().enumerate() {
+        let (drives, left_out) = residuals(figure, groups);
+        if left_out > 0 {
+            let note = format!(
+                "{left_out} drives in groups of fewer than {FEWEST_DRIVES}: no outliers are looked for among them"
+            );
+            figure.notes.push(note);
+        }
+        let values: Vec<f64> = drives.iter().map(|d| d.residual).collect();
+        hosts.push(by_host(&drives));
+        let sizes = group_sizes(&drives);
+        let limit = *(limits.entry(sizes)).or_insert_with_key(|sizes| limit_of_groups(sizes));
+        let Some(found) = limit.and_then(|limit| distances_within(&values, limit)) else {
+            let equal = values.len() >= FEWEST_DRIVES;
+            let differ = values.iter().filter(|v| v.abs() > 1e-9).count();
+            if equal && differ > 0 {
+                let note = format!(
+                    "more than half of the drives have the same value, {differ} another: no spread to judge them by"
+                );
+                figure.notes.push(note);
+            }
+            continue;
+        };
+        figure.spread = found.qn;
+        figure.limit = Some(found.limit * found.qn);
+        let far = |at: &usize| {
+            let off = figure.share(values[*at]).abs();
+            off >= minimum_effect
+        };
+        let beyond: Vec<usize> = found.beyond().into_iter().filter(far).collect();
+        let ends: Vec<usize> = beyond.iter().take(2).copied().collect();
+        let inner = values
+            .iter()
+            .enumerate()
+            .filter(|(at, _)| !ends.contains(at));
+        figure.heavy_tails = spread::heavy_tails(&inner.map(|(_, v)| *v).collect::<Vec<f64>>());
+        for position in beyond {
+            let drive = &drives[position];
+            let limit = found.limit * found.qn;
+            let every = |of: &dyn Fn(f64) -> bool| drive.runs.iter().all(|r| of(r - found.median));
+            let side = (drive.residual - found.median).signum();
+            let repeated = drive.runs.len() > 1 && every(&|r| r * side > limit);
+            let higher = drive.residual > found.median;
+            outliers.push(Outlier {
+                drive: drive.drive,
+                figure: at,
+                value: drive.value,
+                deviation: figure.share(drive.residual),
+                distance: found.distances[position],
+                limit: found.limit,
+                worse: figure
+                    .better
+                    .map(|better| (better == Better::More) != higher),
+                confirmation: match repeated {
+                    true => Confirmation::Confirmed,
+                    false => Confirmation::Suspected,
+                },
+                separation: separation(&drives, position, found.qn, found.limit),
+                runs: drive.runs.len(),
+            });
+        }
+    }
+    conclude_hosts(figures, &hosts, minimum_effect);
+    outliers.sort_by(|a, b| {
+        let key = |o: &Outlier| (!figures[o.figure].primary, o.figure);
+        let (a_key, b_key) = (key(a), key(b));
+        a_key
+            .cmp(&b_key)
+            .then(b.distance.abs().total_cmp(&a.distance.abs()))
+    });
+    outliers
+}
+
+/// Drives by the (first) group that they are in.
+fn group_sizes(drives: &[Residual]) -> Vec<usize> {
+    let mut sizes: BTreeMap<usize, usize> = BTreeMap::new();
+    for drive in drives {
+        *sizes.entry(drive.group).or_default() += 1;
+    }
+    sizes.into_values().collect()
+}
+
+/// A host and the residuals of its drives.
+type HostValues = Vec<(String, Vec<f64>)>;
+
+/// Drives by host; empty where a host is unknown.
+fn by_host(drives: &[Residual]) -> HostValues {
+    let mut hosts: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
+    for drive in drives {
+        hosts.entry(&drive.host).or_default().push(drive.residual);
+    }
+    if hosts.contains_key("") {
+        return Vec::new();
+    }
+    let named = hosts
+        .into_iter()
+        .map(|(host, values)| (host.to_owned(), values));
+    named.collect()
+}
+
+/// The drive against its host's other drives, and those against the cohort: the difference of two medians, in units of the error that
+/// Q_n and their numbers give.
+fn separation(drives: &[Residual], position: usize, qn: f64, limit: f64) -> Separation {
+    let drive = &drives[position];
+    let others = drives.iter().enumerate();
+    let others = others.filter(|(at, d)| *at != position && d.host == drive.host);
+    let others: Vec<f64> = others.map(|(_, d)| d.residual).collect();
+    if others.is_empty() || drive.host.is_empty() {
+        return Separation::NotSeparable;
+    }
+    let count = others.len() as f64;
+    let middle = spread::median(&others);
+    // The drive was chosen as the farthest of all: the cohort's limit. Its host was not: two standard errors.
+    let unlike_host = (drive.residual - middle).abs() > limit * qn * (1.0 / count + 1.0).sqrt();
+    let host_off = middle * drive.residual.signum() > 2.0 * qn / count.sqrt();
+    match (unlike_host, host_off) {
+        (true, true) => Separation::DriveAndHost,
+        (true, false) => Separation::Drive,
+        (false, true) => Separation::Host,
+        // Between both: too near to its host's drives to stand out from so few.
+        (false, false) => Separation::NotSeparable,
+    }
+}
+
+fn conclude_hosts(figures: &mut [CohortFigure], hosts: &[HostValues], minimum_effect: f64) {
+    let comparisons: Vec<_> = hosts
+        .iter()
+        .map(|hosts| {
+            let values: Vec<Vec<f64>> = hosts.iter().map(|(_, values)| values.clone()).collect();
+            compare_hosts(&values)
+        })
+        .collect();
+    for primary in [true, false] {
+        let own = (0..figures.len()).filter(|at| figures[*at].primary == primary);
+        let own: Vec<usize> = own.filter(|at| comparisons[*at].is_some()).collect();
+        let single = own.iter().filter_map(|at| comparisons[*at].as_ref());
+        let single: Vec<f64> = single.map(|c| c.probability).collect();
+        let adjusted = if primary {
+            holm(&single)
+        } else {
+            benjamini_hochberg(&single)
+        };
+        for (at, adjusted) in own.into_iter().zip(adjusted) {
+            let Some(comparison) = &comparisons[at] else {
+                continue;
+            };
+            let mut off = Vec::new();
+            if adjusted <= FALSE_ALARM {
+                for ((host, _), (deviation, probability)) in hosts[at].iter().zip(&comparison.hosts)
+                {
+                    let share = figures[at].share(*deviation);
+                    if *probability <= FALSE_ALARM && share.abs() >= minimum_effect {
+                        off.push((host.clone(), share));
+                    }
+                }
+            }
+            figures[at].hosts = HostFinding {
+                adjusted: Some(adjusted),
+                off,
+            };
+        }
+    }
+}

@@ -1,0 +1,88 @@
+//! What is concluded from, as declared before measuring.
+
+use assay_stats::compare::MINIMUM_EFFECT;
+use serde::{Deserialize, Serialize};
+
+use super::Observation;
+
+/// How drives are grouped.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Grouping {
+    /// By the plan's groups where it has any, else by model where there are several, else by firmware.
+    #[default]
+    Automatic,
+    /// All drives are one group.
+    None,
+    /// By [`Observation::group`].
+    Group,
+    /// By [`Observation::firmware`].
+    Firmware,
+    /// By [`Observation::model`].
+    Model,
+    /// By [`Observation::lot`].
+    Lot,
+}
+
+impl Grouping {
+    /// The grouping in force for these observations: never [`Grouping::Automatic`].
+    pub fn resolved(self, observations: &[Observation]) -> Grouping {
+        if self != Grouping::Automatic {
+            return self;
+        }
+        let several = |grouping: Grouping| {
+            let mut names = observations.iter().map(|o| grouping.name(o));
+            let first = names.next();
+            names.any(|name| Some(name) != first)
+        };
+        let choices = [Grouping::Group, Grouping::Model, Grouping::Firmware];
+        let found = choices.into_iter().find(|grouping| several(*grouping));
+        found.unwrap_or(Grouping::None)
+    }
+
+    /// Name of an observation's group; empty where there is one group only.
+    pub fn name(self, observation: &Observation) -> &str {
+        match self {
+            Grouping::Automatic | Grouping::None => "",
+            Grouping::Group => &observation.group,
+            Grouping::Firmware => &observation.firmware,
+            Grouping::Model => &observation.model,
+            Grouping::Lot => &observation.lot,
+        }
+    }
+
+    /// The property, for tables.
+    pub fn label(self) -> &'static str {
+        match self {
+            Grouping::Automatic | Grouping::None => "all drives",
+            Grouping::Group => "group",
+            Grouping::Firmware => "firmware",
+            Grouping::Model => "model",
+            Grouping::Lot => "lot",
+        }
+    }
+}
+
+/// Settings of the conclusions.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct CohortSettings {
+    /// Names of the primary figures, declared before measuring ([`super::observe::is_named`]).
+    pub primary: Vec<String>,
+    /// Smallest difference that matters, as a share of 1.
+    pub minimum_effect: f64,
+    /// How drives are grouped.
+    pub grouping: Grouping,
+    /// The group that others are compared with; the first in alphabetical order where empty or not found.
+    pub baseline: String,
+}
+
+impl Default for CohortSettings {
+    fn default() -> CohortSettings {
+        CohortSettings {
+            primary: Vec::new(),
+            minimum_effect: MINIMUM_EFFECT,
+            grouping: Grouping::Automatic,
+            baseline: String::new(),
+        }
+    }
+}
