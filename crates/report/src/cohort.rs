@@ -146,14 +146,24 @@ fn cause(outlier: &Outlier) -> &'static str {
     }
 }
 
-/// `Groups by firmware, against 1.0`.
+/// `Firmware 1.1 against 1.0`, `Groups by firmware, against 1.0`.
 fn groups_title(cohort: &Cohort) -> String {
-    let baseline = cohort.groups.first().map_or("", String::as_str);
-    format!(
-        "Groups by {}, against {}",
-        cohort.settings.grouping.label(),
-        group_name(baseline)
-    )
+    let by = cohort.settings.grouping.label();
+    match &cohort.groups[..] {
+        [baseline, other] => {
+            let mut by = by.to_owned();
+            by[..1].make_ascii_uppercase();
+            format!(
+                "{by} {} against {}",
+                group_name(other),
+                group_name(baseline)
+            )
+        }
+        groups => {
+            let baseline = groups.first().map_or("", String::as_str);
+            format!("Groups by {by}, against {}", group_name(baseline))
+        }
+    }
 }
 
 /// Hosts that are off, with the figures in which they are.

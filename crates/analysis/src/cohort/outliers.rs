@@ -145,10 +145,10 @@ pub fn find(figures: &mut [CohortFigure], groups: usize, minimum_effect: f64) ->
             figure.notes.push(note);
         }
         let values: Vec<f64> = drives.iter().map(|d| d.residual).collect();
-        hosts.push(by_host(&drives));
         let sizes = group_sizes(&drives);
         let limit = *(limits.entry(sizes)).or_insert_with_key(|sizes| limit_of_groups(sizes));
         let Some(found) = limit.and_then(|limit| distances_within(&values, limit)) else {
+            hosts.push(by_host(&drives, &[]));
             let equal = values.len() >= FEWEST_DRIVES;
             let differ = values.iter().filter(|v| v.abs() > 1e-9).count();
             if equal && differ > 0 {
@@ -172,6 +172,7 @@ pub fn find(figures: &mut [CohortFigure], groups: usize, minimum_effect: f64) ->
             .enumerate()
             .filter(|(at, _)| !ends.contains(at));
         figure.heavy_tails = spread::heavy_tails(&inner.map(|(_, v)| *v).collect::<Vec<f64>>());
+        let mut own = Vec::new();
         for position in beyond {
             let drive = &drives[position];
             let limit = found.limit * found.qn;
@@ -179,6 +180,10 @@ pub fn find(figures: &mut [CohortFigure], groups: usize, minimum_effect: f64) ->
             let side = (drive.residual - found.median).signum();
             let repeated = drive.runs.len() > 1 && every(&|r| r * side > limit);
             let higher = drive.residual > found.median;
+            let separation = separation(&drives, position, found.qn, found.limit);
+            if separation == Separation::Drive {
+                own.push(drive.drive);
+            }
             outliers.push(Outlier {
                 drive: drive.drive,
                 figure: at,
@@ -193,10 +198,11 @@ pub fn find(figures: &mut [CohortFigure], groups: usize, minimum_effect: f64) ->
                     true => Confirmation::Confirmed,
                     false => Confirmation::Suspected,
                 },
-                separation: separation(&drives, position, found.qn, found.limit),
+                separation,
                 runs: drive.runs.len(),
             });
         }
+        hosts.push(by_host(&drives, &own));
     }
     conclude_hosts(figures, &hosts, minimum_effect);
     outliers.sort_by(|a, b| {
@@ -221,10 +227,11 @@ fn group_sizes(drives: &[Residual]) -> Vec<usize> {
 /// A host and the residuals of its drives.
 type HostValues = Vec<(String, Vec<f64>)>;
 
-/// Drives by host; empty where a host is unknown.
-fn by_host(drives: &[Residual]) -> HostValues {
+/// Drives by host, without those that are unlike their host's others: one such drive would make its host appear off. Empty where a host is
+/// unknown.
+fn by_host(drives: &[Residual], left_out: &[usize]) -> HostValues {
     let mut hosts: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
-    for drive in drives {
+    for drive in drives.iter().filter(|d| !left_out.contains(&d.drive)) {
         hosts.entry(&drive.host).or_default().push(drive.residual);
     }
     if hosts.contains_key("") {

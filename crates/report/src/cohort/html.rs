@@ -93,8 +93,9 @@ fn conclusions(cohort: &Cohort, runs: &[RunProgress]) -> Markup {
         let own = cohort.comparisons.iter().filter(of);
         own.filter(|c| super::is_different(c)).count()
     };
-    let mut tiles = vec![
-        (
+    let mut tiles = Vec::new();
+    if !runs.is_empty() {
+        tiles.push((
             "runs",
             "Runs done",
             format!("{done} of {}", runs.len()),
@@ -102,7 +103,9 @@ fn conclusions(cohort: &Cohort, runs: &[RunProgress]) -> Markup {
                 0 => "no failure, no interruption".to_owned(),
                 n => format!("{} or interrupted", plural(n, "failure")),
             },
-        ),
+        ));
+    }
+    tiles.extend([
         (
             "outliers",
             "Drives unlike the others",
@@ -118,7 +121,7 @@ fn conclusions(cohort: &Cohort, runs: &[RunProgress]) -> Markup {
                 false => "hosts and drives not separable".to_owned(),
             },
         ),
-    ];
+    ]);
     if cohort.groups.len() > 1 {
         tiles.push((
             "groups",
@@ -151,7 +154,11 @@ fn long(mut table: Table) -> Markup {
 }
 
 fn outliers(cohort: &Cohort) -> Markup {
-    let shown: Vec<&Outlier> = cohort.outliers.iter().collect();
+    let drives = super::by_drive(cohort).into_iter();
+    let farthest = drives.map(|(_, own)| (own[0], Some(own.len())));
+    let farthest: Vec<(&Outlier, Option<usize>)> = farthest.collect();
+    let all: Vec<(&Outlier, Option<usize>)> = cohort.outliers.iter().map(|o| (o, None)).collect();
+    let all_title = format!("{} by figure", plural(all.len(), "outlier"));
     let hosts = super::hosts_off(cohort);
     let least = tables::signed(cohort.settings.minimum_effect);
     let how = html! {
@@ -160,7 +167,11 @@ fn outliers(cohort: &Cohort) -> Markup {
         "Host: the other drives of its host are off as well. Not separable: its host has no other drive, too few to tell, or is not known."
     };
     let content = html! {
-        @if shown.is_empty() { p { "No drive is unlike the others." } } @else { (long(tables::outliers(cohort, &shown))) }
+        @if farthest.is_empty() { p { "No drive is unlike the others." } }
+        @else {
+            (long(tables::outliers(cohort, "Drives, each with its first figure", &farthest)))
+            @if all.len() > farthest.len() { (elements::folded(&all_title, &tables::outliers(cohort, &all_title, &all))) }
+        }
         @if !hosts.is_empty() { ul.notes { @for (host, figures) in &hosts { li { "Host " strong { (host) } ": " (figures) } } } }
     };
     let sentence = words::outliers(cohort);
@@ -206,7 +217,7 @@ fn comparisons(cohort: &Cohort, caption: &str, comparisons: &[&GroupComparison])
                 caption { span.cap { (caption) } }
                 thead { tr {
                     th scope="col" { "figure" } th scope="col" { "group" } th scope="col" { "result" } th scope="col" class="num" { "difference" }
-                    th scope="col" class="num" { "95 % interval" } th scope="col" { "\u{b1}" (tables::signed(reach).trim_start_matches('+')) }
+                    th scope="col" class="num" { "95 % interval" } th scope="col" { "interval, \u{b1}" (tables::signed(reach).trim_start_matches('+')) }
                     th scope="col" class="num" { "p, corrected" } th scope="col" { "drives" }
                 } }
                 tbody {
@@ -372,7 +383,9 @@ fn runs(runs: &[RunProgress]) -> Markup {
     let failures = Table::of_drives("Failures".to_owned(), columns, rows, Vec::new());
     let content = html! {
         (elements::table(&table))
-        @if progress.failures.is_empty() { p { "No run failed or was interrupted." } } @else { (long(failures)) }
+        @if runs.is_empty() { p { "The tables of a lake hold no outcomes of runs; name run folders for them." } }
+        @else if progress.failures.is_empty() { p { "No run failed or was interrupted." } }
+        @else { (long(failures)) }
     };
     elements::titled("runs", "Runs", &content)
 }

@@ -99,9 +99,9 @@ pub fn figures<'f>(
     table.without_empty_columns()
 }
 
-/// Outliers with their reasons.
-pub fn outliers(cohort: &Cohort, shown: &[&Outlier]) -> Table {
-    let row = |o: &&Outlier| {
+/// Outliers with their reasons, each with the number of figures of its drive if given.
+pub fn outliers(cohort: &Cohort, caption: &str, shown: &[(&Outlier, Option<usize>)]) -> Table {
+    let row = |(o, figures): &(&Outlier, Option<usize>)| {
         let (f, d) = (&cohort.figures[o.figure], &cohort.drives[o.drive]);
         let primary = if f.primary { " (primary)" } else { "" };
         let cells = vec![
@@ -112,6 +112,7 @@ pub fn outliers(cohort: &Cohort, shown: &[&Outlier]) -> Table {
             TableCell::text(super::confirmation(o)),
             TableCell::text(o.separation.label()),
             TableCell::text(place(&d.host, &d.slot)),
+            figures.map_or(TableCell::Empty, |n| TableCell::number(n.to_string())),
         ];
         Row::new(drive(cohort, o.drive), cells)
     };
@@ -123,9 +124,10 @@ pub fn outliers(cohort: &Cohort, shown: &[&Outlier]) -> Table {
         ("runs", ""),
         ("host or drive", ""),
         ("place", ""),
+        ("figures", ""),
     ]);
     let rows = shown.iter().map(row).collect();
-    Table::of_drives("Outliers".to_owned(), columns, rows, Vec::new())
+    Table::of_drives(caption.to_owned(), columns, rows, Vec::new()).without_empty_columns()
 }
 
 /// The answer in words of the figure's direction.

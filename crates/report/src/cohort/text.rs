@@ -95,12 +95,17 @@ fn groups(page: &mut TextPage, cohort: &Cohort) {
     page.blank();
     page.line(&super::groups_title(cohort), Some(Paint::Strong));
     let shown = super::shown_comparisons(cohort);
+    // Of two groups, the title names the one that is compared.
+    let several = cohort.groups.len() > 2;
     let row = |c: &&GroupComparison| {
         let f = &cohort.figures[c.figure];
         let (low, high) = (tables::signed(c.interval.0), tables::signed(c.interval.1));
         let mark = if f.primary { "* " } else { "" };
         let cells = vec![
-            TableCell::text(super::group_name(&cohort.groups[c.group])),
+            match several {
+                true => TableCell::text(super::group_name(&cohort.groups[c.group])),
+                false => TableCell::Empty,
+            },
             TableCell::text(tables::answer(f, c.answer)),
             TableCell::number(tables::signed(c.difference)),
             TableCell::number(format!("{} .. {high}", low.trim_end_matches(" %"))),
@@ -120,7 +125,7 @@ fn groups(page: &mut TextPage, cohort: &Cohort) {
     let caption = "* primary figure; p corrected".to_owned();
     let mut table = Table::of_drives(caption, columns, rows, Vec::new());
     table.corner = "figure".to_owned();
-    page.table(&table);
+    page.table(&table.without_empty_columns());
     more(page, shown.len(), "comparisons");
     for text in words::groups(cohort) {
         page.item("  ", &text, Some(Paint::Soft));

@@ -51,7 +51,7 @@ pub fn groups(cohort: &Cohort) -> Vec<String> {
     let primary = match calls.primary_comparisons {
         0 => "No primary figure was declared: all comparisons are exploration.".to_owned(),
         n => format!(
-            "Primary figures: without a true difference, chance calls any of {} different with a probability of at most 5 % (Holm).",
+            "Primary figures: without a true difference, the probability of any false call in {} is at most 5 % (Holm).",
             plural(n, "comparison"),
         ),
     };
