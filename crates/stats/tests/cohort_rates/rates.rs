@@ -168,8 +168,8 @@ fn tails(s: &mut Simulation) {
     );
     s.share(
         "heavy tails of 40 drives: said so",
-        "most",
-        (0.5, 1.0),
+        "about half",
+        (0.4, 0.65),
         2000,
         |rng| heavy_tails(&heavy(rng, 40)) == Some(true),
     );
