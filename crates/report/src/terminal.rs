@@ -8,7 +8,7 @@ mod verdicts;
 
 use assay_stats::LatencySummary;
 use assay_stats::compare::ComparisonSettings;
-use assay_store::model::{CellKind, CellResult, RunEnd};
+use assay_store::model::{AREA_WRITTEN_PCT, CellKind, CellResult, RunEnd};
 use assay_store::read::Run;
 use assay_units::text::group_digits;
 
@@ -42,6 +42,7 @@ pub fn render(run: &Run, width: usize, style: Style) -> String {
     let set = DriveSet::new(runs);
     let mut page = TextPage::new(width.max(MIN_WIDTH), style);
     head(&mut page, &set);
+    preconditioned(&mut page, &set);
     let sections = grid::sections(&set);
     let single = match sections.as_slice() {
         [section] if section.kind == CellKind::Measure && section.view.is_none() => {
@@ -204,6 +205,29 @@ fn head(page: &mut TextPage, set: &DriveSet<'_>) {
     }
     limitations(page, set);
     page.blank();
+}
+
+/// What preconditioning has written, where the run measured it.
+fn preconditioned(page: &mut TextPage, set: &DriveSet<'_>) {
+    let mut any = false;
+    for point in grid::preparations(set) {
+        let written = |result: &CellResult| result.values.get(AREA_WRITTEN_PCT).copied();
+        let Some(written_pct) = point.result().and_then(written) else {
+            continue;
+        };
+        any = true;
+        let (plan, drive) = (point.plan(), &set.drives[point.drive].heading);
+        let line = format!(
+            "{drive}: {}: {} % of the area written",
+            grid::step_title(plan),
+            figure(written_pct)
+        );
+        let paint = (written_pct < 100.0).then_some(Paint::Caution);
+        page.line(&line, paint.or(Some(Paint::Soft)));
+    }
+    if any {
+        page.blank();
+    }
 }
 
 /// Limitations that apply to all figures.

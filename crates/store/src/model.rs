@@ -18,7 +18,9 @@ pub mod warning;
 
 pub use headline::{HeadlineFigure, HeadlineMetric, Headlines};
 pub use predictive::{LATENCY_PERCENTILE, PREDICTIVE_LEVEL, PredictiveFactors};
-pub use procedure::{CellView, OFFERED_IOPS, OfferedLoad, Round, Segment, SteadyRecord};
+pub use procedure::{
+    AREA_WRITTEN_PCT, CellView, OFFERED_IOPS, OfferedLoad, Round, Segment, SteadyRecord,
+};
 pub use telemetry::{ProbeProperty, TelemetryRecord};
 pub use verdict::{Reason, ReasonWeight, Verdict, VerdictResult};
 pub use warning::Warning;

@@ -99,6 +99,19 @@ pub(crate) fn gave_up(errors: u64, span: Nanos) -> Warning {
     )
 }
 
+/// Share of the area's blocks that a preconditioning wrote at least once, percent.
+pub(crate) fn area_not_covered(written_pct: f64) -> Warning {
+    // Rounded down: a share below the whole must not read 100.
+    let shown = (written_pct * 100.0).floor() / 100.0;
+    warning(
+        code::AREA_NOT_COVERED,
+        format!(
+            "the preconditioning wrote {shown} % of the area's blocks: the others hold what was there before"
+        ),
+        "blocks never written are spare for garbage collection, and reads of them can be faster than of flash: write the whole area, random writes with random_distribution = \"cover\" and io_size = \"100%\" or a multiple",
+    )
+}
+
 /// `ratio`: of zstd. `zero_share_pct`: of all-zero samples.
 pub(crate) fn data_compressible(ratio: f64, zero_share_pct: f64) -> Warning {
     let message = if zero_share_pct >= 1.0 {

@@ -8,6 +8,7 @@
 //! - [`access`], [`arrival`], [`assay_integrity`]: addresses, due times, data and their verification.
 //! - A worker is sans-IO and the same code for every target. On a real drive each worker has a thread and a target of its own; on a
 //!   simulated drive all workers share one target in one thread, so that virtual time has one owner.
+//! - [`coverage`]: the blocks that a preconditioning has written.
 //! - [`audit`]: cost of the I/O loop and the clock on this host, measured before each run.
 //!
 //! # Non-goals
@@ -20,6 +21,7 @@
 pub mod access;
 pub mod arrival;
 pub mod audit;
+pub mod coverage;
 pub mod exit;
 pub mod flow;
 pub mod io_loop;

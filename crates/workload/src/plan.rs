@@ -160,6 +160,8 @@ pub struct Workload {
     pub seed: u64,
     /// Seed of the data written: the job's, unless the caller gives every job its own, so that no job writes what another has written.
     pub data_seed: u64,
+    /// Count the blocks that it writes: what a preconditioning covers.
+    pub counts_coverage: bool,
     /// Reporting interval.
     pub interval: Nanos,
     /// Which target implementation does the I/O.
@@ -305,6 +307,7 @@ impl Workload {
             verify_seed: options.verify_seed,
             seed,
             data_seed: seed,
+            counts_coverage: false,
             interval,
             engine,
             direct,
@@ -314,7 +317,7 @@ impl Workload {
         };
         // Zones, order and region are checked together by the generator.
         for worker in [0, numjobs - 1] {
-            AddressGenerator::new(&workload.access, workload.region(worker), seed, worker)?;
+            workload.addresses(worker)?;
         }
         Ok(workload)
     }
@@ -353,6 +356,20 @@ impl Workload {
             offset_bytes: self.area.offset_bytes + u64::from(worker) * step_bytes,
             size_bytes,
         }
+    }
+
+    /// The addresses of one thread. Threads that work in one region share their covering passes.
+    ///
+    /// # Errors
+    /// When zones, order and region do not fit together; not after a plan.
+    pub fn addresses(&self, worker: u32) -> Result<AddressGenerator, AccessError> {
+        let region = self.region(worker);
+        let addresses = AddressGenerator::new(&self.access, region, self.seed, worker)?;
+        let shared = self.numjobs > 1 && self.region(0) == self.region(1);
+        Ok(match shared {
+            true => addresses.sharing_passes(self.seed, worker, self.numjobs),
+            false => addresses,
+        })
     }
 
     /// Threads.

@@ -58,6 +58,8 @@ pub struct DriveOutcome {
     pub end: LoopEnd,
     /// Verification findings.
     pub verify: Option<VerifyReport>,
+    /// Share of the area's blocks that it wrote at least once, percent, where the workload counts them.
+    pub area_written_pct: Option<f64>,
     /// The busiest worker thread's share of one processor, percent; 0 for simulated drives.
     pub busiest_thread_pct: f64,
 }

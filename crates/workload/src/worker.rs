@@ -1,5 +1,7 @@
 //! The state machine of one worker thread: next I/O, data, verification, latency. Sans-IO: the same code for every target.
 
+use std::sync::Arc;
+
 use assay_integrity::blocks::VerifyError;
 use assay_integrity::checker::{CheckerOptions, JobChecker, LearnedSeed};
 use assay_integrity::data::Filler;
@@ -11,11 +13,13 @@ use assay_units::{DataClass, Nanos, Op, Rng};
 
 use crate::access::{AccessError, AddressGenerator, Region};
 use crate::arrival::{Arrivals, Rate};
+use crate::coverage::CoverageMap;
 use crate::exit::ExitShare;
 use crate::flow::FlowShare;
 use crate::plan::{Pacing, Workload};
 
 mod backlog;
+mod shares;
 mod thinking;
 
 use backlog::Backlog;
@@ -100,6 +104,8 @@ pub struct Worker {
     think: Option<Thinking>,
     flow: Option<FlowShare>,
     exit: Option<ExitShare>,
+    /// Blocks that the job has written, of all its workers.
+    coverage: Option<Arc<CoverageMap>>,
     /// Writes from one flush to the next, and those left until it.
     flush: Option<(u32, u32)>,
     end_flush: bool,
@@ -166,7 +172,7 @@ impl Worker {
             first_slot,
             pending: vec![Pending::NONE; workload.iodepth as usize],
             free: (0..workload.iodepth).rev().collect(),
-            access: AddressGenerator::new(&workload.access, region, seed, index)?,
+            access: workload.addresses(index)?,
             read_percent: workload.read_percent,
             choice: Rng::stream(mix(seed, u64::from(index)), "read-or-write"),
             arrivals,
@@ -181,6 +187,7 @@ impl Worker {
             think: workload.think.map(|think| Thinking::new(think, start)),
             flow: None,
             exit: None,
+            coverage: None,
             flush: workload.flush_every.map(|flush| {
                 let writes = flush.writes.get();
                 (writes, writes)
@@ -195,24 +202,6 @@ impl Worker {
             phase: WorkerPhase::Main,
             reads_back: false,
         })
-    }
-
-    /// The same worker for job number `job` of several in one I/O loop.
-    #[must_use]
-    pub fn of_job(self, job: usize) -> Worker {
-        Worker { job, ..self }
-    }
-
-    /// The same worker with a part in the flow of its group.
-    #[must_use]
-    pub fn with_flow(self, flow: Option<FlowShare>) -> Worker {
-        Worker { flow, ..self }
-    }
-
-    /// The same worker with a part in the ends of its group.
-    #[must_use]
-    pub fn with_exit(self, exit: Option<ExitShare>) -> Worker {
-        Worker { exit, ..self }
     }
 
     /// Its part in the ends of its group.
@@ -574,6 +563,11 @@ impl Worker {
             if moved {
                 let (latency, service) = (now - pending.intended, now - pending.submitted);
                 recorder.record(op, pending.len_bytes, latency, service);
+                if op == Op::Write
+                    && let Some(coverage) = &self.coverage
+                {
+                    coverage.wrote(pending.offset_bytes, pending.len_bytes);
+                }
             } else {
                 recorder.record_error(op, completion.result);
             }

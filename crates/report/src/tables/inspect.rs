@@ -1,6 +1,6 @@
 //! Contents of the medium, and its preparation.
 
-use assay_store::model::CellResult;
+use assay_store::model::{AREA_WRITTEN_PCT, CellResult};
 use assay_units::text::format_size;
 
 use crate::format;
@@ -41,6 +41,7 @@ pub fn preparations(points: &[Point<'_>]) -> Table {
         ("written", ""),
         ("took", ""),
         ("bandwidth", "MiB/s"),
+        ("of the area", "%"),
     ]);
     let rows = points.iter().map(|point| {
         let plan = point.plan();
@@ -50,6 +51,7 @@ pub fn preparations(points: &[Point<'_>]) -> Table {
                 TableCell::number(format_size(result.read.bytes + result.write.bytes)),
                 TableCell::number(format::duration(result.elapsed.0)),
                 TableCell::figure(result.mib_per_s()),
+                TableCell::figure(result.values.get(AREA_WRITTEN_PCT).copied()),
             ]
         })
     });

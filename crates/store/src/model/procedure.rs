@@ -70,6 +70,9 @@ pub struct OfferedLoad {
 /// Name of the value ([`super::CellResult::values`]) of the rate offered by a cell with an [`OfferedLoad`], I/Os per second.
 pub const OFFERED_IOPS: &str = "offered_iops";
 
+/// Name of the value of a preconditioning: share of the area's blocks that it wrote at least once, percent.
+pub const AREA_WRITTEN_PCT: &str = "area_written_pct";
+
 /// Steady state of the rounds of a step on a drive, by one tracked cell. The last record of a `group` counts.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct SteadyRecord {

@@ -4,7 +4,7 @@ use std::hash::{BuildHasher, Hasher, RandomState};
 
 use assay_analysis::verified;
 use assay_stats::HostLoad;
-use assay_store::model::{CellKind, CellResult, VerifySummary};
+use assay_store::model::{AREA_WRITTEN_PCT, CellKind, CellResult, VerifySummary};
 use assay_units::rng::mix;
 use assay_units::{Op, Rng};
 use assay_workload::plan::{Engine, Workload};
@@ -58,6 +58,10 @@ pub(super) fn result_of(
         busiest_thread_pct: (!simulated).then_some(part.busiest_thread_pct),
         ..CellResult::default()
     };
+    if let Some(written_pct) = part.area_written_pct {
+        let values = &mut result.values;
+        values.insert(AREA_WRITTEN_PCT.to_owned(), written_pct);
+    }
     if let Some(report) = &part.verify {
         let found = report.counts.iter().map(|(class, &n)| (class.name(), n));
         let unreadable = ("unreadable", report.unreadable_blocks);

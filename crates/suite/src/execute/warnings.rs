@@ -8,7 +8,7 @@ use assay_stats::knee::chance_share;
 use assay_stats::{ErrorCauses, HostLoad};
 use assay_store::StoreError;
 use assay_store::model::warning::limit;
-use assay_store::model::{CellKind, CellResult, Entry, OFFERED_IOPS, Warning};
+use assay_store::model::{AREA_WRITTEN_PCT, CellKind, CellResult, Entry, OFFERED_IOPS, Warning};
 use assay_workload::run::DriveOutcome;
 
 use super::cell::Finished;
@@ -161,6 +161,10 @@ impl Executor<'_> {
             if ceiling > 0.0 && share_pct > limit::ENGINE_SHARE_PCT {
                 warnings.push(warn::engine_limited(share_pct));
             }
+        }
+        let written_pct = result.values.get(AREA_WRITTEN_PCT);
+        if let Some(&written_pct) = written_pct.filter(|pct| **pct < 100.0) {
+            warnings.push(warn::area_not_covered(written_pct));
         }
         let done = result.ios();
         let ends_itself = workload.runtime_ns == 0 && job.end.gave_up.is_none();

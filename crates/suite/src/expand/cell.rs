@@ -54,7 +54,10 @@ impl RunPlan {
         let mut unsupported_block = None;
         for &drive in on {
             match Workload::plan(options, &drives[drive].target_properties()) {
-                Ok(workload) => workloads.push(workload),
+                Ok(workload) => workloads.push(Workload {
+                    counts_coverage: step.kind == CellKind::Prepare,
+                    ..workload
+                }),
                 Err(PlanError::BlockTooLarge { .. }) if skip.is_none() => {
                     let why =
                         "the drive is too small for this number of threads or this block size";

@@ -178,3 +178,27 @@ pub fn value(cell: &CellRecord, name: &str) -> f64 {
 pub fn iops(cell: &CellRecord) -> f64 {
     cell.drives[0].result.as_ref().unwrap().iops()
 }
+
+/// A simulated drive of half a gigabyte, with the flash and the firmware of one of 128 GB. The folder holds its profile.
+pub fn small_drive() -> (tempfile::TempDir, String) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("small.toml");
+    let mut text = include_str!("../../../../profiles/samsung-951.toml").to_owned();
+    for (key, value) in [
+        (
+            "capacity_bytes      = { value = 128_035_676_160",
+            "500_000_768",
+        ),
+        ("channels                 = { value = 8", "2"),
+        ("dies                     = { value = 16", "2"),
+        ("pages_per_block          = { value = 256", "32"),
+        ("blocks_per_plane         = { value = 1_024", "256"),
+    ] {
+        assert!(text.contains(key), "{key}");
+        let (name, _) = key.rsplit_once(' ').unwrap();
+        text = text.replace(key, &format!("{name} {value}"));
+    }
+    std::fs::write(&path, text).unwrap();
+    let drive = format!("sim:{}", path.display());
+    (folder, drive)
+}

@@ -49,7 +49,8 @@ pub enum AddressPattern {
     Sequential,
     /// All offsets equally likely, with replacement (fio's `norandommap`).
     Uniform,
-    /// Random order, every block exactly once per pass, another order in every pass (fio's random map).
+    /// Random order, every block exactly once per pass, another order in every pass (fio's random map). A pass is one of all workers of a region
+    /// together ([`AddressGenerator::sharing_passes`]).
     Cover,
     /// By a law of ranks, which are scattered over the region, the same way for all workers of a seed, so that hot blocks are spread and
     /// shared (fio's `random_distribution=zipf:theta`, `pareto:h`, `normal:percent`).
@@ -174,6 +175,8 @@ enum Order {
     Cover {
         permutation: Permutation,
         next: u64,
+        /// Workers that share a pass: each takes every so many-th place of it.
+        stride: u64,
     },
     Ranked {
         ranks: Ranks,
@@ -349,6 +352,7 @@ impl AddressGenerator {
                 Order::Cover {
                     permutation: Permutation::new(common_slots, &mut rng),
                     next: 0,
+                    stride: 1,
                 }
             }
             AddressPattern::Zoned(shares) => Order::Zoned(ZoneSampler::new(
@@ -384,6 +388,31 @@ impl AddressGenerator {
             zones,
             region,
         })
+    }
+
+    /// The same generator for worker `worker` of `workers` that work in one region: with [`AddressPattern::Cover`] a pass is one of all of them
+    /// together, each block once. Zones are entered by each worker at its own time and have passes of their own.
+    #[must_use]
+    pub fn sharing_passes(mut self, seed: u64, worker: u32, workers: u32) -> AddressGenerator {
+        if let Order::Cover {
+            permutation,
+            next,
+            stride,
+        } = &mut self.order
+            && self.zones.is_none()
+            && workers > 1
+        {
+            // The workers draw the same orders. Nothing else is drawn from it: a covering pass has one size.
+            self.rng = Rng::stream(seed, "shared passes");
+            let count = permutation.count();
+            *permutation = Permutation::new(count, &mut self.rng);
+            (*next, *stride) = (u64::from(worker), u64::from(workers));
+            while *next >= count {
+                *next -= count;
+                permutation.reshuffle(&mut self.rng);
+            }
+        }
+        self
     }
 
     /// The next I/O, a write or another: `(offset in bytes on the target, length in bytes)`.
@@ -432,11 +461,15 @@ impl AddressGenerator {
                 start
             }
             Order::Uniform => self.rng.below(slots) * self.align_bytes,
-            Order::Cover { permutation, next } => {
+            Order::Cover {
+                permutation,
+                next,
+                stride,
+            } => {
                 let slot = permutation.apply(*next);
-                *next += 1;
-                if *next == permutation.count() {
-                    *next = 0;
+                *next += *stride;
+                while *next >= permutation.count() {
+                    *next -= permutation.count();
                     permutation.reshuffle(&mut self.rng);
                 }
                 slot * self.align_bytes
@@ -490,7 +523,9 @@ impl AddressGenerator {
                 position_bytes,
                 gap_bytes,
             } => *position_bytes = gaps_start(self.area_bytes, *gap_bytes),
-            Order::Cover { permutation, next } => {
+            Order::Cover {
+                permutation, next, ..
+            } => {
                 *next = 0;
                 permutation.reshuffle(&mut self.rng);
             }

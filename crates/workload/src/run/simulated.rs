@@ -5,6 +5,7 @@
 //! is the same from run to run too. Channels are bounded, so a drive that is cheap to simulate waits for the others.
 
 use std::panic::resume_unwind;
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::sync::mpsc::{self, Receiver, SyncSender};
 use std::thread;
@@ -16,6 +17,7 @@ use assay_sim_host::SimTarget;
 use assay_stats::Interval;
 
 use super::{DriveOutcome, RunError, RunObserver, recorder};
+use crate::coverage::CoverageMap;
 use crate::exit::ExitGroups;
 use crate::flow::FlowGroups;
 use crate::io_loop::{IntervalSink, IoLoopConfig, LoopEnd, run_io_loop};
@@ -43,6 +45,8 @@ struct DriveEnd {
     end: LoopEnd,
     /// Of each worker: its workload, and what it found.
     verify: Vec<(usize, Option<VerifyReport>)>,
+    /// Of each workload.
+    coverage: Vec<Option<Arc<CoverageMap>>>,
 }
 
 /// Run the workloads; the drives' outcomes are complete but where an error is returned, the first in the order of the jobs.
@@ -158,6 +162,9 @@ fn finish(outcomes: &mut [&mut DriveOutcome], done: DriveEnd) {
     for outcome in outcomes.iter_mut() {
         outcome.end = done.end;
     }
+    for (outcome, coverage) in outcomes.iter_mut().zip(done.coverage) {
+        outcome.area_written_pct = coverage.map(|map| map.written_pct());
+    }
     for (part, report) in done.verify {
         outcomes[part].add_verify(report);
     }
@@ -222,6 +229,7 @@ fn run_drive(
     let start = target.now();
     let flows = FlowGroups::of(workloads.iter().copied());
     let exits = ExitGroups::of(workloads.iter().copied());
+    let coverage: Vec<_> = workloads.iter().map(|w| CoverageMap::of(w)).collect();
     let mut workers = Vec::with_capacity(numjobs as usize);
     for (part, workload) in workloads.iter().enumerate() {
         let learned = LearnedSeed::default();
@@ -229,6 +237,7 @@ fn run_drive(
             let first_slot = workers.len() as u32 * depth;
             let worker = Worker::new(workload, index, first_slot, start, &learned)?;
             let worker = worker.of_job(part).with_flow(flows.share(workload));
+            let worker = worker.with_coverage(coverage[part].clone());
             workers.push(worker.with_exit(exits.share(workload)));
         }
     }
@@ -247,5 +256,6 @@ fn run_drive(
         verify: (workers.iter())
             .map(|worker| (worker.job(), worker.verify_report()))
             .collect(),
+        coverage,
     })
 }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, SyncSender, TrySendError};
-use std::sync::{Condvar, Mutex, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
@@ -22,6 +22,7 @@ use assay_stats::Interval;
 use assay_units::Nanos;
 
 use super::{DriveOutcome, RunError, RunObserver, recorder};
+use crate::coverage::CoverageMap;
 use crate::exit::ExitGroups;
 use crate::flow::FlowGroups;
 use crate::io_loop::{IntervalSink, IoLoopConfig, LoopEnd, run_io_loop};
@@ -75,6 +76,8 @@ struct ThreadSink<'a> {
     /// Messages that found the channel full: the I/O loop must not wait for the collector.
     backlog: VecDeque<Message>,
     recycled: Receiver<Interval>,
+    /// Of the thread's job.
+    coverage: Option<Arc<CoverageMap>>,
     is_ready: bool,
 }
 
@@ -196,6 +199,10 @@ fn run_with(
         flows: FlowGroups::of(jobs.iter().map(|job| job.workload)),
         exits: ExitGroups::of(jobs.iter().map(|job| job.workload)),
     };
+    let coverage: Vec<_> = jobs
+        .iter()
+        .map(|job| CoverageMap::of(job.workload))
+        .collect();
     let (sender, messages) = mpsc::sync_channel(threads * QUEUED_PER_THREAD);
     thread::scope(|scope| {
         let mut handles = Vec::with_capacity(threads);
@@ -215,6 +222,7 @@ fn run_with(
                     sender: sender.clone(),
                     backlog: VecDeque::with_capacity(QUEUED_PER_THREAD),
                     recycled,
+                    coverage: coverage[number].clone(),
                     is_ready: false,
                 };
                 let (workload, learned) = (job.workload, learned.clone());
@@ -259,6 +267,9 @@ fn run_with(
             let _ = handle.join();
         }
     });
+    for (job, coverage) in jobs.iter_mut().zip(coverage) {
+        job.outcome.area_written_pct = coverage.map(|map| map.written_pct());
+    }
     let error = shared.first_error.into_inner();
     error
         .unwrap_or_else(PoisonError::into_inner)
@@ -320,6 +331,7 @@ fn run_worker_on<T: Target>(
     let mut worker = match Worker::new(workload, sink.id.index, 0, start, learned) {
         Ok(worker) => {
             let worker = worker.with_flow(shared.flows.share(workload));
+            let worker = worker.with_coverage(sink.coverage.clone());
             [worker.with_exit(shared.exits.share(workload))]
         }
         Err(error) => {

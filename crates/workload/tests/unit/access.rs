@@ -411,3 +411,35 @@ fn runs_continue_random_offsets() {
     assert!((2990..=3001).contains(&follows), "{follows}");
     assert!(offsets.iter().all(|&offset| offset + 4096 <= 1 << 30));
 }
+
+/// Threads that work in one region write each block once per pass of all of them together, whatever share of a pass each of them does.
+#[test]
+fn threads_share_their_covering_passes() {
+    for (blocks, workers, passes) in [
+        (1000_u64, 4_u32, 1_u64),
+        (1000, 3, 3),
+        (64, 16, 2),
+        (5, 8, 8),
+    ] {
+        let config = plain(AddressPattern::Cover, single(4096));
+        let area = region(0, blocks * 4096);
+        let mut written = vec![0_u64; blocks as usize];
+        let mut orders = Vec::new();
+        for worker in 0..workers {
+            let generator = AddressGenerator::new(&config, area, 9, worker).unwrap();
+            let mut generator = generator.sharing_passes(9, worker, workers);
+            // The places of the passes that are this worker's.
+            let all = blocks * passes;
+            let own = (all + u64::from(workers - 1 - worker)) / u64::from(workers);
+            let order: Vec<u64> = (0..own).map(|_| generator.next(true).0 / 4096).collect();
+            order.iter().for_each(|&block| written[block as usize] += 1);
+            orders.push(order);
+        }
+        assert!(
+            written.iter().all(|&times| times == passes),
+            "{blocks} blocks, {workers} threads: {written:?}"
+        );
+        let sorted = |order: &Vec<u64>| order.windows(2).all(|pair| pair[0] < pair[1]);
+        assert!(blocks < 100 || !orders.iter().any(sorted), "not in order");
+    }
+}

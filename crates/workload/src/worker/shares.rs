@@ -1,0 +1,34 @@
+//! What a worker shares with others: the I/O loop, flow control, ends, the map of written blocks.
+
+use std::sync::Arc;
+
+use super::Worker;
+use crate::coverage::CoverageMap;
+use crate::exit::ExitShare;
+use crate::flow::FlowShare;
+
+impl Worker {
+    /// The same worker for job number `job` of several in one I/O loop.
+    #[must_use]
+    pub fn of_job(self, job: usize) -> Worker {
+        Worker { job, ..self }
+    }
+
+    /// The same worker with a part in the flow of its group.
+    #[must_use]
+    pub fn with_flow(self, flow: Option<FlowShare>) -> Worker {
+        Worker { flow, ..self }
+    }
+
+    /// The same worker with a part in the ends of its group.
+    #[must_use]
+    pub fn with_exit(self, exit: Option<ExitShare>) -> Worker {
+        Worker { exit, ..self }
+    }
+
+    /// The same worker, which counts the blocks it writes in its job's map.
+    #[must_use]
+    pub fn with_coverage(self, coverage: Option<Arc<CoverageMap>>) -> Worker {
+        Worker { coverage, ..self }
+    }
+}
