@@ -12,8 +12,9 @@
 //! | SLC cache exhausted | an abrupt lasting fall of a write rate after N bytes, not hot, level afterwards | `writes` |
 //! | garbage collection | random writes fall to a plateau after about the over-provisioning was used up, write amplification above 1 | `writes` |
 //! | thermal throttling | the fall begins at a temperature not reached before, or the drive reports it; hysteresis | `thermal` |
+//! | rate-limited | the rate is the one that the workload asks for: its limit, or the rate offered by an open loop | `limits` |
 //! | power-state limit | a lower power state, power at its maximum, nothing hot | `limits` |
-//! | host-limited | no idle processor, or a worker thread that uses all of its own | `limits` |
+//! | host-limited | no idle processor, or a worker thread that uses all of its own; of a simulated host by its model | `limits` |
 //!
 //! Drives that report only their temperature (most, through hwmon) are labelled by the shape of the rate, bytes and temperature;
 //! drives with counters by those first. Precision and recall (`tests/scenarios.rs`) are listed in docs/attribution.md.
@@ -76,8 +77,9 @@ pub struct CellContext {
     pub power_cap_mw: Option<u64>,
     /// Power (milliwatts) and rate (I/Os per second) of the same workload in power state 0, where this is another state.
     pub unlimited: Option<(u64, f64)>,
-    /// Offered rate of an open-loop job: below saturation the rate is this one, not the drive's.
-    pub offered_iops: Option<f64>,
+    /// Rate that the workload asks for, I/Os per second: the limit of a closed loop, or the rate offered by an open one. Where the rate is this
+    /// one, the drive did not set it.
+    pub asked_iops: Option<f64>,
 }
 
 /// Input of the detectors: a drive in a cell.
@@ -124,6 +126,11 @@ pub enum Cause {
     PowerLimited {
         /// The state.
         state: u8,
+    },
+    /// The workload asks for no more.
+    RateLimited {
+        /// What it asks for, I/Os per second.
+        iops: f64,
     },
     /// The measuring host, not the drive, set the rate.
     HostLimited,
@@ -238,8 +245,16 @@ fn rates(observed: &ObservedCell) -> Vec<f64> {
 }
 
 /// Causes of all intervals, in order: throttling first, because it overlays every other cause; then external limits; then effects
-/// of writing.
+/// of writing. Those are looked for in the whole cell, throttled spans bridged: a cache can fill while the drive throttles.
 fn explain(observed: &ObservedCell, rates: &[f64]) -> Vec<CauseSpan> {
+    if rates.is_empty() {
+        return Vec::new();
+    }
+    let throttled_spans = thermal::throttled_spans(observed, rates);
+    let bridged = thermal::bridged(rates, &throttled_spans);
+    let drive = writes::explain(observed, &bridged, 0, rates.len());
+    // Without a fall each part has its own state of the flash.
+    let falls = drive.len() > 1;
     let unthrottled = |from, to| {
         if from >= to {
             return Vec::new();
@@ -247,12 +262,16 @@ fn explain(observed: &ObservedCell, rates: &[f64]) -> Vec<CauseSpan> {
         let host = limits::host(observed, from, to).map(|evidence| (Cause::HostLimited, evidence));
         match host.or_else(|| limits::power(observed, from, to)) {
             Some((cause, evidence)) => vec![CauseSpan::new(from, to, cause, evidence)],
-            None => writes::explain(observed, rates, from, to),
+            None if falls => limits::in_parts(observed, rates, (from, to), &drive),
+            None => {
+                let drive = writes::explain(observed, rates, from, to);
+                limits::in_parts(observed, rates, (from, to), &drive)
+            }
         }
     };
     let mut out = Vec::new();
     let mut at = 0;
-    for throttled in thermal::throttled_spans(observed, rates) {
+    for throttled in throttled_spans {
         out.extend(unthrottled(at, throttled.from));
         at = throttled.to;
         out.push(throttled);

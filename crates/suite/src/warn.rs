@@ -45,6 +45,17 @@ pub(crate) fn host_limited(busiest_thread_pct: f64, idle_pct: Option<f64>) -> Wa
     )
 }
 
+/// `busy_pct`: of the processors that the modelled host of a simulated drive has for the threads.
+pub(crate) fn simulated_host_limited(busy_pct: f64) -> Warning {
+    warning(
+        code::HOST_LIMITED,
+        format!(
+            "the simulated host spent {busy_pct:.0} % of its processors' time on these I/Os: the host of the model, not the drive, set this rate"
+        ),
+        "read it as a lower bound for the drive; use more threads, or a copy of the profile whose [bench] describes a faster host",
+    )
+}
+
 /// `span`: how long the run was paused.
 pub(crate) fn paused(span: Nanos) -> Warning {
     warning(

@@ -31,6 +31,11 @@ impl Rate {
         }
     }
 
+    /// I/Os per second.
+    pub fn per_second(self) -> f64 {
+        self.ios.get() as f64 / self.seconds.get() as f64
+    }
+
     /// As many I/Os of `mean_bytes` on average as make so many bytes per second: exactly where the mean is a whole number of bytes, else
     /// to a part in 2^16 of a byte.
     pub fn of_bytes(bytes_per_second: NonZeroU64, mean_bytes: f64) -> Rate {

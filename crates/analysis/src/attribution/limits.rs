@@ -1,16 +1,18 @@
-//! External limits: the measuring host, and the NVMe power state.
+//! External limits: the rate that the workload asks for, the measuring host, and the NVMe power state.
 //!
+//! A workload with a rate limit, or an open loop, sets the rate where the rate is the one that it asks for; a slower drive does not reach it.
 //! The host is the limit where its processors have no idle time left, or where a worker thread uses all of its own processor. A power
 //! state is the limit where it is not state 0 and power is constant at the state's maximum; where the maximum is unknown or not reached
 //! (a meter can measure what the drive does not count), the same workload in state 0 must have drawn more power and been faster, in the
 //! same run. A workload that was no faster in state 0 is not limited by its state.
 
-use assay_stats::change::median;
+use assay_stats::change::{self, median};
+use assay_stats::knee::chance_share;
 use assay_store::model::warning::limit::{BUSY_THREAD_PCT, IDLE_HOST_PCT};
 use assay_units::text::whole;
 
 use super::writes::deviation;
-use super::{Cause, ObservedCell, ObservedInterval};
+use super::{Cause, CauseSpan, ObservedCell, ObservedInterval};
 
 /// Power this close to the cap is at the cap: a governor keeps the mean a little below (percent of the cap).
 const AT_CAP_PCT: f64 = 93.0;
@@ -22,6 +24,56 @@ const HELD_SPREAD_PCT: f64 = 3.0;
 const FASTER_PCT: f64 = 102.0;
 /// In state 0 the same workload must have drawn, and reached, this much more (percent).
 const UNLIMITED_PCT: f64 = 107.0;
+
+/// A rate this close to the one asked for is that one (share of it), beside what chance makes of random arrivals.
+const AS_ASKED: f64 = 0.03;
+
+/// The causes `drive` of the intervals `from..to`, but for those in which the workload or the host, not the drive, sets the rate: both can do so
+/// until the drive becomes slower than they are.
+pub(super) fn in_parts(
+    observed: &ObservedCell,
+    rates: &[f64],
+    (from, to): (usize, usize),
+    drive: &[CauseSpan],
+) -> Vec<CauseSpan> {
+    let mut out = Vec::new();
+    for segment in change::segments(&rates[from..to]) {
+        let (from, to) = (from + segment.from, from + segment.to);
+        let host = || Some((Cause::HostLimited, host(observed, from, to)?));
+        match asked(observed, from, to).or_else(host) {
+            Some((cause, evidence)) => out.push(CauseSpan::new(from, to, cause, evidence)),
+            None => out.extend(clipped(drive, from, to)),
+        }
+    }
+    out
+}
+
+fn clipped(spans: &[CauseSpan], from: usize, to: usize) -> impl Iterator<Item = CauseSpan> {
+    let inside = spans.iter().filter(move |s| s.from < to && s.to > from);
+    inside.map(move |span| CauseSpan {
+        from: span.from.max(from),
+        to: span.to.min(to),
+        ..span.clone()
+    })
+}
+
+/// Cause and evidence where the rate in these intervals is the one that the workload asks for.
+fn asked(observed: &ObservedCell, from: usize, to: usize) -> Option<(Cause, String)> {
+    let asked = observed.context.asked_iops.filter(|&asked| asked > 0.0)?;
+    let samples = || observed.intervals[from..to].iter().map(|i| &i.sample);
+    let span_s: f64 = samples().map(|sample| sample.elapsed_s()).sum();
+    let ios: f64 = samples().map(|s| s.iops() * s.elapsed_s()).sum();
+    let rate = ios / span_s.max(f64::MIN_POSITIVE);
+    let tolerance = AS_ASKED + chance_share(asked, span_s);
+    ((rate / asked - 1.0).abs() <= tolerance).then(|| {
+        let text = format!(
+            "{} I/Os per second, as many as the workload asks for ({})",
+            whole(rate),
+            whole(asked)
+        );
+        (Cause::RateLimited { iops: asked }, text)
+    })
+}
 
 /// Evidence that the host is the limit in these intervals.
 pub(super) fn host(observed: &ObservedCell, from: usize, to: usize) -> Option<String> {

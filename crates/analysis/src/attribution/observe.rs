@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use assay_store::model::{CellKind, DriveRecord, TelemetryRecord, WorkloadRecord};
+use assay_store::model::{
+    CellKind, CellResult, DriveRecord, OFFERED_IOPS, TelemetryRecord, WorkloadRecord,
+};
 use assay_store::read::{CellDrive, CellRecord, CellState, Run};
 use assay_store::series::IntervalSample;
 use assay_units::Op;
@@ -35,6 +37,9 @@ pub fn observe(run: &Run, cell: &CellRecord, drive: usize) -> Option<ObservedCel
         .map(|(index, load)| (*index, load.idle_pct + load.iowait_pct))
         .collect();
     let busiest_thread_pct = busiest_thread_pct(cell, part);
+    let known = run.manifest.drives.get(part.drive);
+    let simulated = known.is_some_and(|drive| drive.simulated);
+    let mean_iops = part.result.as_ref().map_or(0.0, CellResult::iops);
     let mut readings = Readings {
         records: &part.telemetry,
         nand_bytes: None,
@@ -52,7 +57,11 @@ pub fn observe(run: &Run, cell: &CellRecord, drive: usize) -> Option<ObservedCel
             power_mw: reading.power_mw,
             power_state: reading.power_state,
             host_idle_pct: idle.get(&sample.index).copied(),
-            busiest_thread_pct,
+            // A simulated host spends the same time on every I/O.
+            busiest_thread_pct: match simulated && mean_iops > 0.0 {
+                true => busiest_thread_pct.map(|pct| pct * sample.iops() / mean_iops),
+                false => busiest_thread_pct,
+            },
         }
     };
     Some(ObservedCell {
@@ -110,8 +119,18 @@ fn context(run: &Run, cell: &CellRecord, part: &CellDrive) -> CellContext {
         written_before_bytes: written_since_purge(run, cell, part.drive),
         power_cap_mw: known.and_then(|drive| power_cap_mw(drive, workload, part)),
         unlimited: unlimited(run, cell, part),
-        offered_iops: (workload.rate_iops > 0.0).then_some(workload.rate_iops),
+        asked_iops: asked_iops(workload, part),
     }
+}
+
+/// The rate that a workload asks for, I/Os per second: its limit, or the one offered, which can depend on an earlier cell.
+fn asked_iops(workload: &WorkloadRecord, part: &CellDrive) -> Option<f64> {
+    let offered = part.result.as_ref().and_then(|result| {
+        let recorded = result.values.get(OFFERED_IOPS).copied();
+        recorded.filter(|&iops| iops > 0.0)
+    });
+    let planned = (workload.rate_iops > 0.0).then_some(workload.rate_iops);
+    workload.rate_limit_iops.or(offered).or(planned)
 }
 
 /// Maximum power of the power state of a cell: of the state in the readings, or else of the requested one.

@@ -36,6 +36,8 @@ pub struct CauseSummary {
     pub write_amplification: Option<f64>,
     /// Cells with a phase limited by the host.
     pub host_limited_cells: u32,
+    /// Cells with a phase in which the workload asked for no more.
+    pub rate_limited_cells: u32,
     /// Cells with a phase limited by a power state.
     pub power_limited_cells: u32,
     /// Cells with an unexplained change.
@@ -71,6 +73,7 @@ impl CauseSummary {
     fn add(&mut self, observed: &ObservedCell, phases: &[RatePhase]) {
         let any = |of: fn(&Cause) -> bool| u32::from(phases.iter().any(|phase| of(&phase.cause)));
         self.host_limited_cells += any(|cause| matches!(cause, Cause::HostLimited));
+        self.rate_limited_cells += any(|cause| matches!(cause, Cause::RateLimited { .. }));
         self.power_limited_cells += any(|cause| matches!(cause, Cause::PowerLimited { .. }));
         self.unexplained_cells += any(|cause| matches!(cause, Cause::Unexplained));
         if let Some(hot) = throttling(observed, phases) {

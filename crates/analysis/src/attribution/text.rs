@@ -1,5 +1,6 @@
 //! Text of causes: labels, details, sizes.
 
+use assay_units::text::whole;
 use assay_units::{GIB, MIB};
 
 use super::Cause;
@@ -14,6 +15,7 @@ impl Cause {
             Cause::GcSteady { .. } => "garbage collection",
             Cause::ThermalThrottling { .. } => "thermal throttling",
             Cause::PowerLimited { .. } => "limited by its power state",
+            Cause::RateLimited { .. } => "rate-limited",
             Cause::HostLimited => "limited by the host",
             Cause::Steady => "no change",
             Cause::Unexplained => "changed, unexplained",
@@ -40,6 +42,7 @@ impl Cause {
                 Some(format!("{from}{duty_pct:.0} % of the time{every}"))
             }
             Cause::PowerLimited { state } => Some(format!("power state {state}")),
+            Cause::RateLimited { iops } => Some(format!("{} I/Os per second", whole(iops))),
             _ => None,
         }
     }

@@ -10,6 +10,7 @@
 use assay_stats::change::{self, Segment, median};
 use assay_stats::mean;
 
+use super::writes::deviation;
 use super::{Cause, CauseSpan, ObservedCell, ObservedInterval};
 
 /// Lowest temperature at which a drive throttles, degrees Celsius: published thresholds are at least some ten degrees above
@@ -42,6 +43,16 @@ const LEAST_RISE_K: f64 = 0.1;
 const LEAST_NOISE: f64 = 0.1;
 /// Moments before and after a fall in which temperatures are compared.
 const REACH: usize = 15;
+
+/// Moments before and after a reported span whose rates are compared with those in it, and the least that there must be.
+const BESIDE: usize = 10;
+const LEAST_BESIDE: usize = 2;
+/// Intervals at the rate before after which a reported throttle is one that does not set it.
+const INEFFECTIVE: usize = 3;
+/// Rates within so many standard deviations of a level are at it.
+const AT_LEVEL_DEVIATIONS: f64 = 3.0;
+/// A throttle that comes and goes does not show where this share of the intervals is at the level before.
+const UNCHANGED: f64 = 0.9;
 
 /// Share of a throttled span in the slow state, and intervals from one fall to the next.
 type DutyCycle = (f64, Option<f64>);
@@ -88,6 +99,7 @@ fn reported(observed: &ObservedCell, rates: &[f64]) -> Vec<CauseSpan> {
     {
         last.1 = intervals.len();
     }
+    let spans = shown(observed, rates, &spans);
     let finding = |(from, to, slow): (usize, usize, usize)| {
         let swing = change::alternation(&rates[from..to]);
         let duty_cycle = match swing.filter(|_| slow == to - from) {
@@ -115,6 +127,80 @@ fn reported(observed: &ObservedCell, rates: &[f64]) -> Vec<CauseSpan> {
         heated(observed, (from, to), onset_c, duty_cycle, evidence)
     };
     spans.into_iter().map(finding).collect()
+}
+
+/// The reported spans (first interval, end, throttled intervals) as far as throttling sets the rate in them. A drive can report it while
+/// something slower sets the rate: its onset then changes nothing, and a fall within the span lasts when the drive no longer throttles.
+///
+/// A throttle that changed nothing for some intervals does not explain a fall of writes after them, unless they recover when it ends.
+fn shown(
+    observed: &ObservedCell,
+    rates: &[f64],
+    spans: &[(usize, usize, usize)],
+) -> Vec<(usize, usize, usize)> {
+    let reads = observed.context.write_share <= READS;
+    let mut out = Vec::new();
+    for (number, &(from, to, slow)) in spans.iter().enumerate() {
+        let free_from = number.checked_sub(1).map_or(0, |before| spans[before].1);
+        let free_to = spans.get(number + 1).map_or(rates.len(), |next| next.0);
+        let before = &rates[from.saturating_sub(BESIDE).max(free_from)..from];
+        let after = &rates[to..(to + BESIDE).min(free_to)];
+        if before.len() < LEAST_BESIDE {
+            out.push((from, to, slow));
+            continue;
+        }
+        let is_at = |beside: &[f64]| {
+            let level = median(beside);
+            let noise = AT_LEVEL_DEVIATIONS * deviation(beside, level);
+            let tolerance = noise.max(LEAST_FALL * level);
+            move |rate: &f64| (rate - level).abs() <= tolerance
+        };
+        let inside = &rates[from..to];
+        let is_before = is_at(before);
+        let unchanged = inside.iter().filter(|rate| is_before(rate)).count();
+        if unchanged as f64 >= UNCHANGED * inside.len() as f64 {
+            continue;
+        }
+        let first = inside.iter().take_while(|rate| is_before(rate)).count();
+        let known_after = after.len() >= LEAST_BESIDE;
+        let lasts = median(after) < median(before) * (1.0 - 2.0 * LEAST_FALL);
+        if first >= INEFFECTIVE && !reads && (lasts || !known_after) {
+            continue;
+        }
+        if slow < to - from || !known_after || !lasts {
+            out.push((from, to, slow));
+            continue;
+        }
+        let is_after = is_at(after);
+        let last = inside
+            .iter()
+            .rev()
+            .take_while(|rate| is_after(rate))
+            .count();
+        // The interval of the fall belongs to both levels.
+        let fall = inside.len() - last;
+        if fall > first + 1 {
+            out.push((from, from + fall, fall));
+        }
+    }
+    out
+}
+
+/// The rates with those of throttled spans replaced by the ones before (or after), for what else happens in the cell.
+pub(super) fn bridged(rates: &[f64], spans: &[CauseSpan]) -> Vec<f64> {
+    let mut out = rates.to_vec();
+    for span in spans {
+        let beside = match span.from {
+            0 => span.to..(span.to + BESIDE).min(out.len()),
+            from => from.saturating_sub(BESIDE)..from,
+        };
+        let beside = out[beside].to_vec();
+        let repeated = beside.iter().copied().cycle();
+        for (rate, other) in out[span.from..span.to].iter_mut().zip(repeated) {
+            *rate = other;
+        }
+    }
+    out
 }
 
 fn heated(
@@ -319,6 +405,11 @@ impl<'a> Series<'a> {
         if level < LEAST_CELSIUS || at < LEAST_RISE_INTERVALS || end - at < REACH {
             return None;
         }
+        let reads = self.observed.context.write_share <= READS;
+        if self.observed.context.random && !reads {
+            // Garbage collection fluctuates too, and the drive gets no hotter at the lower rate.
+            return None;
+        }
         let cool = self.celsius[at..].iter().position(|&c| c < level - HELD_K);
         let to = cool.map_or(end, |cool| at + cool);
         let from = at.saturating_sub(HELD_REACH);
@@ -336,7 +427,6 @@ impl<'a> Series<'a> {
         let rates = &self.rates[fall..to];
         let after = mean(rates);
         let switching = change::noise(rates).is_some_and(|noise| noise >= LEAST_NOISE);
-        let reads = self.observed.context.write_share <= READS;
         if !stopped || after > before * (1.0 - LEAST_FALL) || !(reads || switching) {
             return None;
         }

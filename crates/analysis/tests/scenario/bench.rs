@@ -18,6 +18,8 @@ pub struct Job {
     pub threads: u32,
     pub depth: u32,
     pub seconds: u32,
+    /// Limit of the closed loop, I/Os per second.
+    pub limit_iops: Option<f64>,
 }
 
 /// One second: the data of a run folder, and the state of the model.
@@ -46,6 +48,8 @@ pub fn work(drive: &mut Drive, job: Job, seed: u64) -> Vec<Second> {
     let mut ready: BinaryHeap<Reverse<(Nanos, u32)>> = (0..slots)
         .map(|slot| Reverse((Nanos(u64::from(slot) * 100), slot)))
         .collect();
+    let gap_ns = job.limit_iops.map_or(0, |iops| (1e9 / iops) as u64);
+    let mut due = Nanos::ZERO;
     let mut begun = vec![Nanos::ZERO; slots as usize];
     let mut done = Vec::new();
     let mut out = Vec::new();
@@ -71,7 +75,9 @@ pub fn work(drive: &mut Drive, job: Job, seed: u64) -> Vec<Second> {
                     latency_ns += (completion.at - begun[completion.tag as usize]).0;
                     begun[completion.tag as usize] = completion.at;
                     let thread = completion.tag / job.depth;
-                    if let Some(at) = cpus.submit(thread, completion.tag, completion.at) {
+                    let at = completion.at.max(due);
+                    due = at + Nanos(gap_ns);
+                    if let Some(at) = cpus.submit(thread, completion.tag, at) {
                         ready.push(Reverse((at, completion.tag)));
                     }
                 }

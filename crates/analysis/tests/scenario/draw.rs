@@ -10,7 +10,7 @@ use assay_units::{Op, Rng};
 
 use super::bench::{Job, Second, mean_iops, work};
 use super::parts::{Dice, MIB, assumed, heat, small, with_cache};
-use super::truth::truths_of;
+use super::truth::{slowed, truths_of};
 use super::{Label, Scenario, Truth};
 
 /// Seconds of a pilot run.
@@ -33,9 +33,19 @@ enum Kind {
     CacheAndHeat,
     Power,
     Host,
+    /// A limit of the workload, below or above the drive's rate.
+    Rate,
+    /// Limited by the workload, then by the flash behind a full cache.
+    RateThenCache,
+    /// Limited by the host, then by the flash behind a full cache.
+    HostThenCache,
+    /// A cache that fills while the drive reports throttling that slows nothing.
+    CacheWhileHot,
+    /// A cache that fills when the drive begins to throttle.
+    CacheAtOnset,
 }
 
-const KINDS: [Kind; 12] = [
+const KINDS: [Kind; 17] = [
     Kind::Quiet,
     Kind::InPlace,
     Kind::Cache,
@@ -48,6 +58,11 @@ const KINDS: [Kind; 12] = [
     Kind::CacheAndHeat,
     Kind::Power,
     Kind::Host,
+    Kind::Rate,
+    Kind::RateThenCache,
+    Kind::HostThenCache,
+    Kind::CacheWhileHot,
+    Kind::CacheAtOnset,
 ];
 
 const BASES: [&str; 8] = [
@@ -78,6 +93,13 @@ fn run(
     work(&mut drive, job, seed)
 }
 
+/// Seconds in which neither a drive with these causes nor the same one without its limit, which makes it slower by `share`, changes its rate.
+fn undisturbed(truths: &[Truth], share: f64) -> usize {
+    let first = truths.iter().map(|t| t.from_s).fold(20.0, f64::min);
+    let share = if share > 0.0 { share } else { 1.0 };
+    ((first * share) as usize).clamp(4, 20)
+}
+
 /// The scenario of a seed.
 pub fn scenario(seed: u64) -> Scenario {
     let mut dice = Dice(Rng::stream(seed, "scenario"));
@@ -91,6 +113,7 @@ pub fn scenario(seed: u64) -> Scenario {
         threads: 1,
         depth: dice.pick(&[4, 8, 16]),
         seconds: 150,
+        limit_iops: None,
     };
     let capacity_mib = dice.from(200.0, 400.0).floor();
     let spare = dice.from(0.07, 0.28);
@@ -118,6 +141,8 @@ pub fn scenario(seed: u64) -> Scenario {
         };
     };
     let mut p;
+    // MiB/s into and behind the cache, where there is one.
+    let mut levels = (0.0, 0.0);
     match kind {
         Kind::Quiet => {
             let write = dice.from(5.0, 20.0);
@@ -147,7 +172,14 @@ pub fn scenario(seed: u64) -> Scenario {
                 reads(&mut job, &mut dice);
             }
         }
-        Kind::Cache | Kind::CacheRandom | Kind::CacheAndHeat | Kind::CacheThenCollection => {
+        Kind::Cache
+        | Kind::CacheRandom
+        | Kind::CacheAndHeat
+        | Kind::CacheThenCollection
+        | Kind::RateThenCache
+        | Kind::HostThenCache
+        | Kind::CacheWhileHot
+        | Kind::CacheAtOnset => {
             let cache = capacity_mib * MIB * dice.from(0.1, 0.35);
             let fast = cache / MIB / dice.from(8.0, 40.0);
             let slow = fast * dice.from(0.15, 0.6);
@@ -159,15 +191,26 @@ pub fn scenario(seed: u64) -> Scenario {
                 SlcOverflow::Direct
             };
             with_cache(&mut p, cache, fast, slow, overflow);
-            if kind != Kind::Cache && kind != Kind::CacheAndHeat {
+            levels = (fast, slow);
+            if matches!(kind, Kind::CacheRandom | Kind::CacheThenCollection) {
                 random_writes(&mut job, &mut dice);
             }
             if kind == Kind::CacheThenCollection {
                 job.seconds = 600;
             }
-            if kind == Kind::CacheAndHeat {
+            if matches!(
+                kind,
+                Kind::CacheAndHeat | Kind::CacheWhileHot | Kind::CacheAtOnset
+            ) {
                 job.seconds = 200;
                 hot(&mut above_k, &mut dice);
+            }
+            let full_s = cache / MIB / fast;
+            if kind == Kind::CacheWhileHot {
+                (onset_s, percent) = (full_s * dice.from(0.3, 0.8), 100);
+            }
+            if kind == Kind::CacheAtOnset {
+                onset_s = full_s * dice.from(0.9, 1.1);
             }
         }
         Kind::CollectionFromFresh | Kind::CollectionFromFilled => {
@@ -209,7 +252,7 @@ pub fn scenario(seed: u64) -> Scenario {
             hot(&mut above_k, &mut dice);
             job.seconds = 200;
         }
-        Kind::Power | Kind::Host => {
+        Kind::Power | Kind::Host | Kind::Rate => {
             p = small(
                 base,
                 capacity_mib,
@@ -267,6 +310,25 @@ pub fn scenario(seed: u64) -> Scenario {
         p.bench.host_cores = Some(assumed(cores as u16));
         p.bench.host_overhead_ns.value = (f64::from(cores) / rate * 1e9) as u64;
     }
+    let full_iops = mean_iops(&pilot[1..]);
+    // Between the rates into and behind the cache.
+    let between = (levels.1 + (levels.0 - levels.1) * dice.from(0.3, 0.8)) / levels.0.max(1e-9);
+    match kind {
+        Kind::Rate => {
+            let share = if dice.chance(75) {
+                dice.from(0.3, 0.8)
+            } else {
+                dice.from(1.4, 3.0)
+            };
+            job.limit_iops = Some(full_iops * share);
+        }
+        Kind::RateThenCache => job.limit_iops = Some(full_iops * between),
+        Kind::HostThenCache => {
+            p.bench.host_cores = Some(assumed(1));
+            p.bench.host_overhead_ns.value = (1e9 / (full_iops * between)) as u64;
+        }
+        _ => {}
+    }
     if kind != Kind::InPlace {
         heat(&mut p, power_w, above_k, gap_k, percent, onset_s, &mut dice);
     }
@@ -280,9 +342,27 @@ pub fn scenario(seed: u64) -> Scenario {
         written_before_bytes: purged.then_some(0),
         power_cap_mw,
         unlimited: None,
-        offered_iops: None,
+        asked_iops: job.limit_iops,
     };
     let mut truths = truths_of(&p, job, &seconds, kind == Kind::InPlace);
+    // A status without an effect is no cause of the rate.
+    let mut unslowed = p.clone();
+    unslowed.thermal.throttle_percent.value = 100;
+    if truths.iter().any(|t| t.label == Label::Thermal) {
+        let other = run(&unslowed, state, power_state, job, seed);
+        let share = slowed(&seconds, &other).unwrap_or(1.0);
+        for truth in truths.iter_mut().filter(|t| t.label == Label::Thermal) {
+            // Neither clearly slower nor clearly not.
+            truth.optional = (SHOWS - 0.06..SHOWS + 0.06).contains(&share);
+        }
+        let reported = truths.iter().find(|t| t.label == Label::Thermal);
+        if let Some(at_s) = reported.map(|t| t.from_s).filter(|_| share >= SHOWS + 0.06) {
+            for t in truths.iter_mut().filter(|t| t.label == Label::Slc) {
+                t.or = ((t.from_s - at_s).abs() <= 3.0).then_some(Label::Thermal);
+            }
+            truths.retain(|t| t.label != Label::Thermal);
+        }
+    }
     // Causes that begin during throttling, or within the three seconds before, do not set the rate alone and are not scored.
     let hot = seconds
         .iter()
@@ -293,9 +373,9 @@ pub fn scenario(seed: u64) -> Scenario {
         .find(|t| t.label == Label::Thermal)
         .map(|t| t.from_s)
     {
-        truths.retain(|t| {
-            t.label == Label::Thermal || t.from_s + 3.0 < first || t.from_s > hot.unwrap_or(first)
-        });
+        for t in truths.iter_mut().filter(|t| t.label != Label::Thermal) {
+            t.optional |= t.from_s + 3.0 >= first && t.from_s <= hot.unwrap_or(first);
+        }
     }
     let free = Job {
         seconds: 20,
@@ -305,36 +385,43 @@ pub fn scenario(seed: u64) -> Scenario {
     if kind == Kind::Power {
         let other = run(&p, state, 0, free, seed);
         if mean_iops(&seconds[2..20]) < mean_iops(&other[2..]) * SHOWS {
-            truths = vec![Truth {
-                label: Label::Power,
-                from_s: 0.0,
-                cache_bytes: 0,
-                duty_pct: None,
-                visible: true,
-            }];
+            truths = vec![Truth::from(Label::Power, 0.0)];
         }
     }
-    if kind == Kind::Host {
+    if matches!(kind, Kind::Host | Kind::HostThenCache) {
         let mut quick = p.clone();
         quick.bench.host_overhead_ns.value = 1_000;
         quick.bench.host_cores = None;
         let other = run(&quick, state, power_state, free, seed);
-        if mean_iops(&seconds[2..20]) < mean_iops(&other[2..]) * SHOWS {
-            truths = vec![Truth {
-                label: Label::Host,
-                from_s: 0.0,
-                cache_bytes: 0,
-                duty_pct: None,
-                visible: true,
-            }];
+        let until = undisturbed(&truths, between);
+        if mean_iops(&seconds[1..until]) < mean_iops(&other[1..until]) * SHOWS {
+            truths.retain(|t| t.label == Label::Slc && kind == Kind::HostThenCache);
+            truths.push(Truth::from(Label::Host, 0.0));
+        }
+    }
+    if matches!(kind, Kind::Rate | Kind::RateThenCache) {
+        let unlimited = Job {
+            limit_iops: None,
+            ..free
+        };
+        let other = run(&p, state, power_state, unlimited, seed);
+        let until = undisturbed(&truths, between);
+        if mean_iops(&seconds[1..until]) < mean_iops(&other[1..until]) * SHOWS {
+            truths.push(Truth::from(Label::Rate, 0.0));
         }
     }
     let limited = truths
         .iter()
-        .any(|t| matches!(t.label, Label::Power | Label::Host));
-    let ends = truths
-        .iter()
-        .any(|t| matches!(t.label, Label::Slc | Label::Collection));
+        .any(|t| matches!(t.label, Label::Power | Label::Host | Label::Rate));
+    let ending = || {
+        truths
+            .iter()
+            .filter(|t| matches!(t.label, Label::Slc | Label::Collection))
+    };
+    let (ends, sure) = (
+        ending().count() > 0,
+        ending().any(|t| !t.optional && t.or.is_none()),
+    );
     let first = truths
         .iter()
         .map(|t| t.from_s as usize)
@@ -347,11 +434,8 @@ pub fn scenario(seed: u64) -> Scenario {
     let unwritten = purged && ready < p.identity.capacity_bytes.value / 100 * 97;
     if job.op == Op::Write && !limited && (ends || unwritten) {
         truths.push(Truth {
-            label: Label::Fresh,
-            from_s: 0.0,
-            cache_bytes: 0,
-            duty_pct: None,
-            visible: true,
+            optional: ends && !sure,
+            ..Truth::from(Label::Fresh, 0.0)
         });
     }
     // A write rate that drops permanently when a high temperature is first reached: throttling and a full cache are indistinguishable if the

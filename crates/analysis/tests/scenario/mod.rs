@@ -18,16 +18,18 @@ pub enum Label {
     Thermal,
     Power,
     Host,
+    Rate,
 }
 
 impl Label {
-    pub const ALL: [Label; 6] = [
+    pub const ALL: [Label; 7] = [
         Label::Fresh,
         Label::Slc,
         Label::Collection,
         Label::Thermal,
         Label::Power,
         Label::Host,
+        Label::Rate,
     ];
 }
 
@@ -42,6 +44,25 @@ pub struct Truth {
     pub duty_pct: Option<f64>,
     /// Whether it changes the rate by 8 % or more; required for detection without the drive's counters.
     pub visible: bool,
+    /// Not scored: it begins while another cause sets the rate, so that its onset need not show.
+    pub optional: bool,
+    /// Label that is as right: another cause that the drive reports begins with it, and the data do not tell which of the two sets the rate.
+    pub or: Option<Label>,
+}
+
+impl Truth {
+    /// A cause that shows from here on.
+    pub fn from(label: Label, from_s: f64) -> Truth {
+        Truth {
+            label,
+            from_s,
+            cache_bytes: 0,
+            duty_pct: None,
+            visible: true,
+            optional: false,
+            or: None,
+        }
+    }
 }
 
 /// One drive in one cell.

@@ -1,6 +1,6 @@
 //! Precision and recall of labels.
 
-use assay_analysis::attribution::{Cause, ObservedCell, phases, throttling};
+use assay_analysis::attribution::{Cause, ObservedCell, RatePhase, phases, throttling};
 
 use super::{Label, Scenario, Truth};
 
@@ -45,6 +45,7 @@ fn label_of(cause: &Cause) -> Option<Label> {
         Cause::ThermalThrottling { .. } => Some(Label::Thermal),
         Cause::PowerLimited { .. } => Some(Label::Power),
         Cause::HostLimited => Some(Label::Host),
+        Cause::RateLimited { .. } => Some(Label::Rate),
         Cause::Steady | Cause::Unexplained => None,
     }
 }
@@ -61,7 +62,7 @@ fn tolerance_s(truth: &Truth) -> f64 {
 
 /// Adds a scenario to the tallies (in [`Label::ALL`]'s order); `blind` excludes undetectable causes. Returns the errors.
 pub fn add(
-    tallies: &mut [Tally; 6],
+    tallies: &mut [Tally; 7],
     scenario: &Scenario,
     observed: &ObservedCell,
     blind: bool,
@@ -70,9 +71,16 @@ pub fn add(
     let phases = &phases(observed);
     for (label, tally) in Label::ALL.into_iter().zip(tallies) {
         let truth = scenario.truths.iter().find(|truth| truth.label == label);
-        let named = phases
-            .iter()
-            .find(|phase| label_of(&phase.cause) == Some(label));
+        let first = |label| {
+            let of_label = |phase: &&RatePhase| label_of(&phase.cause) == Some(label);
+            phases.iter().find(of_label)
+        };
+        let as_right = |truth: &Truth| first(truth.or?);
+        let named = first(label).or_else(|| truth.and_then(as_right));
+        let excused = scenario.truths.iter().filter(|t| t.or == Some(label));
+        if truth.is_none() && excused.count() > 0 {
+            continue;
+        }
         // Without a power meter a power limit is not detectable, and a fresh drive under one is still fresh.
         let powered = scenario
             .truths
@@ -80,6 +88,9 @@ pub fn add(
             .any(|truth| truth.label == Label::Power);
         let unseen = label == Label::Power || (powered && label == Label::Fresh);
         if blind && (unseen || truth.is_some_and(|truth| !truth.visible)) {
+            continue;
+        }
+        if truth.is_some_and(|truth| truth.optional) {
             continue;
         }
         match (truth, named) {
@@ -113,7 +124,7 @@ pub fn add(
 }
 
 /// The tallies as a table.
-pub fn table(title: &str, tallies: &[Tally; 6]) -> String {
+pub fn table(title: &str, tallies: &[Tally; 7]) -> String {
     let mut out = format!(
         "{title}\n{:12} {:>6} {:>6} {:>6} {:>10} {:>7} {:>13} {:>9} {:>9}\n",
         "label",

@@ -28,11 +28,9 @@ pub fn truths_of(p: &Profile, job: Job, seconds: &[Second], in_place: bool) -> V
     let hot = |s: &Second| s.telemetry.throttled || s.telemetry.throttled_time_s > 0;
     if let Some(at) = seconds.iter().position(hot) {
         out.push(Truth {
-            label: Label::Thermal,
-            from_s: at as f64,
-            cache_bytes: 0,
             duty_pct: duty_pct(&seconds[at..]),
             visible: shows(at),
+            ..Truth::from(Label::Thermal, at as f64)
         });
     }
     if job.op != Op::Write || in_place {
@@ -51,11 +49,8 @@ pub fn truths_of(p: &Profile, job: Job, seconds: &[Second], in_place: bool) -> V
             .is_some_and(|o| o.value == SlcOverflow::Fold);
         if let Some(at) = full.filter(|&at| shows(at)) {
             out.push(Truth {
-                label: Label::Slc,
-                from_s: at as f64,
                 cache_bytes: slc.bytes.value,
-                duty_pct: None,
-                visible: true,
+                ..Truth::from(Label::Slc, at as f64)
             });
         }
     }
@@ -78,14 +73,20 @@ pub fn truths_of(p: &Profile, job: Job, seconds: &[Second], in_place: bool) -> V
             .fold(f64::MAX, f64::min);
         // Behind a cache with slower folding than garbage collection, garbage collection does not set the rate.
         if at > 3 && low < before * SHOWS {
-            out.push(Truth {
-                label: Label::Collection,
-                from_s: at as f64,
-                cache_bytes: 0,
-                duty_pct: None,
-                visible: true,
-            });
+            out.push(Truth::from(Label::Collection, at as f64));
         }
     }
     out
+}
+
+/// Seconds after the onset of throttling in which its effect is compared.
+const COMPARED: usize = 15;
+
+/// Rate from the onset of throttling on, share of that of the same seconds without slower operation; `None` where it never throttles.
+pub fn slowed(seconds: &[Second], unslowed: &[Second]) -> Option<f64> {
+    let throttled = |s: &Second| s.telemetry.throttled;
+    let first = seconds.iter().position(throttled)?;
+    let until = (first + COMPARED).min(seconds.len());
+    // A throttle that switches within a second is on at the end of some of them only.
+    Some(mean_iops(&seconds[first..until]) / mean_iops(&unslowed[first..until]).max(1.0))
 }

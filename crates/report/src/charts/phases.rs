@@ -22,6 +22,7 @@ fn style(cause: &Cause) -> (usize, &'static str, &'static str) {
         Cause::HostLimited => (6, "host-limited", "@p6"),
         Cause::Steady => (7, "no change", "@line"),
         Cause::Unexplained => (8, "unexplained", "@p7"),
+        Cause::RateLimited { .. } => (9, "rate-limited", "@p8"),
     }
 }
 

@@ -47,7 +47,7 @@
     '--c0': '#0072b2', '--c1': '#c84e00', '--c2': '#00805b', '--c3': '#a4467f', '--c4': '#8a6100', '--c5': '#5b4fc0',
     '--c6': '#007d8a', '--c7': '#5a5f66',
     '--p0': '#b8dfc0', '--p1': '#f2d08a', '--p2': '#d8cff0', '--p3': '#b3a6dc', '--p4': '#f0a39a', '--p5': '#b5d3ea',
-    '--p6': '#ecc3dc', '--p7': '#d3d7db',
+    '--p6': '#ecc3dc', '--p7': '#d3d7db', '--p8': '#cfe3a8',
   };
   const colourOf = name => (printing && LIGHT_FOR_PRINT[name]) || style(name);
   const paint = value => {

@@ -16,7 +16,7 @@ use super::drives::Drives;
 use super::early_stop::{EarlyStop, StopReason};
 use super::journal::{CellTelemetry, CriticalWarnings, Ignore, Journal};
 use super::results::{LIMIT_REACHED, SETTLED_S, compare, result_of, with_data_seeds};
-use super::{Executor, RunState};
+use super::{Executor, RunState, simulated_host};
 use crate::SuiteError;
 use crate::expand::Cell;
 use crate::inspect::{self, COMPRESSIBLE_RATIO};
@@ -257,6 +257,12 @@ impl Executor<'_> {
         for job in &outcome.drives {
             let simulated = self.drives[job.drive].info().simulated;
             let mut result = result_of(job, outcome, host, simulated);
+            if simulated {
+                let threads = workloads.iter().map(|w| w.numjobs).sum();
+                let session = &self.drives[job.drive];
+                result.busiest_thread_pct =
+                    simulated_host::busiest_thread_pct(session, threads, result.iops());
+            }
             telemetry.add_to(job.drive, &mut result);
             let values = &mut result.values;
             if let Some(workload) = workloads.get(done.results.len())

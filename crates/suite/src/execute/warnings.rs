@@ -162,6 +162,12 @@ impl Executor<'_> {
                 warnings.push(warn::engine_limited(share_pct));
             }
         }
+        if simulated && cell.plan.kind != CellKind::Prepare {
+            let busiest_pct = result.busiest_thread_pct;
+            if let Some(busy) = busiest_pct.filter(|busy| *busy >= limit::BUSY_THREAD_PCT) {
+                warnings.push(warn::simulated_host_limited(busy));
+            }
+        }
         let written_pct = result.values.get(AREA_WRITTEN_PCT);
         if let Some(&written_pct) = written_pct.filter(|pct| **pct < 100.0) {
             warnings.push(warn::area_not_covered(written_pct));

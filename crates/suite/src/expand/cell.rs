@@ -190,6 +190,10 @@ pub(super) fn describe(
             Pacing::Open { iops, .. } => iops.get() as f64,
             Pacing::Closed | Pacing::Limited { .. } => 0.0,
         },
+        rate_limit_iops: match w.pacing {
+            Pacing::Limited { rate } => Some(rate.per_second()),
+            Pacing::Closed | Pacing::Open { .. } => None,
+        },
         rwmixread: matches!(w.rw.as_str(), "rw" | "readwrite" | "randrw").then_some(w.read_percent),
         power_state: None,
         options: options.command_line(),

@@ -285,7 +285,8 @@ impl DriveState {
             capacity_bytes: self.identity.capacity_bytes,
             span_bytes: plan.workload.span_bytes,
             written_before_bytes: self.written_since_purge,
-            offered_iops: (plan.workload.rate_iops > 0.0).then_some(plan.workload.rate_iops),
+            asked_iops: (plan.workload.rate_limit_iops)
+                .or((plan.workload.rate_iops > 0.0).then_some(plan.workload.rate_iops)),
             ..CellContext::default()
         }));
         (self.condition, self.evaluated_at) = (None, None);

@@ -19,7 +19,7 @@ pub struct DriveCondition {
 }
 
 /// Labels of [`DriveCondition`] in which a drive can be; [`Cause::Steady`] and [`Cause::Unexplained`] prove nothing and are left out.
-pub const CONDITIONS: [&str; 7] = [
+pub const CONDITIONS: [&str; 8] = [
     Cause::Fresh.label(),
     Cause::SlcCacheExhausted { cache_bytes: 0 }.label(),
     Cause::GcOnset.label(),
@@ -36,6 +36,7 @@ pub const CONDITIONS: [&str; 7] = [
     .label(),
     Cause::PowerLimited { state: 0 }.label(),
     Cause::HostLimited.label(),
+    Cause::RateLimited { iops: 0.0 }.label(),
 ];
 
 /// Label of a drive that reports that it throttles.

@@ -1,6 +1,10 @@
 //! Reasons that hold whatever the rules are: the drive's own temperature limits, and throttling.
 
-use assay_store::model::{Reason, ReasonWeight};
+use std::collections::BTreeSet;
+
+use assay_store::model::warning::code;
+use assay_store::model::{Reason, ReasonWeight, Warning};
+use assay_store::read::Run;
 
 use super::VerdictSubject;
 
@@ -37,10 +41,25 @@ impl Readings {
     }
 }
 
+/// Cells of these steps in which the host set the drive's rate.
+fn host_limited_cells(subject: &VerdictSubject<'_>, steps: &BTreeSet<&str>) -> usize {
+    let of_run = |(run, drive): &(&Run, usize)| {
+        let of_drive = |w: &&Warning| w.code == code::HOST_LIMITED && w.drive == Some(*drive);
+        let warnings = run.warnings.iter().filter(of_drive);
+        let limited: BTreeSet<&str> = warnings.filter_map(|w| w.cell.as_deref()).collect();
+        let plans = run.cells.iter().map(|cell| &cell.plan);
+        plans
+            .filter(|plan| steps.contains(plan.step.as_str()) && limited.contains(plan.id.as_str()))
+            .count()
+    };
+    subject.runs.iter().map(of_run).sum()
+}
+
 /// A reason against the drive at its critical temperature (NVMe Base 2.0c, figure 276, CCTEMP: "may prevent continued normal operation,
 /// possibility of data loss, automatic device shutdown, extreme performance throttling, or permanent damage"); a condition at its warning
-/// temperature (WCTEMP: "optimal operation may not be possible") and for throttling.
-pub(super) fn reasons(subject: &VerdictSubject<'_>) -> Vec<Reason> {
+/// temperature (WCTEMP: "optimal operation may not be possible"), for throttling, and for rates that the host set in
+/// the steps that the rules evaluate.
+pub(super) fn reasons(subject: &VerdictSubject<'_>, steps: &BTreeSet<&str>) -> Vec<Reason> {
     let readings = Readings::of(subject);
     let drive = subject.drive();
     let limit_c = |of: fn(&assay_store::model::DriveRecord) -> Option<i32>| drive.and_then(of);
@@ -59,6 +78,21 @@ pub(super) fn reasons(subject: &VerdictSubject<'_>) -> Vec<Reason> {
             );
             reasons.push(Reason { weight, text });
         }
+    }
+    let host_limited = host_limited_cells(subject, steps);
+    if host_limited > 0 {
+        let cells = if host_limited == 1 {
+            "1 cell"
+        } else {
+            &format!("{host_limited} cells")
+        };
+        let text = format!(
+            "host: it, not the drive, set the rate of {cells}; those figures are lower bounds for the drive"
+        );
+        reasons.push(Reason {
+            weight: ReasonWeight::Caution,
+            text,
+        });
     }
     let pct = readings.throttled_pct();
     if pct >= MOST_THROTTLED_PCT {
