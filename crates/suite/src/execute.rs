@@ -1,6 +1,6 @@
 //! Plan execution, cell by cell, into a run folder.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -34,6 +34,7 @@ mod resume;
 mod rounds;
 mod run_log;
 mod simulated_host;
+mod start_state;
 mod together;
 mod warnings;
 
@@ -177,6 +178,8 @@ struct Executor<'a> {
     stop: &'a AtomicBool,
     live: &'a Live,
     drive_states: &'a DriveStateCache,
+    /// Temperature of the drives at the start of the run, degrees Celsius.
+    start_celsius: &'a BTreeMap<usize, f64>,
 }
 
 impl Runner<'_> {
@@ -195,6 +198,8 @@ impl Runner<'_> {
         let mut log = FolderLog {
             writer: &mut self.writer,
         };
+        let start_celsius =
+            start_state::temperatures_at_start(self.plan, self.drives, resume, self.stop);
         let mut executor = Executor {
             plan: self.plan,
             drives: Drives::all(self.drives),
@@ -204,6 +209,7 @@ impl Runner<'_> {
             stop: self.stop,
             live: self.live,
             drive_states: &self.drive_states,
+            start_celsius: &start_celsius,
         };
         if resumed == 0 {
             executor.warn_about_run()?;

@@ -71,6 +71,8 @@ pub struct Cell {
     pub rounds: Option<RoundCriterion>,
     /// Early stop condition.
     pub until: Option<StopRule>,
+    /// State in which it begins.
+    pub start: Option<StartRule>,
     /// The preconditioning it belongs to.
     pub leaves: Option<Preconditioning>,
     /// The preconditioning it needs.
@@ -114,6 +116,17 @@ pub struct StopRule {
     pub limit_c: f64,
 }
 
+/// State in which a cell begins: [`crate::schema::StartSpec`] with its durations resolved.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct StartRule {
+    /// Highest temperature above that of the drive at the start of the run, kelvin.
+    pub cool_k: f64,
+    /// Longest wait for it.
+    pub timeout: Nanos,
+    /// Idle time in any case.
+    pub rest: Nanos,
+}
+
 /// The drive state left by a step of kind `prepare` or `purge`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Preconditioning {
@@ -147,7 +160,9 @@ impl Cell {
 
     /// Longest planned duration, with the idle time before it.
     pub fn longest_span(&self) -> Nanos {
-        Nanos(self.plan.rest_ns.saturating_add(self.expected_span().0))
+        let start = self.start.map_or(0, |s| s.timeout.0.max(s.rest.0));
+        let idle_ns = self.plan.rest_ns.saturating_add(start);
+        Nanos(idle_ns.saturating_add(self.expected_span().0))
     }
 }
 

@@ -11,7 +11,7 @@ use crate::SuiteError;
 mod procedure;
 mod verdict;
 
-pub use procedure::{IdleSpec, RoundsSpec, SNIA, StopCondition, TrackingVariable};
+pub use procedure::{IdleSpec, RoundsSpec, SNIA, StartSpec, StopCondition, TrackingVariable};
 pub use verdict::{DatasheetFacts, RelativeLimits, VerdictMetric, VerdictRule, VerdictRules};
 
 /// Keys of a job that are not workload options: evaluated by the suite.
@@ -131,6 +131,8 @@ pub struct SuiteStep {
     pub repeats: Option<toml::Value>,
     /// Idle time before each cell.
     pub rest: Option<IdleSpec>,
+    /// State in which each cell begins.
+    pub start: Option<StartSpec>,
     /// Early stop condition of its cells.
     pub until: Option<StopCondition>,
     /// Preconditioning state that it leaves.
@@ -344,6 +346,14 @@ impl SuiteStep {
         }
         if self.rest.is_some() && !is(&[Measure, Soak]) {
             return fail("rest needs kind measure or soak");
+        }
+        if let Some(start) = &self.start {
+            if is(&[Purge, CellKind::Inspect, CellKind::Idle]) {
+                return fail("start needs a kind with a workload");
+            }
+            if !(0.0..=100.0).contains(&start.cool_k) {
+                return fail("start: cool_k is from 0 to 100 kelvin");
+            }
         }
         if let Some(rounds) = &self.rounds {
             if !is(&[Measure]) {

@@ -110,6 +110,27 @@ pub(crate) fn gave_up(errors: u64, span: Nanos) -> Warning {
     )
 }
 
+/// Temperatures of the drive now and at the start of the run, degrees Celsius; `None`: it reports none.
+pub(crate) fn start_not_reached(
+    celsius: Option<(f64, f64)>,
+    cool_k: f64,
+    waited: Nanos,
+) -> Warning {
+    let waited_s = waited.as_secs_f64();
+    let message = match celsius {
+        Some((now, then)) => format!(
+            "the cell began at {now:.0} degrees C, {:.0} above the start of the run, after {waited_s:.0} s of idle time; it asks for {cool_k} at most",
+            now - then
+        ),
+        None => "the drive reports no temperature: whether it had cooled down before its cells is unknown".to_owned(),
+    };
+    warning(
+        code::START_NOT_REACHED,
+        message,
+        "a drive that begins hot throttles earlier: allow a longer wait (the timeout of the step's `start`), or cool the drive",
+    )
+}
+
 /// Share of the area's blocks that a preconditioning wrote at least once, percent.
 pub(crate) fn area_not_covered(written_pct: f64) -> Warning {
     // Rounded down: a share below the whole must not read 100.

@@ -49,6 +49,7 @@ assay_units::constants! {
         PURGE_INCOMPLETE = "purge-incomplete", "A purge that may be incomplete.";
         PRECONDITIONED_AGAIN = "preconditioned-again", "Preconditioning was repeated after a resume.";
         PAUSED = "paused", "The run was paused before a cell, and the drive idled.";
+        START_NOT_REACHED = "start-not-reached", "A cell that did not begin in the state that it asks for.";
         AREA_NOT_COVERED = "area-not-covered", "A preconditioning that left blocks of its area unwritten.";
         STATE_IN_DOUBT = "state-in-doubt", "The state of a drive after a resume is unknown.";
     }

@@ -16,6 +16,7 @@ use super::drives::Drives;
 use super::early_stop::{EarlyStop, StopReason};
 use super::journal::{CellTelemetry, CriticalWarnings, Ignore, Journal};
 use super::results::{LIMIT_REACHED, SETTLED_S, compare, result_of, with_data_seeds};
+use super::start_state::Starts;
 use super::{Executor, RunState, simulated_host};
 use crate::SuiteError;
 use crate::expand::Cell;
@@ -24,7 +25,7 @@ use crate::live::{CellFlags, Phase};
 use crate::warn;
 
 /// Telemetry period while a drive idles.
-const IDLE_INTERVAL: Nanos = Nanos::SECOND;
+pub(super) const IDLE_INTERVAL: Nanos = Nanos::SECOND;
 
 /// Results of finished cells, by cell.
 pub(super) type Finished = BTreeMap<String, Vec<CellResult>>;
@@ -100,12 +101,12 @@ impl Executor<'_> {
         Ok(())
     }
 
-    /// Power states, and the step's idle period, which is not recorded.
+    /// Power states, the step's idle period, which is not recorded, and the state in which it begins.
     pub(super) fn prepare_drives(
         &mut self,
         cell: &Cell,
         flags: &CellFlags,
-    ) -> Result<(), SuiteError> {
+    ) -> Result<Starts, SuiteError> {
         for &drive in &cell.plan.drives {
             self.drives[drive].set_power_state(cell.plan.workload.power_state)?;
         }
@@ -120,7 +121,7 @@ impl Executor<'_> {
             idle(&mut self.drives, cell, span, &flags.ended, &mut ignore);
             self.live.phase(&cell.plan.drives, Phase::Starting);
         }
-        Ok(())
+        Ok(self.reach_start(cell, flags))
     }
 
     fn purge(&mut self, cell: &Cell) -> Result<CellOutcome, SuiteError> {
@@ -186,7 +187,7 @@ impl Executor<'_> {
             _ => {}
         }
         let workloads = self.workloads(cell, earlier)?;
-        self.prepare_drives(cell, flags)?;
+        let starts = self.prepare_drives(cell, flags)?;
         let live = self.live;
         let (log, progress) = (&mut *self.log, &mut *self.progress);
         let mut journal = Journal::new(
@@ -228,14 +229,21 @@ impl Executor<'_> {
             }
             return Ok(done);
         }
-        self.measured(
+        let mut done = self.measured(
             cell,
             &workloads,
             earlier,
             &outcome,
             (telemetry, host),
             stop_reason,
-        )
+        )?;
+        for result in &mut done.results {
+            result.values.extend(starts.values(result.drive));
+        }
+        for (drive, warning) in starts.warnings.into_iter().filter(|_| done.complete) {
+            self.warn_cell(cell, drive, warning)?;
+        }
+        Ok(done)
     }
 
     /// The results of a cell, with warnings about them.

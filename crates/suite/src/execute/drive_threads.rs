@@ -250,7 +250,7 @@ impl Executor<'_> {
     ) -> Result<(), SuiteError> {
         let (plan, stop, audit) = (self.plan, self.stop, self.audit);
         let live = self.live;
-        let drive_states = self.drive_states;
+        let (drive_states, start_celsius) = (self.drive_states, self.start_celsius);
         let (log, progress) = (&mut *self.log, &mut *self.progress);
         thread::scope(|scope| {
             let mut threads = Vec::with_capacity(drives.len());
@@ -281,6 +281,7 @@ impl Executor<'_> {
                         stop,
                         live,
                         drive_states,
+                        start_celsius,
                     };
                     let ran = executor.run_in_turn(cells, Some(drive), resume, &mut state);
                     if ran.is_err() {

@@ -168,7 +168,9 @@ impl Executor<'_> {
                 warnings.push(warn::simulated_host_limited(busy));
             }
         }
+        // A step that wants a state changes the one that an earlier step left.
         let written_pct = result.values.get(AREA_WRITTEN_PCT);
+        let written_pct = written_pct.filter(|_| cell.wants.is_none());
         if let Some(&written_pct) = written_pct.filter(|pct| **pct < 100.0) {
             warnings.push(warn::area_not_covered(written_pct));
         }

@@ -2,12 +2,12 @@
 
 use assay_device::session::DriveSession;
 use assay_store::model::{self, CellKind, CellPlan, OfferedLoad};
-use assay_units::Nanos;
+use assay_units::{Nanos, Rng};
 use assay_workload::options::JobOptions;
 use assay_workload::plan::{Pacing, PlanError, Workload};
 
 use super::matrix::{Combination, StepOnDrive};
-use super::{Cell, RunPlan, StopRule, UnsupportedBlockSize};
+use super::{Cell, RunPlan, StartRule, StopRule, UnsupportedBlockSize};
 use crate::SuiteError;
 use crate::schema::SuiteStep;
 
@@ -49,7 +49,12 @@ impl RunPlan {
         let group = named(&step.id, &axes);
         axes.extend((combination.round.as_ref()).map(|round| format!("round={}", round.number)));
         let id = |step: &str| named(step, &axes);
-        let options = &combination.options;
+        let mut options = combination.options.clone();
+        if is_random_write(step, &options) {
+            let seed = Rng::stream(self.seed, &id(&step.id)).next_u64();
+            options.seed = Some(seed >> 32);
+        }
+        let options = &options;
         let mut workloads = Vec::new();
         let mut unsupported_block = None;
         for &drive in on {
@@ -128,6 +133,7 @@ impl RunPlan {
                 .map(|rounds| on_drive.round_criterion(rounds))
                 .transpose()?,
             until: on_drive.stop_rule()?,
+            start: on_drive.start_rule()?,
             wants: step.wants.clone(),
             unsupported_block,
             ..Cell::default()
@@ -136,6 +142,18 @@ impl RunPlan {
 }
 
 impl StepOnDrive<'_> {
+    fn start_rule(&self) -> Result<Option<StartRule>, SuiteError> {
+        let Some(start) = &self.step.start else {
+            return Ok(None);
+        };
+        let rest = start.rest.as_deref().map(|rest| self.duration(rest));
+        Ok(Some(StartRule {
+            cool_k: start.cool_k,
+            timeout: self.duration(&start.timeout)?,
+            rest: rest.transpose()?.unwrap_or_default(),
+        }))
+    }
+
     fn stop_rule(&self) -> Result<Option<StopRule>, SuiteError> {
         let Some(until) = &self.step.until else {
             return Ok(None);
@@ -147,6 +165,14 @@ impl StepOnDrive<'_> {
             limit_c: until.limit_c,
         }))
     }
+}
+
+/// Whether its random writes have a seed of their own in every cell. With the run's seed, each cell would write the blocks that the one before
+/// wrote, in the same order: garbage collection then finds whole blocks invalid, and write amplification falls from cell to cell.
+fn is_random_write(step: &SuiteStep, options: &JobOptions) -> bool {
+    let rw = options.rw.as_deref().unwrap_or_default();
+    let writes = rw.starts_with("randw") || rw.starts_with("randrw");
+    writes && step.kind != CellKind::Prepare && !step.job.contains_key("seed")
 }
 
 /// Whether this size belongs to a mix and is below the logical block size. Such a mix is skipped, while sizes in a list are dropped one by

@@ -115,6 +115,18 @@ pub struct IdleSpec {
     pub first: Option<String>,
 }
 
+/// State in which each cell of a step begins: waited for, up to a limit.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct StartSpec {
+    /// Highest temperature above that of the drive at the start of the run, kelvin; or the drive's temperature while it idles.
+    pub cool_k: f64,
+    /// Longest wait for it. Scaled where it is a parameter.
+    pub timeout: String,
+    /// Idle time in any case, for garbage collection and the folding of a write cache. Scaled where it is a parameter.
+    pub rest: Option<String>,
+}
+
 /// Early stop of a cell: in thermal and throughput steady state, or at a temperature limit.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]

@@ -1,0 +1,92 @@
+//! Steps that say in which state their cells begin.
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod common;
+
+use assay_store::model::warning::code::START_NOT_REACHED;
+use assay_store::read::Run;
+use assay_suite::expand::expand;
+use assay_suite::schema::Suite;
+
+use common::{cells, drives, iops, run, settings, text, value};
+
+/// Reads that heat a drive which throttles from 80 degrees C on, and the same again, with these keys.
+fn twice(keys: &str) -> Run {
+    const JOB: &str =
+        r#"job = { rw = "randread", bs = "128k", numjobs = 64, size = "16GiB", runtime = "40s" }"#;
+    let suite = text(&format!(
+        r#"
+[[step]]
+id = "first"
+title = "Hot reads"
+kind = "measure"
+{JOB}
+[[step]]
+id = "again"
+title = "Again"
+kind = "measure"
+{keys}
+{JOB}
+"#
+    ));
+    run(&suite, &["sim:mydigitalssd-bpx"]).1
+}
+
+fn ratio(run: &Run) -> f64 {
+    iops(cells(run, "again")[0]) / iops(cells(run, "first")[0])
+}
+
+fn warned(run: &Run) -> Vec<(&str, usize)> {
+    let warnings = run.warnings.iter().filter(|w| w.code == START_NOT_REACHED);
+    warnings
+        .map(|w| (w.cell.as_deref().unwrap(), w.drive.unwrap()))
+        .collect()
+}
+
+#[test]
+fn a_cell_waits_for_a_cool_drive_or_says_that_it_began_hot() {
+    let hot = twice("");
+    let cool = twice("start = { cool_k = 5, timeout = \"30m\" }");
+    println!("hot {:.3}, cool {:.3}", ratio(&hot), ratio(&cool));
+    assert!(ratio(&hot) < 0.9, "{}", ratio(&hot));
+    assert!((ratio(&cool) - 1.0).abs() < 0.05, "{}", ratio(&cool));
+    assert_eq!(warned(&cool), []);
+    let again = cells(&cool, "again")[0];
+    let above_k = value(again, "start_temperature_c") - value(again, "run_start_temperature_c");
+    assert!((-4.0..=5.0).contains(&above_k), "{above_k}");
+    assert!(value(again, "start_wait_s") > 10.0);
+    let short = twice("start = { cool_k = 5, timeout = \"2s\" }");
+    assert_eq!(warned(&short), [("mydigitalssd-bpx/again", 0)]);
+    assert_eq!(value(cells(&short, "again")[0], "start_wait_s"), 2.0);
+    let off = twice("start = { cool_k = 5, timeout = \"0s\" }");
+    assert_eq!((warned(&off).len(), ratio(&off)), (0, ratio(&hot)));
+}
+
+#[test]
+fn the_longest_wait_is_planned_and_scaled() {
+    let step = r#"
+[parameters.cool]
+kind = "duration"
+default = "10m"
+help = "longest wait"
+[[step]]
+id = "cell"
+title = "A cell"
+kind = "measure"
+start = { cool_k = 5, timeout = "{cool}", rest = "1s" }
+job = { rw = "randread", runtime = "5s" }
+"#;
+    let suite = Suite::parse("test", &text(step)).unwrap();
+    for (scale, seconds) in [(1.0, 605), (0.1, 65), (0.001, 6)] {
+        let planned = expand(&suite, &settings(&[], scale), &drives(&["null:"])).unwrap();
+        assert_eq!(planned.cells[0].longest_span().0 / 1_000_000_000, seconds);
+    }
+    for (old, new, expected) in [
+        ("kind = \"measure\"", "kind = \"idle\"", "workload"),
+        ("cool_k = 5", "cool_k = -1", "cool_k"),
+        ("rest =", "pause =", "pause"),
+    ] {
+        let error = Suite::parse("test", &text(&step.replace(old, new))).unwrap_err();
+        assert!(error.to_string().contains(expected), "{error}");
+    }
+}
