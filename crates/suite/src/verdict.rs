@@ -101,7 +101,8 @@ pub fn evaluate_by(
         reasons.push(reason);
     }
     let rule_reasons = reasons.len();
-    let used = rules.rules.iter().filter(applies);
+    let used = rules.rules.iter();
+    let used = used.filter(|rule| applies(rule, subject, facts, basis));
     let steps = used.filter_map(|rule| rule.step.as_deref()).collect();
     reasons.extend(condition::reasons(subject, &steps));
     let count = |weight| reasons.iter().filter(|r| r.weight == weight).count();
