@@ -244,6 +244,10 @@ pub struct RunArguments {
     /// Continue an interrupted run at its first unfinished cell.
     #[arg(long, value_name = "RUN", conflicts_with_all = ["suite", "drives", "out", "set", "scale", "seed"])]
     pub resume: Option<PathBuf>,
+    /// With --resume: where a drive of the run is now, if it was moved or has another name; once per drive, in the order of the run. It must
+    /// be the same drive, by model, serial and size.
+    #[arg(long, value_name = "DRIVE", requires = "resume")]
+    pub drive: Vec<String>,
 }
 
 #[derive(Debug, Args)]

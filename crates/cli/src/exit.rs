@@ -15,7 +15,9 @@ use assay_device::session::SessionError;
 use assay_fleet::FleetError;
 use assay_fleet::plan::PlanError;
 use assay_fleet::queue::QueueError;
+use assay_fleet::shared_store::SharedStoreError;
 use assay_fleet::sweep::SweepError;
+use assay_fleet::task::stored_plan::StoredPlanError;
 use assay_lake::LakeError;
 use assay_serve::ListenError;
 use assay_sim_host::profile_file::ProfileFileError;
@@ -101,6 +103,9 @@ fn code_of(error: &anyhow::Error) -> u8 {
             .or_else(|| cause.downcast_ref().map(fleet_code))
             .or_else(|| cause.downcast_ref().map(lake_code))
             .or_else(|| cause.downcast_ref().map(sweep_code))
+            .or_else(|| cause.downcast_ref().map(|task: &TaskStatus| task.status))
+            .or_else(|| cause.downcast_ref().map(stored_plan_code))
+            .or_else(|| cause.downcast_ref().map(shared_store_code))
             .or_else(|| cause.downcast_ref().map(|_: &UsageError| USAGE))
             .or_else(|| cause.downcast_ref().map(|_: &ProfileFileError| USAGE))
     };
@@ -197,6 +202,21 @@ fn sweep_code(error: &SweepError) -> u8 {
     }
 }
 
+fn shared_store_code(error: &SharedStoreError) -> u8 {
+    match error {
+        SharedStoreError::Location { .. } => USAGE,
+        _ => IO_ERROR,
+    }
+}
+
+fn stored_plan_code(error: &StoredPlanError) -> u8 {
+    match error {
+        StoredPlanError::Store(error) => shared_store_code(error),
+        StoredPlanError::Damaged(..) => IO_ERROR,
+        StoredPlanError::Missing(_) | StoredPlanError::Plan(_) => USAGE,
+    }
+}
+
 fn refusal_code(refusal: &Refusal) -> u8 {
     match refusal.is_temporary() {
         true => IN_USE,
@@ -243,6 +263,16 @@ fn store_code(error: &StoreError) -> u8 {
         StoreError::Busy(_) => IN_USE,
         _ => IO_ERROR,
     }
+}
+
+/// A task of a fleet ends with the status of one of its drives.
+#[derive(Debug, thiserror::Error)]
+#[error("plan {plan}: not every drive is done; the lines above say why")]
+pub struct TaskStatus {
+    /// Exit status.
+    pub status: u8,
+    /// Plan.
+    pub plan: String,
 }
 
 #[derive(Debug, thiserror::Error)]

@@ -9,6 +9,9 @@
 //! - [`inventory`]: the drives of a host; [`assignment`]: which drive of a plan is measured where, in which order.
 //! - [`queue`]: the trait of queues, with Slurm and this host as queues.
 //! - [`sweep`]: many simulated drives that differ in chosen numbers of a profile.
+//! - [`shared_store`]: documents by key, replaced by compare and swap: a directory, or a bucket.
+//! - [`claim`]: which attempt may measure a drive; [`ship`]: run folders to and from the shared store; [`mod@collect`]: all of a plan.
+//! - [`task`]: what a job runs on a host.
 //!
 //! # Non-goals
 //! No scheduling, no agent, no server, no measuring: that is the work of the queue and of `assay run`. Nothing is printed.
@@ -18,12 +21,17 @@
 #![forbid(unsafe_code)]
 
 pub mod assignment;
+pub mod claim;
+pub mod collect;
 pub mod error;
 pub mod inventory;
 pub mod name;
 pub mod plan;
 pub mod queue;
+pub mod shared_store;
+pub mod ship;
 pub mod sweep;
+pub mod task;
 
 pub use error::FleetError;
 pub use name::{HostName, PlanId, Serial};

@@ -194,6 +194,30 @@ impl DriveStateCache {
         }
     }
 
+    /// A drive's file, to be installed on another host; none without a valid one.
+    pub fn export(&self, info: &DriveInfo) -> Option<Vec<u8>> {
+        let bytes = fs::read(self.path(info)?).ok()?;
+        parse(&bytes).is_some().then_some(bytes)
+    }
+
+    /// Install the file of a drive that was on another host; whether it was. Only one that is whole and of this drive replaces what is here. Whether
+    /// the state still holds is decided by its trace of writing, as for any other: the counters of another boot leave it in doubt.
+    ///
+    /// # Errors
+    /// [`StateCacheError`] when the file cannot be written.
+    pub fn install(&self, info: &DriveInfo, bytes: &[u8]) -> Result<bool, StateCacheError> {
+        let (Some(path), Some(record)) = (self.path(info), parse(bytes)) else {
+            return Ok(false);
+        };
+        let is_same = (record.serial.as_str(), &record.model, record.capacity_bytes)
+            == (info.serial.as_str(), &info.model, info.capacity_bytes);
+        if !is_same {
+            return Ok(false);
+        }
+        store(&path, record).map_err(|source| cache_error(info, &path, source))?;
+        Ok(true)
+    }
+
     /// Record a purge by the method `how`; `complete` if no data can remain.
     ///
     /// # Errors
@@ -509,12 +533,17 @@ fn load(path: &Path) -> LoadOutcome {
         Ok(_) => {}
         Err(_) => return LoadOutcome::Damaged,
     }
-    match serde_json::from_slice::<Envelope>(&text) {
-        Ok(Envelope { check, record, .. }) if check_of(&record).is_ok_and(|c| c == check) => {
-            LoadOutcome::Loaded(Box::new(record))
-        }
-        _ => LoadOutcome::Damaged,
+    match parse(&text) {
+        Some(record) => LoadOutcome::Loaded(Box::new(record)),
+        None => LoadOutcome::Damaged,
     }
+}
+
+/// The record in a file of this version, if its checksum holds.
+fn parse(text: &[u8]) -> Option<DriveState> {
+    let envelope = serde_json::from_slice::<Envelope>(text).ok()?;
+    let is_whole = check_of(&envelope.record).is_ok_and(|check| check == envelope.check);
+    (envelope.version == VERSION && is_whole).then_some(envelope.record)
 }
 
 fn check_of(record: &DriveState) -> serde_json::Result<u32> {

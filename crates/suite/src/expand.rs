@@ -186,6 +186,20 @@ pub fn expand(
     settings: &RunSettings,
     drives: &[DriveSession],
 ) -> Result<RunPlan, SuiteError> {
+    expand_labelled(suite, settings, drives, labels(drives))
+}
+
+/// [`expand`], with the drives' labels of an earlier start of the run: a drive may have another name since.
+///
+/// # Errors
+/// As [`expand`].
+pub fn expand_labelled(
+    suite: &Suite,
+    settings: &RunSettings,
+    drives: &[DriveSession],
+    labels: Vec<String>,
+) -> Result<RunPlan, SuiteError> {
+    assert_eq!(labels.len(), drives.len(), "a label per drive");
     if !(0.001..=100.0).contains(&settings.scale) {
         return Err(SuiteError::BadScale(settings.scale));
     }
@@ -195,7 +209,7 @@ pub fn expand(
         parameters,
         scale: settings.scale,
         seed: settings.seed,
-        labels: labels(drives),
+        labels,
         cells: Vec::new(),
     };
     // Contents of each drive after the steps so far.

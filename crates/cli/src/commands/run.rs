@@ -11,7 +11,7 @@ use assay_store::{Destination, Run, RunWriter};
 use assay_suite::SuiteError;
 use assay_suite::catalogue;
 use assay_suite::execute::{Resume, RunSummary};
-use assay_suite::expand::{RunSettings, expand};
+use assay_suite::expand::{RunSettings, expand, expand_labelled};
 use assay_suite::live::NotBegun;
 use assay_suite::manifest::{drive, manifest};
 use assay_suite::schema::Suite;
@@ -28,8 +28,14 @@ use crate::terminal::Output;
 /// Default parent of run folders.
 const DEFAULT_FOLDER: &str = "assay-runs";
 
-/// Suite, drives and settings.
-type Request = (Suite, Vec<String>, RunSettings);
+/// What is to be run.
+struct Request {
+    suite: Suite,
+    drives: Vec<String>,
+    settings: RunSettings,
+    /// The drives' labels, where the run was begun before.
+    labels: Option<Vec<String>>,
+}
 
 pub fn run(arguments: RunArguments, output: Output) -> anyhow::Result<CommandOutcome> {
     if let Some(page) = &arguments.report {
@@ -42,8 +48,13 @@ pub fn run(arguments: RunArguments, output: Output) -> anyhow::Result<CommandOut
     if let Some(file) = arguments.suite.as_ref().filter(|suite| is_job_file(suite)) {
         return job_file(Path::new(file), arguments.clone(), output);
     }
-    let (suite, names, settings) = match &arguments.resume {
-        Some(path) => resumed_request(path)?,
+    let Request {
+        suite,
+        drives: names,
+        settings,
+        labels,
+    } = match &arguments.resume {
+        Some(path) => resumed_request(path, &arguments.drive)?,
         None => new_request(&arguments)?,
     };
     let options = SessionOptions {
@@ -54,7 +65,10 @@ pub fn run(arguments: RunArguments, output: Output) -> anyhow::Result<CommandOut
         generator: Some(Arc::new(VerifyBlocks)),
     };
     let mut drives = super::open_drives(&names, &options)?;
-    let plan = expand(&suite, &settings, &drives)?;
+    let plan = match labels {
+        Some(labels) => expand_labelled(&suite, &settings, &drives, labels)?,
+        None => expand(&suite, &settings, &drives)?,
+    };
     let mut watch = super::Watch::new(&arguments.live)?;
     watch.until = arguments.until.clone();
     watch.ocp = arguments.ocp.clone();
@@ -157,11 +171,17 @@ fn new_request(arguments: &RunArguments) -> anyhow::Result<Request> {
         scale: arguments.scale,
         seed: arguments.seed,
     };
-    Ok((suite, arguments.drives.clone(), settings))
+    Ok(Request {
+        suite,
+        drives: arguments.drives.clone(),
+        settings,
+        labels: None,
+    })
 }
 
-/// Suite text, parameters, drives and seed of the interrupted run; only `--destroy` is given again.
-fn resumed_request(path: &Path) -> anyhow::Result<Request> {
+/// Suite text, parameters, drives and seed of the interrupted run; only `--destroy` is given again. `moved`: where its drives are now, if not
+/// where they were.
+fn resumed_request(path: &Path, moved: &[String]) -> anyhow::Result<Request> {
     let manifest = Manifest::load(path)?;
     if manifest.suite.text.is_empty() {
         let path = path.display();
@@ -170,13 +190,29 @@ fn resumed_request(path: &Path) -> anyhow::Result<Request> {
         );
     }
     let suite = Suite::parse(&manifest.suite.name, &manifest.suite.text)?;
-    let drives = manifest.drives.iter().map(resumed_spec).collect();
+    let before: Vec<String> = manifest.drives.iter().map(resumed_spec).collect();
+    let drives = match moved.len() {
+        0 => before,
+        now if now == before.len() => moved.to_vec(),
+        now => bail_usage!(
+            "{} is a run of {} drives, and --drive names {now}; name all, in the order of the run",
+            path.display(),
+            before.len()
+        ),
+    };
+    let labels = manifest.drives.iter().map(|drive| drive.label.clone());
+    let labels = Some(labels.collect());
     let settings = RunSettings {
         set: manifest.parameters.into_iter().collect(),
         scale: manifest.scale,
         seed: manifest.seed,
     };
-    Ok((suite, drives, settings))
+    Ok(Request {
+        suite,
+        drives,
+        settings,
+        labels,
+    })
 }
 
 /// The absolute path of a real drive: its name may be relative to the directory of the first attempt.

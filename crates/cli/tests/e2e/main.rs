@@ -23,6 +23,7 @@ mod devices;
 mod fio;
 mod fio_tools;
 mod fit;
+mod fleet_task;
 mod fuzz;
 mod golden;
 mod judging;

@@ -1,8 +1,10 @@
 //! `assay fleet`: one module per sub-command.
 
+mod collect;
 mod inventory;
 mod plan;
 mod sweep;
+mod task;
 
 use assay_fleet::inventory::{HostInventory, of_this_host};
 use assay_fleet::{FleetError, HostName, Plan};
@@ -16,6 +18,8 @@ pub fn run(command: &FleetCommand, output: Output) -> anyhow::Result<CommandOutc
         FleetCommand::Inventory(inventory) => inventory::run(inventory, output),
         FleetCommand::Plan(plan) => plan::run(plan, output),
         FleetCommand::Sweep(sweep) => sweep::run(sweep, output),
+        FleetCommand::Task(task) => task::run(task, output),
+        FleetCommand::Collect(collect) => collect::run(collect, output),
     }
 }
 

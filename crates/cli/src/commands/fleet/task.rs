@@ -1,0 +1,218 @@
+//! `assay fleet task`.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::mpsc::{Sender, channel};
+use std::time::Duration;
+
+use anyhow::Context;
+use assay_device::identity::identify;
+use assay_fleet::inventory::{HostInventory, InventoryDrive, of_this_host};
+use assay_fleet::shared_store::{self, Condition, SharedStore, SharedStoreError};
+use assay_fleet::task::Pace;
+use assay_fleet::task::machine::{DriveEnd, Event, Limits};
+use assay_fleet::task::runner::{self, Report, Setup};
+use assay_fleet::task::stored_plan::{self, StoredPlanError};
+use assay_fleet::{Plan, PlanId, Serial};
+use assay_suite::drive_state_cache::DriveStateCache;
+use serde_json::json;
+use signal_hook::consts::SIGUSR1;
+use signal_hook::iterator::Signals;
+
+use crate::args::fleet::TaskArguments;
+use crate::commands::ending_signals;
+use crate::exit::{CommandOutcome, TaskStatus};
+use crate::terminal::Output;
+
+/// Between two looks at the control document and at the journals.
+const TICK: Duration = Duration::from_secs(1);
+const CONTROL_POLL: Duration = Duration::from_secs(5);
+/// Tries to read the plan.
+const BEGIN_TRIES: u32 = 60;
+/// Default of `--work`.
+const WORK: &str = "/var/lib/assay/fleet";
+const WORK_VARIABLE: &str = "ASSAY_FLEET_DIR";
+
+pub fn run(arguments: &TaskArguments, output: Output) -> anyhow::Result<CommandOutcome> {
+    let host = super::host(arguments.host.as_ref())?;
+    let store: Arc<dyn SharedStore> = Arc::from(shared_store::open(&arguments.store)?);
+    let inbox = channel();
+    listen(inbox.0.clone())?;
+    let inventory = of_this_host(&host)?;
+    let poll = arguments.poll.map(Duration::from_millis);
+    let begin = || -> Result<Plan, StoredPlanError> {
+        let plan = stored_plan::load(store.as_ref(), &arguments.plan)?;
+        publish(store.as_ref(), &inventory)?;
+        Ok(plan)
+    };
+    let plan = reached(begin, poll.unwrap_or(CONTROL_POLL), output)?;
+    let only = arguments.serial.clone();
+    let drives = stored_plan::selected(&plan, &inventory.drives, only.as_ref());
+    let of_environment = || std::env::var_os(WORK_VARIABLE).map(PathBuf::from);
+    let work = arguments.work.clone().or_else(of_environment);
+    let work = work.unwrap_or_else(|| WORK.into());
+    let work = std::path::absolute(&work)?;
+    let suites = suites(&plan, &arguments.plan, &work)?;
+    let limits = Limits {
+        io_error_attempts: plan.run.attempts,
+        ..Limits::default()
+    };
+    let tick = poll.unwrap_or(TICK);
+    let every = plan.store.every.0 / u64::try_from(tick.as_nanos())?.max(1);
+    let setup = Setup {
+        store: Arc::clone(&store),
+        plan: arguments.plan.clone(),
+        suites,
+        drives,
+        destroy: plan.run.destroy,
+        until: plan.run.until.as_ref().map(|(text, _)| text.clone()),
+        share: plan.run.share,
+        host: host.clone(),
+        job: arguments.job.clone(),
+        work,
+        program: std::env::current_exe().context("cannot find the program of this process")?,
+        limits: Limits {
+            pause: poll.unwrap_or(limits.pause),
+            poll: poll.unwrap_or(limits.poll),
+            ..limits
+        },
+        pace: Pace {
+            tick,
+            every: u32::try_from(every.max(1)).unwrap_or(u32::MAX),
+        },
+        control_poll: poll.unwrap_or(CONTROL_POLL),
+        look: Box::new(move || Ok(of_this_host(&host)?.drives)),
+        drive_state: Arc::new(drive_state),
+        install_state: Arc::new(install_state),
+        note: Arc::new(move |text: String| output.note(&text)),
+    };
+    let report = runner::run(setup, inbox)?;
+    output.show(|| text(&report), || document(&arguments.plan, &report))?;
+    match report.status {
+        0 => Ok(CommandOutcome::Done),
+        1 => Ok(CommandOutcome::DriveFailed),
+        130 => Ok(CommandOutcome::Interrupted),
+        status => Err(TaskStatus {
+            status,
+            plan: arguments.plan.to_string(),
+        }
+        .into()),
+    }
+}
+
+/// The plan, from a shared store that may be away for a while.
+fn reached(
+    begin: impl Fn() -> Result<Plan, StoredPlanError>,
+    pause: Duration,
+    output: Output,
+) -> Result<Plan, StoredPlanError> {
+    for _ in 1..BEGIN_TRIES {
+        match begin() {
+            Err(StoredPlanError::Store(error @ SharedStoreError::Io { .. })) => {
+                output.note(&format!("{error}; trying again"));
+                std::thread::park_timeout(pause);
+            }
+            reached => return reached,
+        }
+    }
+    begin()
+}
+
+/// What the host has, for the comparison with others.
+fn publish(store: &dyn SharedStore, inventory: &HostInventory) -> Result<(), SharedStoreError> {
+    // Strings and numbers: always JSON.
+    let mut text = serde_json::to_vec_pretty(inventory).unwrap_or_default();
+    text.push(b'\n');
+    let key = format!("inventory/{}.json", inventory.host);
+    store.put(&key, &text, Condition::Any)?;
+    Ok(())
+}
+
+/// The suites as arguments; suite files are written into the work directory.
+fn suites(plan: &Plan, id: &PlanId, work: &Path) -> anyhow::Result<Vec<runner::SuiteCall>> {
+    let mut calls = Vec::new();
+    for (index, suite) in plan.suites.iter().enumerate() {
+        let file = match &suite.text {
+            None => None,
+            Some(text) => {
+                let folder = work.join(id.as_str()).join("suites");
+                std::fs::create_dir_all(&folder)
+                    .with_context(|| format!("cannot create {}", folder.display()))?;
+                let path = folder.join(format!("{}.toml", suite.label));
+                crate::commands::write_atomically(&path, text)?;
+                Some(path.display().to_string())
+            }
+        };
+        calls.push(stored_plan::call(plan, index, suite, file.as_deref()));
+    }
+    Ok(calls)
+}
+
+/// Signals as events. A second ending signal is passed on to the machine like the first, which has told the children by then.
+fn listen(events: Sender<Event>) -> anyhow::Result<()> {
+    let heard = ending_signals().into_iter().chain([SIGUSR1]);
+    let mut signals = Signals::new(heard).context("cannot listen for signals")?;
+    std::thread::spawn(move || {
+        for signal in signals.forever() {
+            let event = match signal {
+                SIGUSR1 => Event::NearLimit,
+                _ => Event::EndSignal,
+            };
+            if events.send(event).is_err() {
+                return;
+            }
+        }
+    });
+    Ok(())
+}
+
+/// The state of a real drive; empty without one.
+fn drive_state(drive: &InventoryDrive) -> Vec<u8> {
+    let info = identify(Path::new(&drive.spec)).ok();
+    let info = info.filter(|_| !drive.simulated);
+    let state = info.and_then(|info| DriveStateCache::for_user().export(&info));
+    state.unwrap_or_default()
+}
+
+/// A state that does not hold for the drive is not installed.
+fn install_state(drive: &InventoryDrive, state: &[u8]) {
+    if let Ok(info) = identify(Path::new(&drive.spec)) {
+        let _ = DriveStateCache::for_user().install(&info, state);
+    }
+}
+
+fn in_words(end: &DriveEnd) -> (&'static str, &str) {
+    match end {
+        DriveEnd::Done { failed: false } => ("done", ""),
+        DriveEnd::Done { failed: true } => ("failed", ""),
+        DriveEnd::Refused { why, .. } => ("refused", why),
+        DriveEnd::IoError { why } => ("i/o error", why),
+        DriveEnd::InUse { why } => ("in use", why),
+        DriveEnd::Unavailable { why } => ("shared store away", why),
+        DriveEnd::Interrupted { why, .. } => ("interrupted", why),
+        DriveEnd::Lost => ("lost", "the drive disappeared while it was measured"),
+        DriveEnd::Fenced { why } => ("taken over", why),
+    }
+}
+
+fn text(report: &Report) -> String {
+    let mut text = String::new();
+    for (serial, end) in &report.drives {
+        let (state, why) = in_words(end);
+        text.push_str(format!("{serial}: {state}. {why}").trim_end());
+        text.push('\n');
+    }
+    if report.drives.is_empty() {
+        text.push_str("this host has no drive of the plan\n");
+    }
+    text
+}
+
+fn document(plan: &PlanId, report: &Report) -> serde_json::Value {
+    let row = |(serial, end): &(Serial, DriveEnd)| {
+        let (state, why) = in_words(end);
+        json!({ "serial": serial, "state": state, "why": why, "status": end.status() })
+    };
+    let drives: Vec<_> = report.drives.iter().map(row).collect();
+    json!({ "plan": plan, "status": report.status, "drives": drives })
+}

@@ -1,0 +1,132 @@
+//! Collecting: the run folders of a plan from the shared store into a local directory.
+//!
+//! # Mechanism
+//! `DIR/SERIAL/NN-SUITE/` per drive and suite. A folder that has all that was shipped is left as it is; another one is fetched anew and then put in
+//! its place, so that a folder is always whole. Every piece is checked, and complete runs by their `SHA256SUMS`. A folder that cannot be
+//! fetched is reported and does not keep others from being collected.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use assay_store::journal::JOURNAL_FILE;
+use assay_store::run::{CHECKSUM_FILE, MANIFEST_FILE};
+use serde::Serialize;
+
+use crate::claim::{self, Claim, ClaimError, SuiteClaim};
+use crate::shared_store::{SharedStore, SharedStoreError};
+use crate::ship::{self, Chain, ShipError};
+use crate::{PlanId, Serial};
+
+/// What was collected.
+#[derive(Debug, Default, Serialize)]
+pub struct Collected {
+    /// All folders, old and new.
+    pub folders: Vec<PathBuf>,
+    /// Of those, fetched now.
+    pub fetched: usize,
+    /// Of those, of complete runs.
+    pub complete: usize,
+    /// What could not be fetched, with the reason.
+    pub failed: Vec<String>,
+}
+
+/// Collect the folders of a plan under `to`.
+///
+/// # Errors
+/// [`SharedStoreError`] when claims cannot be listed.
+pub fn collect(
+    store: &dyn SharedStore,
+    plan: &PlanId,
+    to: &Path,
+) -> Result<Collected, SharedStoreError> {
+    let mut collected = Collected::default();
+    for key in store.list(&format!("claims/{plan}/"))? {
+        let claim = match read_claim(store, plan, &key) {
+            Ok(Some(claim)) => claim,
+            Ok(None) => continue,
+            Err(error) => {
+                collected.failed.push(error.to_string());
+                continue;
+            }
+        };
+        for suite in &claim.suites {
+            match folder(store, &claim, suite, to) {
+                Ok(Some((path, is_new))) => {
+                    collected.fetched += usize::from(is_new);
+                    collected.complete += usize::from(path.join(CHECKSUM_FILE).exists());
+                    collected.folders.push(path);
+                }
+                Ok(None) => {}
+                Err(error) => collected.failed.push(format!("{}: {error}", claim.serial)),
+            }
+        }
+    }
+    Ok(collected)
+}
+
+fn read_claim(
+    store: &dyn SharedStore,
+    plan: &PlanId,
+    key: &str,
+) -> Result<Option<Claim>, ClaimError> {
+    #[derive(serde::Deserialize)]
+    struct Named {
+        serial: Serial,
+    }
+    let Some((bytes, _)) = store.get(key)? else {
+        return Ok(None);
+    };
+    let named = serde_json::from_slice::<Named>(&bytes);
+    let named = named.map_err(|error| ClaimError::Damaged {
+        key: key.to_owned(),
+        why: error.to_string(),
+    })?;
+    Ok(claim::read(store, plan, &named.serial)?.map(|(claim, _)| claim))
+}
+
+/// The folder of a suite, and whether it was fetched now; none before its manifest was shipped.
+fn folder(
+    store: &dyn SharedStore,
+    claim: &Claim,
+    suite: &SuiteClaim,
+    to: &Path,
+) -> Result<Option<(PathBuf, bool)>, ShipError> {
+    let path = to.join(claim.serial.key()).join(&suite.folder);
+    // Complete and checked before: it does not change any more.
+    if path.join(CHECKSUM_FILE).exists() {
+        return Ok(Some((path, false)));
+    }
+    let prefix = ship::prefix(&claim.plan, &claim.serial, &suite.folder);
+    let chain = ship::chain(store, &prefix, &suite.bases)?;
+    if suite.outcome.is_none() && is_current(&path, &chain) {
+        return Ok(Some((path, false)));
+    }
+    let mut name = path.file_name().unwrap_or_default().to_owned();
+    name.push(".new");
+    let new = path.with_file_name(name);
+    remove(&new)?;
+    if !ship::fetch(store, &prefix, &chain, &new)? {
+        return Ok(None);
+    }
+    remove(&path)?;
+    fs::rename(&new, &path).map_err(ShipError::file("rename", &new))?;
+    Ok(Some((path, true)))
+}
+
+/// Whether a folder of a run that is not complete has exactly what was shipped.
+fn is_current(path: &Path, chain: &Chain) -> bool {
+    let journal = path.join(JOURNAL_FILE);
+    let has_length = fs::metadata(&journal).is_ok_and(|m| m.len() == chain.bytes);
+    let has_content = || ship::crc_of(&journal, chain.bytes).is_ok_and(|(crc, _)| crc == chain.crc);
+    path.join(MANIFEST_FILE).exists() && has_length && has_content()
+}
+
+fn remove(path: &Path) -> Result<(), ShipError> {
+    match fs::remove_dir_all(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => {
+            Err(ShipError::file("remove", path)(error))
+        }
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,28 @@
+//! The control document of a plan, `plans/PLAN/control.json`, as a task reads it.
+
+use serde::Deserialize;
+
+use super::machine::Control;
+use crate::PlanId;
+use crate::shared_store::{SharedStore, SharedStoreError};
+
+#[derive(Deserialize)]
+struct Document {
+    state: String,
+}
+
+/// What it says; running without one. A document that cannot be read pauses: it may have been meant to stop.
+///
+/// # Errors
+/// The shared store's.
+pub fn read(store: &dyn SharedStore, plan: &PlanId) -> Result<Control, SharedStoreError> {
+    let Some((bytes, _)) = store.get(&format!("plans/{plan}/control.json"))? else {
+        return Ok(Control::Running);
+    };
+    let document = serde_json::from_slice::<Document>(&bytes);
+    Ok(match document.as_ref().map(|d| d.state.as_str()) {
+        Ok("running") => Control::Running,
+        Ok("cancelled") => Control::Cancelled,
+        _ => Control::Paused,
+    })
+}

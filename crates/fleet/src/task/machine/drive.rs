@@ -1,0 +1,197 @@
+//! A drive in a task.
+
+use super::SuiteProgress;
+use crate::claim::{ClaimState, SuiteOutcome};
+
+/// How a drive's part of a task ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum DriveEnd {
+    /// Every suite is complete.
+    Done {
+        /// The drive or its data failed in one.
+        failed: bool,
+    },
+    /// An operator must act.
+    Refused {
+        /// Exit status of `assay run`: 2 or 3.
+        status: u8,
+        /// Why.
+        why: String,
+    },
+    /// The host failed: I/O errors or kills, more often than is tried.
+    IoError {
+        /// Why.
+        why: String,
+    },
+    /// The folder or the drive is in use.
+    InUse {
+        /// By whom, as far as known.
+        why: String,
+    },
+    /// The shared store is away.
+    Unavailable {
+        /// Why.
+        why: String,
+    },
+    /// Ended early; can be resumed.
+    Interrupted {
+        /// Why.
+        why: String,
+        /// Whether the job is to be queued again at once.
+        requeue: bool,
+    },
+    /// The drive disappeared: a finding.
+    Lost,
+    /// Another attempt has the drive.
+    Fenced {
+        /// Which.
+        why: String,
+    },
+}
+
+impl DriveEnd {
+    /// What the claim says then, and why.
+    pub fn claim_state(&self) -> (ClaimState, Option<String>) {
+        let because = |text: &str| Some(text.to_owned());
+        match self {
+            DriveEnd::Done { failed: false } => (ClaimState::Done, None),
+            DriveEnd::Done { failed: true } => (ClaimState::Failed, None),
+            DriveEnd::Refused { why, .. } => (ClaimState::Refused, because(why)),
+            DriveEnd::IoError { why }
+            | DriveEnd::InUse { why }
+            | DriveEnd::Unavailable { why }
+            | DriveEnd::Fenced { why }
+            | DriveEnd::Interrupted { why, .. } => (ClaimState::Interrupted, because(why)),
+            DriveEnd::Lost => (ClaimState::Interrupted, because("drive-lost")),
+        }
+    }
+
+    /// Exit status that this drive asks for.
+    pub fn status(&self) -> u8 {
+        match self {
+            DriveEnd::Done { failed: false } => 0,
+            DriveEnd::Done { failed: true } | DriveEnd::Lost => 1,
+            DriveEnd::Refused { status, .. } => *status,
+            DriveEnd::IoError { .. } => 4,
+            DriveEnd::InUse { .. }
+            | DriveEnd::Unavailable { .. }
+            | DriveEnd::Interrupted { requeue: true, .. } => 75,
+            DriveEnd::Interrupted { requeue: false, .. } | DriveEnd::Fenced { .. } => 130,
+        }
+    }
+}
+
+/// Exit status of a task: 130 after a signal, whatever else; else 75 where queueing the job again helps a drive; else what needs a person most.
+pub(super) fn task_status(ends: &[&DriveEnd], end_signal: bool) -> u8 {
+    /// Most important first.
+    const ORDER: [u8; 7] = [75, 3, 2, 4, 130, 1, 0];
+    let statuses: Vec<u8> = ends.iter().map(|end| end.status()).collect();
+    match end_signal {
+        true => 130,
+        false => ORDER
+            .into_iter()
+            .find(|status| statuses.contains(status))
+            .unwrap_or(0),
+    }
+}
+
+/// Where a drive is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Phase {
+    Queued,
+    Claiming,
+    /// The claim is tried again.
+    Unclaimed {
+        timer: u64,
+    },
+    Preparing {
+        suite: usize,
+    },
+    Running {
+        suite: usize,
+    },
+    /// Before another try.
+    Waiting {
+        suite: usize,
+        timer: u64,
+    },
+    /// Disappeared; looked for while other drives are measured.
+    Lost {
+        suite: usize,
+        timer: Option<u64>,
+    },
+    /// Was lost and is back; waits for a place.
+    Returned {
+        suite: usize,
+    },
+    Releasing(DriveEnd),
+    Ended(DriveEnd),
+}
+
+/// A drive in a task.
+#[derive(Clone, Debug)]
+pub(super) struct DriveTask {
+    pub(super) phase: Phase,
+    pub(super) outcomes: Vec<Option<SuiteOutcome>>,
+    pub(super) io_errors: Vec<u32>,
+    /// Kills of the suite under way.
+    pub(super) kills: u32,
+    /// Looks at what is in use.
+    pub(super) polls: u32,
+    pub(super) losses: u32,
+    pub(super) claim_tries: u32,
+    /// Set while `assay run` is being ended for this reason.
+    pub(super) stopping: Option<DriveEnd>,
+}
+
+impl DriveTask {
+    pub(super) fn new(suites: usize) -> DriveTask {
+        DriveTask {
+            phase: Phase::Queued,
+            outcomes: vec![None; suites],
+            io_errors: vec![0; suites],
+            kills: 0,
+            polls: 0,
+            losses: 0,
+            claim_tries: 0,
+            stopping: None,
+        }
+    }
+
+    /// Go on from the claim.
+    pub(super) fn take_over(&mut self, suites: &[SuiteProgress]) {
+        for (index, suite) in suites.iter().enumerate().take(self.outcomes.len()) {
+            self.outcomes[index] = suite.outcome;
+            self.io_errors[index] = suite.io_error_attempts;
+        }
+    }
+
+    pub(super) fn next_suite(&mut self) -> Option<usize> {
+        (self.kills, self.polls) = (0, 0);
+        self.outcomes.iter().position(Option::is_none)
+    }
+
+    pub(super) fn has_failed(&self) -> bool {
+        self.outcomes.contains(&Some(SuiteOutcome::Failed))
+    }
+
+    pub(super) fn end(&self) -> Option<&DriveEnd> {
+        match &self.phase {
+            Phase::Ended(end) => Some(end),
+            _ => None,
+        }
+    }
+
+    /// Whether it takes one of the places that `share` gives. Shipping takes none.
+    pub(super) fn is_measured(&self) -> bool {
+        !matches!(
+            self.phase,
+            Phase::Queued
+                | Phase::Unclaimed { .. }
+                | Phase::Lost { .. }
+                | Phase::Returned { .. }
+                | Phase::Releasing(_)
+                | Phase::Ended(_)
+        )
+    }
+}

@@ -1,0 +1,240 @@
+//! The thread that ships a drive's folders: at the end of each cell, every [`Pace::every`] ticks, and at the end. Measuring never waits for it. A
+//! shared store that is away is tried again, with pauses up to [`LONGEST_PAUSE`].
+
+use std::fs::File;
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
+use std::time::Duration;
+
+use assay_store::journal::JOURNAL_FILE;
+
+use super::custody::{Custody, TakeError};
+use super::machine::Event;
+use crate::Serial;
+use crate::claim::{ClaimError, ClaimState, SuiteOutcome};
+
+/// Longest pause between two tries while the shared store is away.
+pub const LONGEST_PAUSE: Duration = Duration::from_secs(60);
+/// First pause.
+const FIRST_PAUSE: Duration = Duration::from_millis(500);
+/// Tries after the task got a signal.
+const TRIES_AT_THE_END: u32 = 3;
+
+/// How often it is looked for something to ship.
+#[derive(Clone, Copy, Debug)]
+pub struct Pace {
+    /// Between two looks at the journal.
+    pub tick: Duration,
+    /// Ticks after which it is shipped even in the middle of a cell.
+    pub every: u32,
+}
+
+/// What a thread is asked to do.
+pub enum Order {
+    /// Ship this suite's folder from now on.
+    Activate(usize),
+    /// [`super::machine::Action::Seal`].
+    Seal(usize, SuiteOutcome),
+    /// [`super::machine::Action::CountIoError`]: the number so far.
+    CountIoError(usize, u32),
+    /// [`super::machine::Action::Release`].
+    Release(ClaimState, Option<String>),
+}
+
+/// The thread's parts.
+pub struct Shipping {
+    /// The claim and folders.
+    pub custody: Custody,
+    /// Drive.
+    pub serial: Serial,
+    /// Orders, in their order.
+    pub orders: Receiver<Order>,
+    /// The task.
+    pub events: Sender<Event>,
+    /// The task got a signal: tries are few.
+    pub ending: Arc<AtomicBool>,
+    /// Pace.
+    pub pace: Pace,
+    /// The drive's state, for another host; none for simulated drives.
+    pub drive_state: Box<dyn Fn() -> Vec<u8> + Send>,
+    /// Told what a person should know.
+    pub note: Box<dyn Fn(String) + Send>,
+}
+
+/// Whether the thread goes on.
+enum Course {
+    GoesOn,
+    Ends,
+}
+
+impl Shipping {
+    /// Until the drive is released, or its claim is lost.
+    pub fn run(mut self) {
+        let mut look = Look::default();
+        let mut ticks = 0;
+        loop {
+            match self.orders.recv_timeout(self.pace.tick) {
+                Ok(order) => {
+                    if let Course::Ends = self.carry_out(order, &mut look) {
+                        return;
+                    }
+                }
+                Err(RecvTimeoutError::Timeout) => {
+                    ticks += 1;
+                    if look.cell_ended() || ticks >= self.pace.every {
+                        ticks = 0;
+                        if let Course::Ends = self.try_once() {
+                            return;
+                        }
+                    }
+                }
+                Err(RecvTimeoutError::Disconnected) => return,
+            }
+        }
+    }
+
+    fn carry_out(&mut self, order: Order, look: &mut Look) -> Course {
+        match order {
+            Order::Activate(suite) => {
+                self.custody.activate(suite);
+                *look = Look::at(&self.custody.folder(suite));
+                Course::GoesOn
+            }
+            Order::Seal(suite, outcome) => self.until_done(|custody, state| {
+                custody.ship(state)?;
+                custody.seal(suite, outcome)
+            }),
+            Order::CountIoError(suite, total) => {
+                self.until_done(|custody, _| Ok(custody.count_io_error(suite, total)?))
+            }
+            Order::Release(state, reason) => {
+                let done = self.until_done(|custody, drive_state| {
+                    custody.ship(drive_state)?;
+                    custody.release(state, reason.as_deref())
+                });
+                if let Course::GoesOn = done {
+                    let serial = self.serial.clone();
+                    let _ = self.events.send(Event::Released { serial });
+                }
+                Course::Ends
+            }
+        }
+    }
+
+    /// In the middle of a run: a store that is away is tried again at the next turn.
+    fn try_once(&mut self) -> Course {
+        let state = (self.drive_state)();
+        match self.custody.ship(&state) {
+            Ok(()) => Course::GoesOn,
+            Err(error) if error.is_temporary() => {
+                (self.note)(format!(
+                    "{}: {error}; measuring goes on, {} bytes wait to be shipped",
+                    self.serial,
+                    self.custody.waiting_bytes()
+                ));
+                Course::GoesOn
+            }
+            Err(error) => self.fatal(&error),
+        }
+    }
+
+    fn until_done(
+        &mut self,
+        mut work: impl FnMut(&mut Custody, &[u8]) -> Result<(), TakeError>,
+    ) -> Course {
+        let mut pause = FIRST_PAUSE;
+        let mut tries = 0;
+        loop {
+            let state = (self.drive_state)();
+            let error = match work(&mut self.custody, &state) {
+                Ok(()) => return Course::GoesOn,
+                Err(error) if error.is_temporary() => error,
+                Err(error) => return self.fatal(&error),
+            };
+            tries += 1;
+            let waiting = self.custody.waiting_bytes();
+            let serial = &self.serial;
+            if self.ending.load(Ordering::SeqCst) && tries >= TRIES_AT_THE_END {
+                (self.note)(format!(
+                    "{serial}: {error}; {waiting} bytes are not shipped: the next task on this host ships them"
+                ));
+                return Course::GoesOn;
+            }
+            (self.note)(format!(
+                "{serial}: {error}; {waiting} bytes wait to be shipped, trying again in {} s",
+                pause.as_secs_f64()
+            ));
+            wait(pause, &self.ending);
+            pause = (pause * 2).min(LONGEST_PAUSE);
+        }
+    }
+
+    fn fatal(&self, error: &TakeError) -> Course {
+        let serial = self.serial.clone();
+        let why = error.to_string();
+        let _ = self.events.send(match error {
+            TakeError::Claim(ClaimError::Fenced { .. }) => Event::Fenced { serial, why },
+            _ => Event::ShipFailed { serial, why },
+        });
+        Course::Ends
+    }
+}
+
+/// Wait, but not longer than a moment once the task ends.
+fn wait(pause: Duration, ending: &AtomicBool) {
+    const STEP: Duration = Duration::from_millis(100);
+    let mut left = pause;
+    while !left.is_zero() && !ending.load(Ordering::SeqCst) {
+        let step = left.min(STEP);
+        std::thread::park_timeout(step);
+        left = left.saturating_sub(step);
+    }
+}
+
+/// Looks for the ends of cells in the new part of a journal.
+#[derive(Default)]
+struct Look {
+    journal: PathBuf,
+    seen_bytes: u64,
+}
+
+impl Look {
+    fn at(folder: &Path) -> Look {
+        let journal = folder.join(JOURNAL_FILE);
+        let seen_bytes = std::fs::metadata(&journal).map_or(0, |m| m.len());
+        Look {
+            journal,
+            seen_bytes,
+        }
+    }
+
+    /// Whether a cell has ended since the last look.
+    fn cell_ended(&mut self) -> bool {
+        const ENDS: [&[u8]; 2] = [b"\"event\":\"cell_finish\"", b"\"event\":\"cell_failed\""];
+        let Ok(file) = File::open(&self.journal) else {
+            return false;
+        };
+        let len = file.metadata().map_or(0, |m| m.len());
+        let new = usize::try_from(len.saturating_sub(self.seen_bytes)).unwrap_or(0);
+        let mut bytes = vec![0; new];
+        if new == 0 || file.read_exact_at(&mut bytes, self.seen_bytes).is_err() {
+            return false;
+        }
+        // From the start of a line on: one that is being written is looked at again.
+        let whole = bytes
+            .iter()
+            .rposition(|&byte| byte == b'\n')
+            .map_or(0, |at| at + 1);
+        self.seen_bytes += whole as u64;
+        let lines = bytes[..whole].split(|&byte| byte == b'\n');
+        // The event is at the start of a line, after its checksum.
+        let heads = lines.map(|line| &line[..line.len().min(48)]);
+        heads.into_iter().any(|head| {
+            ENDS.iter()
+                .any(|end| head.windows(end.len()).any(|part| part == *end))
+        })
+    }
+}
