@@ -181,7 +181,19 @@ fn fleet_code(error: &FleetError) -> u8 {
     match error {
         FleetError::DriveList { .. } => IO_ERROR,
         FleetError::Queue(QueueError::NoRack { .. }) => USAGE,
-        FleetError::Queue(_) => IO_ERROR,
+        FleetError::Task { status, .. } => match status.code() {
+            Some(2) => USAGE,
+            Some(3) => REFUSED,
+            Some(75) => IN_USE,
+            _ => IO_ERROR,
+        },
+        FleetError::SharedStore(error) => shared_store_code(error),
+        FleetError::NoPlan(_) | FleetError::ChangedPlan { .. } => USAGE,
+        FleetError::Cancelled { .. } => REFUSED,
+        FleetError::Queue(_)
+        | FleetError::Claim(_)
+        | FleetError::Document { .. }
+        | FleetError::Json(_) => IO_ERROR,
         FleetError::Destroy(_) | FleetError::Plan(PlanError::Destroy(_)) => REFUSED,
         FleetError::Name(_) | FleetError::Plan(_) => USAGE,
     }

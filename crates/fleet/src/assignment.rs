@@ -81,7 +81,7 @@ impl fmt::Display for WhyLeftOut {
                 let hosts: Vec<&str> = hosts.iter().map(HostName::as_str).collect();
                 write!(
                     f,
-                    "refused: the hosts {} show this serial; find out which one has the drive, and take the inventory of the others again",
+                    "refused: the hosts {} show this serial; find out which one has the drive, and take the inventory of the others again, or remove it (`assay fleet inventory --remove`)",
                     hosts.join(" and ")
                 )
             }
@@ -147,7 +147,7 @@ pub fn assign(plan: &Plan, id: &PlanId, inventories: &[HostInventory]) -> Assign
         }
     }
     for (host, drives) in &mut assignment.hosts {
-        *drives = shuffled(std::mem::take(drives), id, host);
+        *drives = order(std::mem::take(drives), |assigned| &assigned.drive, id, host);
     }
     assignment
 }
@@ -185,35 +185,39 @@ fn group(plan: &Plan, host: &HostName, drive: &InventoryDrive) -> Option<String>
     }
 }
 
-/// Each model and lot in random order; models and lots alternate.
-fn shuffled(drives: Vec<AssignedDrive>, id: &PlanId, host: &HostName) -> Vec<AssignedDrive> {
-    let mut strata: BTreeMap<(String, Option<String>), Vec<AssignedDrive>> = BTreeMap::new();
-    for assigned in drives {
-        let stratum = (assigned.drive.model.clone(), assigned.drive.lot.clone());
-        strata.entry(stratum).or_default().push(assigned);
+/// The order in which a plan measures the drives of a host: each model and lot shuffled, models and lots alternating. It follows from plan id
+/// and host alone.
+pub fn order<T>(
+    items: Vec<T>,
+    drive: impl Fn(&T) -> &InventoryDrive,
+    id: &PlanId,
+    host: &HostName,
+) -> Vec<T> {
+    let mut strata: BTreeMap<(String, Option<String>), Vec<T>> = BTreeMap::new();
+    for item in items {
+        let of = drive(&item);
+        let stratum = (of.model.clone(), of.lot.clone());
+        strata.entry(stratum).or_default().push(item);
     }
-    let mut order: Vec<(f64, AssignedDrive)> = Vec::new();
-    for ((model, lot), mut drives) in strata {
+    let mut order: Vec<(f64, T)> = Vec::new();
+    for ((model, lot), mut items) in strata {
+        // Not the order in which the kernel found them.
+        items.sort_by(|a, b| drive(a).serial.cmp(&drive(b).serial));
         let name = format!("{id} {host} {model} {}", lot.unwrap_or_default());
         let mut rng = Rng::stream(0, &name);
         // Fisher and Yates.
-        for last in (1..drives.len()).rev() {
+        for last in (1..items.len()).rev() {
             let other = rng.below(last as u64 + 1) as usize;
-            drives.swap(last, other);
+            items.swap(last, other);
         }
-        let count = drives.len() as f64;
+        let count = items.len() as f64;
         let at = |index: usize| (index as f64 + 0.5) / count;
-        order.extend(
-            drives
-                .into_iter()
-                .enumerate()
-                .map(|(i, drive)| (at(i), drive)),
-        );
+        order.extend(items.into_iter().enumerate().map(|(i, item)| (at(i), item)));
     }
     order.sort_by(|a, b| a.0.total_cmp(&b.0));
-    order.into_iter().map(|(_, drive)| drive).collect()
+    order.into_iter().map(|(_, item)| item).collect()
 }
 
 #[cfg(test)]
 #[path = "../tests/unit/assignment.rs"]
-mod tests;
+pub(crate) mod tests;

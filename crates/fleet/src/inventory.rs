@@ -13,6 +13,7 @@ use assay_device::spec::{DriveSpec, SpecKind};
 use assay_ssd::Drive;
 use serde::{Deserialize, Serialize};
 
+use crate::shared_store::{Condition, SharedStore};
 use crate::{FleetError, HostName, Serial};
 
 /// Version of [`HostInventory`] as JSON.
@@ -123,7 +124,81 @@ pub fn of_this_host(host: &HostName) -> Result<HostInventory, FleetError> {
     take(&SystemRoot::host(), host, lists.as_deref())
 }
 
+/// Key of the inventory of a host in the shared store.
+fn key(host: &HostName) -> String {
+    format!("inventory/{host}.json")
+}
+
+/// Writes an inventory into the shared store, in place of the host's earlier one, whose rack stays where this one names none.
+///
+/// # Errors
+/// [`FleetError::SharedStore`].
+pub fn publish(store: &dyn SharedStore, inventory: &HostInventory) -> Result<(), FleetError> {
+    let key = key(&inventory.host);
+    let mut inventory = inventory.clone();
+    if inventory.rack.is_none() {
+        let before = store.get(&key)?;
+        let before = before.and_then(|(bytes, _)| {
+            // A damaged one is replaced.
+            serde_json::from_slice::<HostInventory>(&bytes).ok()
+        });
+        inventory.rack = before.and_then(|before| before.rack);
+    }
+    let bytes = serde_json::to_vec_pretty(&inventory).map_err(FleetError::Json)?;
+    store.put(&key, &bytes, Condition::Any)?;
+    Ok(())
+}
+
+/// Removes the inventory of a host that is gone, so that its drives can be found on others; false without one.
+///
+/// # Errors
+/// [`FleetError::SharedStore`].
+pub fn remove(store: &dyn SharedStore, host: &HostName) -> Result<bool, FleetError> {
+    let key = key(host);
+    let found = store.get(&key)?.is_some();
+    store.delete(&key)?;
+    Ok(found)
+}
+
+/// The inventories in the shared store, by host.
+///
+/// # Errors
+/// [`FleetError::SharedStore`], or [`FleetError::Document`] for one that is damaged or of another format.
+pub fn published(store: &dyn SharedStore) -> Result<Vec<HostInventory>, FleetError> {
+    let mut inventories = Vec::new();
+    for key in store.list("inventory/")? {
+        let Some((bytes, _)) = store.get(&key)? else {
+            continue;
+        };
+        let inventory: HostInventory =
+            serde_json::from_slice(&bytes).map_err(|error| FleetError::document(&key, &error))?;
+        if inventory.format != FORMAT {
+            let format = inventory.format;
+            return Err(FleetError::Document {
+                key,
+                why: format!("it has format {format}, and this assay reads {FORMAT}"),
+            });
+        }
+        inventories.push(inventory);
+    }
+    Ok(inventories)
+}
+
 impl HostInventory {
+    /// The configuration line of a dynamic node of Slurm with a GRES type per serial (slurmd(8), -Z and --conf). It has no `File=`: one dead drive
+    /// would keep the daemon of the whole host from starting.
+    pub fn slurm_node(&self) -> String {
+        let types = self.drives.iter().map(|drive| {
+            let serial = drive.serial.gres_type();
+            format!("nvme:{serial}:1")
+        });
+        let types: Vec<String> = types.collect();
+        match types.is_empty() {
+            true => format!("NodeName={}", self.host),
+            false => format!("NodeName={} Gres={}", self.host, types.join(",")),
+        }
+    }
+
     /// The drive with a serial.
     pub fn find(&self, serial: &Serial) -> Option<&InventoryDrive> {
         self.drives.iter().find(|drive| drive.serial == *serial)

@@ -7,6 +7,8 @@
 //! - [`name`]: serials, host names and plan ids, valid wherever they are keys, file names and arguments.
 //! - [`plan`]: a TOML file to a checked plan, its id, JSON schema, confirmations of destroying, planned times.
 //! - [`inventory`]: the drives of a host; [`assignment`]: which drive of a plan is measured where, in which order.
+//! - [`mod@submit`] writes a plan into the shared store ([`stored_plan`], [`control`]) and makes the jobs that are missing; [`mod@status`] reads how far
+//!   each drive is.
 //! - [`queue`]: the trait of queues, with Slurm and this host as queues.
 //! - [`sweep`]: many simulated drives that differ in chosen numbers of a profile.
 //! - [`shared_store`]: documents by key, replaced by compare and swap: a directory, or a bucket.
@@ -23,6 +25,7 @@
 pub mod assignment;
 pub mod claim;
 pub mod collect;
+pub mod control;
 pub mod error;
 pub mod inventory;
 pub mod name;
@@ -30,6 +33,9 @@ pub mod plan;
 pub mod queue;
 pub mod shared_store;
 pub mod ship;
+pub mod status;
+pub mod stored_plan;
+pub mod submit;
 pub mod sweep;
 pub mod task;
 

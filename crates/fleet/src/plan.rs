@@ -276,7 +276,15 @@ impl Plan {
                 why,
             }],
         };
-        for suite in &self.suites {
+        for (index, suite) in self.suites.iter().enumerate() {
+            let is_file = suite.text.is_some();
+            let same = |other: &PlanSuite| other.label == suite.label && other.text != suite.text;
+            // They are stored beside the plan, by their names.
+            if is_file && (suite.label == "plan" || self.suites[..index].iter().any(same)) {
+                let name = &suite.name;
+                let why = format!("{name:?} has the name of another file of this plan; rename it");
+                return Err(problem(&format!("suites[{index}].suite"), why));
+            }
             // A large stand-in: whether a drive is large enough is said per drive.
             let checked = estimate::stand_in(STAND_IN_BYTES)
                 .and_then(|drive| expand(&suite.suite, &self.settings(suite), &[drive]));
@@ -327,6 +335,29 @@ impl Plan {
         read::canonical(&self.given, &|_, _| true)
     }
 
+    /// The text of `plan.toml` in the shared store: as [`Plan::canonical`], with the list of serials and suite files beside it.
+    pub fn stored_text(&self) -> String {
+        let mut given = self.given.clone();
+        let drives = given.get_mut("drives").and_then(Value::as_table_mut);
+        if let Some(serials) = drives.and_then(|drives| drives.get_mut("serials")) {
+            *serials = SERIALS_FILE.into();
+        }
+        let suites = given.get_mut("suites").and_then(Value::as_array_mut);
+        let tables = suites.into_iter().flatten().filter_map(Value::as_table_mut);
+        for (suite, table) in self.suites.iter().zip(tables) {
+            if suite.text.is_some() {
+                table.insert("suite".to_owned(), suite_file(suite).into());
+            }
+        }
+        read::canonical(&given, &|_, _| true)
+    }
+
+    /// Names and texts of the suite files beside a stored plan.
+    pub fn stored_suites(&self) -> Vec<(String, String)> {
+        let file = |suite: &PlanSuite| Some((suite_file(suite), suite.text.clone()?));
+        self.suites.iter().filter_map(file).collect()
+    }
+
     /// The plan's id.
     ///
     /// # Errors
@@ -354,6 +385,11 @@ impl Plan {
         let id = format!("{}-{}", self.name, &hash[..PLAN_HASH_DIGITS]);
         Ok(PlanId::parse(&id)?)
     }
+}
+
+/// Name of a suite file beside a stored plan. The label stays the file's, as it is part of the plan id.
+fn suite_file(suite: &PlanSuite) -> String {
+    format!("{}.toml", suite.label)
 }
 
 /// A suite of a plan, from its checked table.

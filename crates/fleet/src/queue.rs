@@ -205,4 +205,4 @@ pub fn complete(
 
 #[cfg(test)]
 #[path = "../tests/unit/queue.rs"]
-mod tests;
+pub(crate) mod tests;

@@ -13,6 +13,14 @@ pub enum FleetCommand {
     Inventory(InventoryArguments),
     /// Check a plan, and show what would run where, how long it takes, and what is left out.
     Plan(PlanArguments),
+    /// Make the jobs of a plan that are missing; repeating it changes nothing where nothing is left to do.
+    Submit(SubmitArguments),
+    /// Show how far each drive of a plan is.
+    Status(StatusArguments),
+    /// Stop each drive of a plan at the end of its cell.
+    Pause(PauseArguments),
+    /// Stop all drives of a plan at once.
+    Cancel(CancelArguments),
     /// Measure simulated drives over a matrix of numbers of a profile.
     Sweep(SweepArguments),
     /// Do what is left to do of a plan for the drives of this host: what a job runs. Can be run again at any time.
@@ -26,6 +34,9 @@ pub enum FleetCommand {
 Examples:
   assay fleet inventory
   assay fleet inventory --json | jq -r .drives[].serial
+  assay fleet inventory --store /shared/assay
+  assay fleet inventory --slurm
+  assay fleet inventory --store /shared/assay --host node17 --remove
 
 Drives are found in /sys; drives without a serial are left out. Further ones (files, loop devices, sim:NAME,lot=N) are listed, one per
 line, in the file $ASSAY_FLEET_DRIVES/HOST.")]
@@ -33,6 +44,29 @@ pub struct InventoryArguments {
     /// Name of this host [default: the kernel's host name]
     #[arg(long, value_name = "NAME")]
     pub host: Option<HostName>,
+    /// Also write it into this shared store, where plans look for drives: an absolute path, or s3://BUCKET/PREFIX
+    #[arg(long, value_name = "AT")]
+    pub store: Option<String>,
+    /// Rack of this host, for {rack} in a plan's slurm.partition
+    #[arg(long, value_name = "NAME")]
+    pub rack: Option<String>,
+    /// Remove the inventory of a host that is gone from the shared store, so that its drives can be found on other hosts.
+    #[arg(long, requires = "store", requires = "host", conflicts_with_all = ["rack", "slurm"])]
+    pub remove: bool,
+    /// Print the configuration line of a dynamic node of Slurm, with a GRES type per serial, for plans with place = "drive".
+    #[arg(long)]
+    pub slurm: bool,
+}
+
+/// On this host, without a queue.
+#[derive(Debug, Args)]
+pub struct HereArguments {
+    /// Without a queue: take the inventory of this host now, and run its tasks here.
+    #[arg(long)]
+    pub here: bool,
+    /// With --here: name of this host [default: the kernel's host name]; several for a test of several hosts on one machine
+    #[arg(long, value_name = "NAME", requires = "here")]
+    pub host: Vec<HostName>,
 }
 
 #[derive(Debug, Args)]
@@ -55,12 +89,8 @@ pub struct PlanArguments {
     /// The plan.
     #[arg(required_unless_present = "schema")]
     pub file: Option<PathBuf>,
-    /// Look only for drives of this host, instead of in the inventories of the shared store.
-    #[arg(long)]
-    pub here: bool,
-    /// With --here: name of this host [default: the kernel's host name]; several for a test of several hosts on one machine
-    #[arg(long, value_name = "NAME", requires = "here")]
-    pub host: Vec<HostName>,
+    #[command(flatten)]
+    pub here: HereArguments,
     /// Print the JSON schema of plans.
     #[arg(long, conflicts_with_all = ["file", "here"])]
     pub schema: bool,
@@ -88,6 +118,74 @@ pub struct SweepArguments {
     /// Write the table of all points into this file, CSV
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  assay fleet submit plan.toml --here
+  assay fleet submit plan.toml
+  assay fleet submit plan.toml --destroy-count 400
+  assay fleet submit plan.toml --resume
+
+By Slurm, or with --here on this host alone: then it waits for the end, and Ctrl-C stops it. Drives that are finished are left out, jobs that are
+there are found by their names, interrupted drives go on at the unfinished cell. Destroying data takes destroy = true and a list of serials in the
+plan, and the number of serials here.
+
+Exit status with --here: 0 done, 1 a drive failed, 130 interrupted.")]
+pub struct SubmitArguments {
+    /// The plan.
+    pub file: PathBuf,
+    #[command(flatten)]
+    pub here: HereArguments,
+    /// Confirm that the data of this many drives is destroyed: the number of serials in the plan's list
+    #[arg(long, value_name = "N")]
+    pub destroy_count: Option<usize>,
+    /// Continue a plan that was cancelled.
+    #[arg(long)]
+    pub resume: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  assay fleet status plan.toml
+  assay fleet status plan.toml --json | jq .counts
+  assay fleet status plan.toml --openmetrics /var/lib/prometheus/node-exporter/assay-fleet.prom
+
+From the shared store alone, whatever the queue says: progress is what was shipped last. \"At most\" is the planned time of what is left.")]
+pub struct StatusArguments {
+    /// The plan.
+    pub file: PathBuf,
+    /// Also write the state of all drives as OpenMetrics text, for the textfile collector of the node exporter.
+    #[arg(long, value_name = "FILE")]
+    pub openmetrics: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  assay fleet pause plan.toml
+  assay fleet submit plan.toml                goes on")]
+pub struct PauseArguments {
+    /// The plan.
+    pub file: PathBuf,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  assay fleet cancel plan.toml
+  assay fleet cancel plan.toml --here
+  assay fleet submit plan.toml --resume       goes on
+
+The cell under way is lost, measured cells are kept. The plan stays cancelled: jobs that the queue brings back end at once.")]
+pub struct CancelArguments {
+    /// The plan.
+    pub file: PathBuf,
+    /// The plan runs without a queue: only tell its tasks.
+    #[arg(long)]
+    pub here: bool,
 }
 
 #[derive(Debug, Args)]

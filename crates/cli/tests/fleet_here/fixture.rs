@@ -21,6 +21,7 @@ impl Fixture {
         let fixture = Fixture { folder };
         fs::create_dir_all(fixture.path("drives")).unwrap();
         fs::create_dir_all(fixture.path("store")).unwrap();
+        fs::create_dir_all(fixture.path("bin")).unwrap();
         for (host, lot) in [("alpha", 1), ("beta", 2)] {
             let drive = |seed: u32| format!("sim:samsung-951,lot={lot},seed={seed}\n");
             let list: String = (1..=4).map(drive).collect();
@@ -55,6 +56,9 @@ impl Fixture {
             .env("ASSAY_FLEET_DRIVES", self.path("drives"))
             .env("ASSAY_FLEET_DIR", self.path("work"))
             .env("XDG_CACHE_HOME", self.path("cache"))
+            // Without the programs of a real queue.
+            .env("PATH", self.path("bin"))
+            .env("USER", "operator")
             .env("COLUMNS", "100")
             .env_remove("NO_COLOR")
             .output()

@@ -14,4 +14,6 @@
 
 mod fixture;
 
+mod here;
 mod plan;
+mod queue;

@@ -1,7 +1,7 @@
 use super::*;
 use crate::inventory::FORMAT;
 
-fn inventory(host: &str, serials: &[&str]) -> HostInventory {
+pub(crate) fn inventory(host: &str, serials: &[&str]) -> HostInventory {
     let drive = |serial: &&str| InventoryDrive {
         serial: Serial::parse(serial).unwrap(),
         model: "M951 128".to_owned(),

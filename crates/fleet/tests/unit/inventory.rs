@@ -54,6 +54,36 @@ fn drives_of_sys_and_of_the_list() {
 }
 
 #[test]
+fn inventories_in_the_shared_store() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = crate::shared_store::open(folder.path().to_str().unwrap()).unwrap();
+    let mut inventory = crate::assignment::tests::inventory("h1", &["A1", "B 2"]);
+    inventory.rack = Some("r7".to_owned());
+    publish(store.as_ref(), &inventory).unwrap();
+    // The task of a host takes its inventory again and knows no rack.
+    let without = HostInventory {
+        rack: None,
+        ..inventory.clone()
+    };
+    publish(store.as_ref(), &without).unwrap();
+    assert_eq!(published(store.as_ref()).unwrap(), [inventory.clone()]);
+    assert_eq!(
+        inventory.slurm_node(),
+        "NodeName=h1 Gres=nvme:A1:1,nvme:B_202:1"
+    );
+    inventory.format = 99;
+    publish(store.as_ref(), &inventory).unwrap();
+    let error = published(store.as_ref()).unwrap_err().to_string();
+    assert!(
+        error.contains("inventory/h1.json") && error.contains("format 99"),
+        "{error}"
+    );
+    assert!(remove(store.as_ref(), &inventory.host).unwrap());
+    assert!(!remove(store.as_ref(), &inventory.host).unwrap());
+    assert_eq!(published(store.as_ref()).unwrap(), []);
+}
+
+#[test]
 fn simulated_drives_have_serials_of_their_own() {
     let mut seen = BTreeSet::new();
     for profile in ["samsung-951", "intel-600p"] {

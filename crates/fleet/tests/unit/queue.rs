@@ -20,7 +20,7 @@ fn job(host: &str, serial: Option<&str>) -> JobSpec {
 
 /// Writes a script by another process: a file that this one has open for writing cannot be executed, and a test that starts a process at the
 /// same time keeps it open.
-pub(super) fn install(path: &Path, script: &str) {
+pub(crate) fn install(path: &Path, script: &str) {
     let text = path.with_extension("text");
     std::fs::write(&text, script).unwrap();
     let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
@@ -31,10 +31,10 @@ pub(super) fn install(path: &Path, script: &str) {
 
 /// A queue that forgets jobs and refuses some.
 #[derive(Default)]
-struct FakeQueue {
+pub(crate) struct FakeQueue {
     jobs: Vec<Job>,
     refused: u32,
-    submitted: u32,
+    pub(crate) submitted: u32,
 }
 
 impl Queue for FakeQueue {

@@ -3,6 +3,7 @@
 use std::fmt::Write;
 
 use assay_fleet::inventory::{self, HostInventory};
+use assay_fleet::{FleetError, shared_store};
 use assay_units::text::format_size;
 use serde_json::json;
 
@@ -12,7 +13,25 @@ use crate::terminal::Output;
 
 pub fn run(arguments: &InventoryArguments, output: Output) -> anyhow::Result<CommandOutcome> {
     let host = super::host(arguments.host.as_ref())?;
-    let inventory = inventory::of_this_host(&host)?;
+    if let Some(at) = arguments.store.as_ref().filter(|_| arguments.remove) {
+        let store = shared_store::open(at).map_err(FleetError::from)?;
+        let removed = inventory::remove(store.as_ref(), &host)?;
+        let text = || match removed {
+            true => format!("The inventory of host {host} is removed\n"),
+            false => format!("There is no inventory of host {host}\n"),
+        };
+        return output.show(text, || json!({ "host": host, "removed": removed }));
+    }
+    let mut inventory = inventory::of_this_host(&host)?;
+    inventory.rack.clone_from(&arguments.rack);
+    if let Some(at) = &arguments.store {
+        let store = shared_store::open(at).map_err(FleetError::from)?;
+        inventory::publish(store.as_ref(), &inventory)?;
+    }
+    if arguments.slurm {
+        let line = inventory.slurm_node();
+        return output.show(|| format!("{line}\n"), || json!({ "node": line }));
+    }
     output.show(|| text(&inventory), || json!(inventory))
 }
 

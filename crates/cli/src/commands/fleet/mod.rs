@@ -1,16 +1,23 @@
 //! `assay fleet`: one module per sub-command.
 
+mod cancel;
 mod collect;
 mod inventory;
+mod pause;
 mod plan;
+mod status;
+mod submit;
 mod sweep;
 mod task;
 
-use assay_fleet::inventory::{HostInventory, of_this_host};
-use assay_fleet::{FleetError, HostName, Plan};
+use std::path::Path;
+
+use assay_fleet::inventory::{HostInventory, of_this_host, publish, published};
+use assay_fleet::shared_store::{self, SharedStore};
+use assay_fleet::{FleetError, HostName, Plan, PlanId, stored_plan};
 
 use crate::args::fleet::FleetCommand;
-use crate::exit::{CommandOutcome, bail_usage};
+use crate::exit::CommandOutcome;
 use crate::terminal::Output;
 
 pub fn run(command: &FleetCommand, output: Output) -> anyhow::Result<CommandOutcome> {
@@ -20,6 +27,10 @@ pub fn run(command: &FleetCommand, output: Output) -> anyhow::Result<CommandOutc
         FleetCommand::Sweep(sweep) => sweep::run(sweep, output),
         FleetCommand::Task(task) => task::run(task, output),
         FleetCommand::Collect(collect) => collect::run(collect, output),
+        FleetCommand::Submit(submit) => submit::run(submit, output),
+        FleetCommand::Status(status) => status::run(status, output),
+        FleetCommand::Pause(pause) => pause::run(pause, output),
+        FleetCommand::Cancel(cancel) => cancel::run(cancel, output),
     }
 }
 
@@ -28,18 +39,52 @@ fn host(given: Option<&HostName>) -> anyhow::Result<HostName> {
     given.map_or_else(|| Ok(HostName::of_this_host()?), |host| Ok(host.clone()))
 }
 
-/// The inventories that a plan looks into: those of the shared store, or of this host under the names `hosts`, its own if there are none.
-fn inventories(plan: &Plan, here: bool, hosts: &[HostName]) -> anyhow::Result<Vec<HostInventory>> {
-    if !here {
-        bail_usage!(
-            "{} has no inventories yet; look for drives of this host with --here",
-            plan.store.at
-        );
+/// A plan with its id and its shared store.
+struct OpenPlan {
+    plan: Plan,
+    id: PlanId,
+    store: Box<dyn SharedStore>,
+}
+
+fn open_plan(file: &Path) -> anyhow::Result<OpenPlan> {
+    let plan = Plan::load(file).map_err(FleetError::from)?;
+    let id = plan.id().map_err(FleetError::from)?;
+    let store = shared_store::open(&plan.store.at).map_err(FleetError::from)?;
+    Ok(OpenPlan { plan, id, store })
+}
+
+/// Error unless the plan was submitted: a changed file is another plan.
+fn check_submitted(opened: &OpenPlan) -> anyhow::Result<()> {
+    stored_plan::read(opened.store.as_ref(), &opened.id)?;
+    Ok(())
+}
+
+/// The hosts whose drives are looked for on this one.
+fn hosts_here(given: &[HostName]) -> anyhow::Result<Vec<HostName>> {
+    match given {
+        [] => Ok(vec![HostName::of_this_host()?]),
+        hosts => Ok(hosts.to_vec()),
     }
-    let hosts = match hosts {
-        [] => vec![HostName::of_this_host()?],
-        hosts => hosts.to_vec(),
-    };
-    let taken = hosts.iter().map(of_this_host);
-    Ok(taken.collect::<Result<Vec<HostInventory>, FleetError>>()?)
+}
+
+/// The inventories that a plan looks into: those of the shared store; with `here`, those of this host taken now, and published.
+fn inventories(
+    opened: &OpenPlan,
+    here: bool,
+    hosts: &[HostName],
+) -> anyhow::Result<Vec<HostInventory>> {
+    let store = opened.store.as_ref();
+    if here {
+        for host in hosts_here(hosts)? {
+            publish(store, &of_this_host(&host)?)?;
+        }
+    }
+    Ok(published(store)?)
+}
+
+/// Who gives an order: `USER@HOST`.
+fn operator() -> anyhow::Result<String> {
+    let user = std::env::var("USER").or_else(|_| std::env::var("LOGNAME"));
+    let user = user.unwrap_or_else(|_| format!("uid {}", rustix::process::getuid().as_raw()));
+    Ok(format!("{user}@{}", HostName::of_this_host()?))
 }

@@ -2,10 +2,10 @@
 
 use std::fmt::Write;
 
+use assay_fleet::PlanId;
 use assay_fleet::assignment::{Assignment, assign};
 use assay_fleet::inventory::HostInventory;
 use assay_fleet::plan::{Place, Plan, Share, json_schema};
-use assay_fleet::{FleetError, PlanId};
 use assay_units::Nanos;
 use serde_json::{Value, json};
 
@@ -24,13 +24,13 @@ pub fn run(arguments: &PlanArguments, output: Output) -> anyhow::Result<CommandO
     let Some(path) = &arguments.file else {
         bail_usage!("no plan given: assay fleet plan FILE");
     };
-    let plan = Plan::load(path).map_err(FleetError::from)?;
-    let id = plan.id().map_err(FleetError::from)?;
-    let inventories = super::inventories(&plan, arguments.here, &arguments.host)?;
-    let assignment = assign(&plan, &id, &inventories);
+    let opened = super::open_plan(path)?;
+    let here = &arguments.here;
+    let inventories = super::inventories(&opened, here.here, &here.host)?;
+    let assignment = assign(&opened.plan, &opened.id, &inventories);
     let preview = Preview {
-        plan: &plan,
-        id: &id,
+        plan: &opened.plan,
+        id: &opened.id,
         inventories: &inventories,
         assignment: &assignment,
     };
@@ -151,13 +151,6 @@ impl Preview<'_> {
                 "drives": drives.iter().map(drive).collect::<Vec<Value>>(),
             })
         };
-        let left_out = assignment.left_out.iter().map(|left_out| {
-            json!({
-                "serial": left_out.serial,
-                "reason": left_out.why.code(),
-                "message": left_out.why.to_string(),
-            })
-        });
         json!({
             "plan": self.id,
             "name": plan.name,
@@ -168,9 +161,21 @@ impl Preview<'_> {
             "store": plan.store.at,
             "inventories": self.inventories.iter().map(|i| &i.host).collect::<Vec<_>>(),
             "hosts": assignment.hosts.iter().map(host).collect::<Vec<Value>>(),
-            "left_out": left_out.collect::<Vec<Value>>(),
+            "left_out": left_out(assignment),
         })
     }
+}
+
+/// What is left out, for JSON.
+pub(super) fn left_out(assignment: &Assignment) -> Vec<Value> {
+    let left_out = assignment.left_out.iter().map(|left_out| {
+        json!({
+            "serial": left_out.serial,
+            "reason": left_out.why.code(),
+            "message": left_out.why.to_string(),
+        })
+    });
+    left_out.collect()
 }
 
 fn share_word(share: Share) -> &'static str {

@@ -1,0 +1,117 @@
+//! `assay fleet status`.
+
+use std::fmt::Write;
+
+use assay_fleet::Plan;
+use assay_fleet::control::ControlState;
+use assay_fleet::status::{DriveState, DriveStatus, PlanStatus, openmetrics, status};
+use assay_units::Nanos;
+use serde_json::json;
+
+use super::open_plan;
+use super::plan::{counted, span};
+use crate::args::fleet::StatusArguments;
+use crate::exit::CommandOutcome;
+use crate::terminal::Output;
+
+/// First bytes of a file that `--openmetrics` replaces.
+const METRICS_HEAD: &str = "# HELP assay_fleet";
+
+pub fn run(arguments: &StatusArguments, output: Output) -> anyhow::Result<CommandOutcome> {
+    let opened = open_plan(&arguments.file)?;
+    let inventories = assay_fleet::inventory::published(opened.store.as_ref())?;
+    let store = opened.store.as_ref();
+    let now = status(&opened.plan, &opened.id, store, &inventories)?;
+    if let Some(file) = &arguments.openmetrics {
+        super::super::check_replaceable(file, METRICS_HEAD)?;
+        super::super::write_atomically(file, &openmetrics(&now))?;
+    }
+    show(&now, &opened.plan, output)
+}
+
+/// Print a status.
+pub(super) fn show(
+    now: &PlanStatus,
+    plan: &Plan,
+    output: Output,
+) -> anyhow::Result<CommandOutcome> {
+    let counts = |state: DriveState| {
+        let name = state.text().replace(' ', "_");
+        (name, now.count(state).into())
+    };
+    output.show(
+        || text(now, plan),
+        || {
+            json!({
+                "plan": now.plan,
+                "control": now.control,
+                "counts": DriveState::ALL.map(counts).into_iter().collect::<serde_json::Map<_, _>>(),
+                "drives": now.drives,
+            })
+        },
+    )
+}
+
+fn text(now: &PlanStatus, plan: &Plan) -> String {
+    let mut text = format!("Plan {}: ", now.plan);
+    let counted_states = DriveState::ALL.into_iter().filter_map(|state| {
+        let count = now.count(state);
+        (count > 0).then(|| format!("{count} {}", state.text()))
+    });
+    let counts: Vec<String> = counted_states.collect();
+    let _ = writeln!(
+        text,
+        "{}, {}",
+        counted(now.drives.len(), "drive"),
+        counts.join(", ")
+    );
+    match &now.control {
+        None => text.push_str("  not submitted\n"),
+        Some(control) if control.state != ControlState::Running => {
+            let state = match control.state {
+                ControlState::Paused => "paused",
+                _ => "cancelled",
+            };
+            let _ = writeln!(text, "  {state} by {} at {}", control.by, control.at);
+        }
+        Some(_) => {}
+    }
+    if now.drives.is_empty() {
+        return text;
+    }
+    let _ = writeln!(
+        text,
+        "\n  {:<24} {:<12} {:<16} {:>6} {:>8}  {:>9}  cell or reason",
+        "serial", "state", "host", "suites", "progress", "at most"
+    );
+    for drive in &now.drives {
+        let suites = format!("{}/{}", drive.suites_done, plan.suites.len());
+        let progress = format!("{:.0} %", (drive.progress * 100.0).floor());
+        let left = drive
+            .left_ns
+            .map_or("-".to_owned(), |left| span(Nanos(left)));
+        let host = drive.host.as_ref().map_or("-", |host| host.as_str());
+        let line = format!(
+            "  {:<24} {:<12} {host:<16} {suites:>6} {progress:>8}  {left:>9}  {}",
+            drive.serial,
+            drive.state.text(),
+            remark(drive),
+        );
+        let _ = writeln!(text, "{}", line.trim_end());
+    }
+    text
+}
+
+/// What the drive is at, or why it is at nothing.
+fn remark(drive: &DriveStatus) -> String {
+    let at = match (&drive.cell, &drive.suite) {
+        (Some(cell), Some(suite)) => format!("{suite}: {cell}"),
+        (None, Some(suite)) => suite.clone(),
+        _ => String::new(),
+    };
+    match &drive.reason {
+        Some(reason) if at.is_empty() => reason.clone(),
+        Some(reason) => format!("{at}; {reason}"),
+        None => at,
+    }
+}

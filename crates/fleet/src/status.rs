@@ -1,0 +1,326 @@
+//! How far a plan is, per drive: from claims and shipped journals, whoever runs the tasks.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+use assay_store::journal::{LineContent, parse_line};
+use assay_store::model::{Entry, Manifest};
+use assay_units::Nanos;
+use serde::Serialize;
+
+use crate::assignment::{Assignment, WhyLeftOut, assign};
+use crate::claim::{Claim, ClaimState};
+use crate::control::{self, Control};
+use crate::inventory::HostInventory;
+use crate::plan::Estimate;
+use crate::shared_store::SharedStore;
+use crate::ship::prefix;
+use crate::{FleetError, HostName, Plan, PlanId, Serial};
+
+/// State of a drive in a plan.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum DriveState {
+    /// An attempt is under way.
+    Running,
+    /// No attempt was made.
+    Waiting,
+    /// The last attempt ended early; the next one goes on.
+    Interrupted,
+    /// Every suite is complete.
+    Done,
+    /// Every suite is complete; the drive or its data failed.
+    Failed,
+    /// An operator must act.
+    Refused,
+    /// No inventory has it.
+    NotFound,
+}
+
+impl DriveState {
+    /// All, in the order of tables.
+    pub const ALL: [DriveState; 7] = [
+        DriveState::Running,
+        DriveState::Waiting,
+        DriveState::Interrupted,
+        DriveState::Done,
+        DriveState::Failed,
+        DriveState::Refused,
+        DriveState::NotFound,
+    ];
+
+    /// Text for tables.
+    pub fn text(self) -> &'static str {
+        match self {
+            DriveState::Running => "running",
+            DriveState::Waiting => "waiting",
+            DriveState::Interrupted => "interrupted",
+            DriveState::Done => "done",
+            DriveState::Failed => "failed",
+            DriveState::Refused => "refused",
+            DriveState::NotFound => "not found",
+        }
+    }
+}
+
+/// A drive of a plan.
+#[derive(Clone, Debug, Serialize)]
+pub struct DriveStatus {
+    /// Serial.
+    pub serial: Serial,
+    /// State.
+    pub state: DriveState,
+    /// Host of the last attempt, else of the inventory.
+    pub host: Option<HostName>,
+    /// Attempts.
+    pub attempts: u64,
+    /// Complete suites.
+    pub suites_done: usize,
+    /// The suite under way, as the name of its folder.
+    pub suite: Option<String>,
+    /// The last cell that was shipped.
+    pub cell: Option<String>,
+    /// Share of the cells of all suites that are complete.
+    pub progress: f64,
+    /// Planned time of what is left.
+    pub left_ns: Option<u64>,
+    /// Why it is interrupted, refused or not found.
+    pub reason: Option<String>,
+}
+
+/// A plan.
+#[derive(Clone, Debug, Serialize)]
+pub struct PlanStatus {
+    /// Its id.
+    pub plan: PlanId,
+    /// Its control document.
+    pub control: Option<Control>,
+    /// Its drives, by serial.
+    pub drives: Vec<DriveStatus>,
+}
+
+impl PlanStatus {
+    /// Drives in a state.
+    pub fn count(&self, state: DriveState) -> usize {
+        self.drives.iter().filter(|d| d.state == state).count()
+    }
+}
+
+/// The status of a plan.
+///
+/// # Errors
+/// Those of the shared store, and damaged documents in it.
+pub fn status(
+    plan: &Plan,
+    id: &PlanId,
+    store: &dyn SharedStore,
+    inventories: &[HostInventory],
+) -> Result<PlanStatus, FleetError> {
+    let assignment = assign(plan, id, inventories);
+    let mut found: BTreeMap<Serial, Found> = found(assignment);
+    // Drives that had a claim and are in no inventory now, of plans without a list.
+    let claims = format!("claims/{id}/");
+    let claimed = store.list(&claims)?;
+    let mut drives = Vec::new();
+    for key in &claimed {
+        let Some((bytes, _)) = store.get(key)? else {
+            continue;
+        };
+        let claim: Claim =
+            serde_json::from_slice(&bytes).map_err(|error| FleetError::document(key, &error))?;
+        let place = found.remove(&claim.serial);
+        drives.push(of_claim(store, plan, &claim, place)?);
+    }
+    for (serial, place) in found {
+        let (state, host, estimate, reason) = match place {
+            Found::At(host, estimate) => (DriveState::Waiting, Some(host), Some(estimate), None),
+            Found::LeftOut(WhyLeftOut::NotFound) => (DriveState::NotFound, None, None, None),
+            Found::LeftOut(why) => (DriveState::Refused, None, None, Some(why.to_string())),
+        };
+        drives.push(DriveStatus {
+            serial,
+            state,
+            host,
+            attempts: 0,
+            suites_done: 0,
+            suite: None,
+            cell: None,
+            progress: 0.0,
+            left_ns: estimate.map(|estimate| estimate.span.0),
+            reason,
+        });
+    }
+    drives.sort_by(|a, b| a.serial.cmp(&b.serial));
+    Ok(PlanStatus {
+        plan: id.clone(),
+        control: control::read(store, id)?,
+        drives,
+    })
+}
+
+/// Where a drive of a plan is.
+enum Found {
+    At(HostName, Estimate),
+    LeftOut(WhyLeftOut),
+}
+
+fn found(assignment: Assignment) -> BTreeMap<Serial, Found> {
+    let mut found = BTreeMap::new();
+    for (host, drives) in assignment.hosts {
+        for assigned in drives {
+            let at = Found::At(host.clone(), assigned.estimate);
+            found.insert(assigned.drive.serial, at);
+        }
+    }
+    for left_out in assignment.left_out {
+        found.insert(left_out.serial, Found::LeftOut(left_out.why));
+    }
+    found
+}
+
+fn of_claim(
+    store: &dyn SharedStore,
+    plan: &Plan,
+    claim: &Claim,
+    place: Option<Found>,
+) -> Result<DriveStatus, FleetError> {
+    let state = match claim.state {
+        ClaimState::Running => DriveState::Running,
+        ClaimState::Done => DriveState::Done,
+        ClaimState::Failed => DriveState::Failed,
+        ClaimState::Interrupted => DriveState::Interrupted,
+        ClaimState::Refused => DriveState::Refused,
+    };
+    let complete = claim.suites.iter().filter(|suite| suite.outcome.is_some());
+    let suites_done = complete.count();
+    let under_way = match claim.is_finished() {
+        true => None,
+        false => claim.suites.iter().find(|suite| suite.outcome.is_none()),
+    };
+    let last = match under_way {
+        Some(suite) => {
+            let prefix = prefix(&claim.plan, &claim.serial, &suite.folder);
+            last_cell(store, &prefix)?
+        }
+        None => None,
+    };
+    let of_suite = last.as_ref().map_or(0.0, |last| last.share);
+    let suites = plan.suites.len().max(1);
+    let progress = match claim.is_finished() {
+        true => 1.0,
+        false => (suites_done as f64 + of_suite) / suites as f64,
+    };
+    let estimate = match &place {
+        Some(Found::At(_, estimate)) if !claim.is_finished() => Some(estimate.span),
+        _ => None,
+    };
+    let left = estimate.map(|span: Nanos| (span.0 as f64 * (1.0 - progress)) as u64);
+    Ok(DriveStatus {
+        serial: claim.serial.clone(),
+        state,
+        host: Some(claim.holder.host.clone()),
+        attempts: claim.attempt,
+        suites_done,
+        suite: under_way.map(|suite| suite.folder.clone()),
+        cell: last.map(|last| last.cell),
+        progress,
+        left_ns: left,
+        reason: claim.reason.clone(),
+    })
+}
+
+/// Where a run is.
+struct LastCell {
+    cell: String,
+    /// Share of the run's cells before it.
+    share: f64,
+}
+
+/// The last cell in the shipped part of a run folder: its last piece is enough.
+fn last_cell(store: &dyn SharedStore, prefix: &str) -> Result<Option<LastCell>, FleetError> {
+    let key = format!("{prefix}/manifest.json");
+    let Some((manifest, _)) = store.get(&key)? else {
+        return Ok(None);
+    };
+    let manifest: Manifest =
+        serde_json::from_slice(&manifest).map_err(|error| FleetError::document(&key, &error))?;
+    let pieces = store.list(&format!("{prefix}/journal/"))?;
+    let measured: Vec<&str> = manifest
+        .cells
+        .iter()
+        .filter(|cell| cell.skipped.is_none())
+        .map(|cell| cell.id.as_str())
+        .collect();
+    for piece in pieces.iter().rev() {
+        let Some((bytes, _)) = store.get(piece)? else {
+            continue;
+        };
+        let lines = bytes.split(|byte| *byte == b'\n').rev();
+        let cell = lines.filter(|line| !line.is_empty()).find_map(|line| {
+            let (cell, is_over) = match parse_line(line) {
+                LineContent::Entry(entry) => match *entry {
+                    Entry::CellStart { cell, .. } => (cell, false),
+                    Entry::Interval(interval) => (interval.cell, false),
+                    Entry::CellFinish { cell, .. }
+                    | Entry::CellFailed { cell, .. }
+                    | Entry::CellSkipped { cell, .. } => (cell, true),
+                    _ => return None,
+                },
+                _ => return None,
+            };
+            let index = measured.iter().position(|id| *id == cell)?;
+            let before = index + usize::from(is_over);
+            let share = before as f64 / measured.len() as f64;
+            Some(LastCell { cell, share })
+        });
+        if cell.is_some() {
+            return Ok(cell);
+        }
+    }
+    Ok(None)
+}
+
+/// The status as OpenMetrics text (<https://openmetrics.io>, version 1.0.0), for the textfile collector of the node exporter.
+pub fn openmetrics(status: &PlanStatus) -> String {
+    let mut text = String::from(
+        "# HELP assay_fleet_drives Drives of a plan by state.\n# TYPE assay_fleet_drives gauge\n",
+    );
+    let plan = &status.plan;
+    for state in DriveState::ALL {
+        let (name, count) = (state.text().replace(' ', "_"), status.count(state));
+        let _ = writeln!(
+            text,
+            "assay_fleet_drives{{plan=\"{plan}\",state=\"{name}\"}} {count}"
+        );
+    }
+    let labels = |drive: &DriveStatus| {
+        // A serial can have quotes and backslashes.
+        let serial = drive
+            .serial
+            .as_str()
+            .replace('\\', "\\\\")
+            .replace('"', "\\\"");
+        let host = drive.host.as_ref().map_or("", |host| host.as_str());
+        format!("plan=\"{plan}\",serial=\"{serial}\",host=\"{host}\"")
+    };
+    let mut family = |name: &str, help: &str, value: &dyn Fn(&DriveStatus) -> f64| {
+        let _ = writeln!(text, "# HELP {name} {help}\n# TYPE {name} gauge");
+        for drive in &status.drives {
+            let _ = writeln!(text, "{name}{{{}}} {}", labels(drive), value(drive));
+        }
+    };
+    family(
+        "assay_fleet_drive_progress_ratio",
+        "Share of the plan's cells that are complete.",
+        &|drive| drive.progress,
+    );
+    family("assay_fleet_drive_attempts", "Attempts so far.", &|drive| {
+        drive.attempts as f64
+    });
+    text.push_str("# EOF\n");
+    text
+}
+
+#[cfg(test)]
+#[path = "../tests/unit/status.rs"]
+mod tests;

@@ -1,0 +1,82 @@
+use serde_json::{Value, json};
+
+use super::*;
+use crate::assignment::tests::inventory;
+use crate::claim;
+use crate::shared_store::{Condition, open};
+
+#[test]
+fn states_come_from_claims_and_inventories() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = open(folder.path().to_str().unwrap()).unwrap();
+    let text = "name = \"x\"\nsuites = [{ suite = \"quick\" }, { suite = \"quick\", set = { area = \"1GiB\" } }]\n[drives]\nserials = \"l\"\n[store]\nat = \"/s\"\n";
+    let plan = Plan::parse("plan.toml", text, &|_| {
+        Ok("A1\nA2\nB1\nC1\nTWO\n".to_owned())
+    })
+    .unwrap();
+    let id = plan.id().unwrap();
+    let inventories = [
+        inventory("h1", &["A1", "A2", "TWO"]),
+        inventory("h2", &["B1", "TWO"]),
+    ];
+    let put = |serial: &str, state: &str, first: Value, reason: Value| {
+        let suite = |outcome: Value, folder: &str| json!({ "folder": folder, "outcome": outcome, "io_error_attempts": 0, "bases": [] });
+        let claim = json!({
+            "format": claim::FORMAT, "plan": id, "serial": serial, "attempt": 2, "sequence": 3,
+            "holder": { "host": "h9", "boot_id": null, "slot": null, "job": null, "token": "t" },
+            "state": state, "reason": reason,
+            "suites": [suite(first, "00-quick"), suite(Value::Null, "01-quick")],
+        });
+        let key = format!("claims/{id}/{serial}.json");
+        store
+            .put(&key, claim.to_string().as_bytes(), Condition::Any)
+            .unwrap();
+    };
+    put("A1", "running", json!("passed"), Value::Null);
+    put("B1", "interrupted", Value::Null, json!("drive-lost"));
+    let status = status(&plan, &id, store.as_ref(), &inventories).unwrap();
+    let rows: Vec<_> = status
+        .drives
+        .iter()
+        .map(|d| (d.serial.as_str(), d.state, d.progress))
+        .collect();
+    assert_eq!(
+        rows,
+        [
+            ("A1", DriveState::Running, 0.5),
+            ("A2", DriveState::Waiting, 0.0),
+            ("B1", DriveState::Interrupted, 0.0),
+            ("C1", DriveState::NotFound, 0.0),
+            ("TWO", DriveState::Refused, 0.0),
+        ]
+    );
+    let host = |at: usize| status.drives[at].host.as_ref().map(HostName::as_str);
+    // Of the last attempt; of the inventory; none.
+    assert_eq!((host(0), host(1), host(3)), (Some("h9"), Some("h1"), None));
+    assert_eq!(status.drives[0].suite.as_deref(), Some("01-quick"));
+    assert_eq!(status.drives[2].reason.as_deref(), Some("drive-lost"));
+    assert_eq!(
+        status.drives[0].left_ns.map(|left| left * 2),
+        status.drives[1].left_ns
+    );
+    let metrics = openmetrics(&status);
+    for line in [
+        format!("assay_fleet_drives{{plan=\"{id}\",state=\"running\"}} 1"),
+        format!("assay_fleet_drive_progress_ratio{{plan=\"{id}\",serial=\"A1\",host=\"h9\"}} 0.5"),
+        format!("assay_fleet_drive_attempts{{plan=\"{id}\",serial=\"C1\",host=\"\"}} 0"),
+    ] {
+        assert!(metrics.lines().any(|l| l == line), "{line} in {metrics}");
+    }
+    assert!(metrics.ends_with("# EOF\n"));
+    // A damaged claim is named.
+    store
+        .put(&format!("claims/{id}/A2.json"), b"{", Condition::Any)
+        .unwrap();
+    let error = super::status(&plan, &id, store.as_ref(), &inventories)
+        .unwrap_err()
+        .to_string();
+    assert!(
+        error.contains("A2.json") && error.contains("damaged"),
+        "{error}"
+    );
+}
