@@ -53,6 +53,9 @@ fn a_plan_shows_what_would_run_where() {
     assert_eq!(json["hosts"][1]["drives"][0]["group"], "2");
     assert_eq!(json["left_out"][0]["reason"], "not_found");
     assert_eq!(json["share"], json!("together"));
+    // A plan that is only looked at writes nothing.
+    let written = std::fs::read_dir(fixture.path("store")).unwrap();
+    assert_eq!(written.count(), 0);
     // Another host shows a drive of this one.
     fixture.write("drives/beta", "sim:samsung-951,lot=1,seed=1\n");
     let json = fixture.json(&plan(&HERE));

@@ -12,7 +12,7 @@ mod task;
 
 use std::path::Path;
 
-use assay_fleet::inventory::{HostInventory, of_this_host, publish, published};
+use assay_fleet::inventory::{HostInventory, of_this_host, published};
 use assay_fleet::shared_store::{self, SharedStore};
 use assay_fleet::{FleetError, HostName, Plan, PlanId, stored_plan};
 
@@ -67,19 +67,20 @@ fn hosts_here(given: &[HostName]) -> anyhow::Result<Vec<HostName>> {
     }
 }
 
-/// The inventories that a plan looks into: those of the shared store; with `here`, those of this host taken now, and published.
+/// The inventories that a plan looks into: those of the shared store; with `here`, those of this host as taken now in place of its earlier ones.
 fn inventories(
     opened: &OpenPlan,
     here: bool,
     hosts: &[HostName],
 ) -> anyhow::Result<Vec<HostInventory>> {
-    let store = opened.store.as_ref();
+    let mut all = published(opened.store.as_ref())?;
     if here {
         for host in hosts_here(hosts)? {
-            publish(store, &of_this_host(&host)?)?;
+            all.retain(|inventory| inventory.host != host);
+            all.push(of_this_host(&host)?);
         }
     }
-    Ok(published(store)?)
+    Ok(all)
 }
 
 /// Who gives an order: `USER@HOST`.

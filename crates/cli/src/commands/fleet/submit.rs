@@ -4,7 +4,7 @@ use std::fmt::Write;
 use std::path::Path;
 
 use anyhow::Context;
-use assay_fleet::inventory::HostInventory;
+use assay_fleet::inventory::{HostInventory, publish};
 use assay_fleet::plan::confirm_destroy;
 use assay_fleet::queue::{HereQueue, Queue, SlurmQueue};
 use assay_fleet::status::{DriveState, status};
@@ -71,6 +71,11 @@ fn here(
 ) -> anyhow::Result<CommandOutcome> {
     let OpenPlan { plan, id, store } = opened;
     let mut queue = HereQueue::new(program.to_owned(), plan.store.at.clone());
+    for inventory in inventories {
+        if options.hosts.contains(&inventory.host) {
+            publish(store.as_ref(), inventory)?;
+        }
+    }
     // Before the tasks, so that no signal is lost between.
     let signals = super::super::ending_signals();
     let mut signals = Signals::new(signals).context("cannot listen for Ctrl-C")?;

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use anyhow::Context;
 use assay_device::identity::identify;
+use assay_fleet::assignment::order;
 use assay_fleet::inventory::{HostInventory, InventoryDrive, of_this_host};
 use assay_fleet::shared_store::{self, Condition, SharedStore, SharedStoreError};
 use assay_fleet::task::Pace;
@@ -48,6 +49,7 @@ pub fn run(arguments: &TaskArguments, output: Output) -> anyhow::Result<CommandO
     let plan = reached(begin, poll.unwrap_or(CONTROL_POLL), output)?;
     let only = arguments.serial.clone();
     let drives = stored_plan::selected(&plan, &inventory.drives, only.as_ref());
+    let drives = order(drives, |drive| drive, &arguments.plan, &host);
     let of_environment = || std::env::var_os(WORK_VARIABLE).map(PathBuf::from);
     let work = arguments.work.clone().or_else(of_environment);
     let work = work.unwrap_or_else(|| WORK.into());
