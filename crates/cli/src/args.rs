@@ -130,7 +130,17 @@ Run one with `assay run SUITE DRIVE`; write your own as a TOML file (docs/suites
     /// Serve a simulated drive to other programs and virtual machines.
     Serve(serve::ServeArguments),
     /// Run the same suites on many drives of many hosts, by serial.
-    #[command(subcommand)]
+    #[command(
+        subcommand,
+        after_help = "\
+Examples:
+  assay fleet plan plan.toml --here           what would run where, for how long
+  assay fleet submit plan.toml --here         on this host, without a queue
+  assay fleet submit plan.toml                jobs of Slurm
+  assay fleet status plan.toml
+
+docs/fleet.md explains plans."
+    )]
     Fleet(fleet::FleetCommand),
     /// Print shell completions.
     Completions(CompletionsArguments),
