@@ -364,14 +364,11 @@ impl Plan {
     /// Never: the name was checked.
     pub fn id(&self) -> Result<PlanId, PlanError> {
         // What results depend on; the file names of list and suites do not, their contents do.
-        let mut text = read::canonical(&self.given, &|section, key| {
-            let is_part = match section {
-                keys::TOP | keys::SUITE | "compare" => key != "suite",
-                "drives" => key != "serials",
-                "run" => ["destroy", "share", "scale", "seed"].contains(&key),
-                _ => false,
-            };
-            is_part
+        let mut text = read::canonical(&self.given, &|section, key| match section {
+            keys::TOP | keys::SUITE | "compare" => key != "suite",
+            "drives" => key != "serials",
+            "run" => ["destroy", "share", "scale", "seed"].contains(&key),
+            _ => false,
         });
         for suite in &self.suites {
             text.push_str(&format!("suite {}\n", suite.label));
