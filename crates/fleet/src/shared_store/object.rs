@@ -108,11 +108,15 @@ impl ObjectStore {
         })
     }
 
-    fn object(&self, key: &str) -> ObjectPath {
-        // Checked keys have no character that the path would encode.
-        ObjectPath::from(match self.prefix.as_str() {
+    /// The key as it is: [`ObjectPath::from`] would encode the percent signs in it once more.
+    fn object(&self, key: &str) -> Result<ObjectPath, SharedStoreError> {
+        let name = match self.prefix.as_str() {
             "" => key.to_owned(),
             prefix => format!("{prefix}/{key}"),
+        };
+        ObjectPath::parse(name).map_err(|_| SharedStoreError::Key {
+            key: key.to_owned(),
+            why: "an object cannot have this name",
         })
     }
 
@@ -189,15 +193,8 @@ impl ObjectStore {
         }
     }
 
-    async fn keys(&self, prefix: &str) -> Result<Vec<String>, Error> {
-        // The crate lists whole folders only.
-        let folder = prefix.rsplit_once('/').map(|(folder, _)| folder);
-        let root = match (folder, self.prefix.as_str()) {
-            (Some(folder), _) => Some(self.object(folder)),
-            (None, "") => None,
-            (None, own) => Some(ObjectPath::from(own)),
-        };
-        let found: Vec<_> = self.bucket.list(root.as_ref()).try_collect().await?;
+    async fn keys(&self, root: Option<&ObjectPath>, prefix: &str) -> Result<Vec<String>, Error> {
+        let found: Vec<_> = self.bucket.list(root).try_collect().await?;
         let skip = match self.prefix.len() {
             0 => 0,
             len => len + 1,
@@ -237,7 +234,7 @@ fn version_of(e_tag: Option<String>) -> Version {
 impl SharedStore for ObjectStore {
     fn get(&self, key: &str) -> Result<Option<(Vec<u8>, Version)>, SharedStoreError> {
         check_key(key)?;
-        let path = self.object(key);
+        let path = self.object(key)?;
         self.run(repeated(async || self.read(&path).await))
             .map_err(|error| self.error("read", key, &error))
     }
@@ -252,19 +249,26 @@ impl SharedStore for ObjectStore {
         if bytes.is_empty() {
             return Err(SharedStoreError::Empty(key.to_owned()));
         }
-        let path = self.object(key);
+        let path = self.object(key)?;
         self.run(self.write(&path, bytes, &condition))
             .map_err(|error| self.error("write", key, &error))
     }
 
     fn list(&self, prefix: &str) -> Result<Vec<String>, SharedStoreError> {
-        self.run(repeated(async || self.keys(prefix).await))
+        // The crate lists whole folders only.
+        let folder = prefix.rsplit_once('/').map(|(folder, _)| folder);
+        let root = match (folder, self.prefix.as_str()) {
+            (Some(folder), _) => Some(self.object(folder)?),
+            (None, "") => None,
+            (None, own) => Some(ObjectPath::from(own)),
+        };
+        self.run(repeated(async || self.keys(root.as_ref(), prefix).await))
             .map_err(|error| self.error("list", prefix, &error))
     }
 
     fn delete(&self, key: &str) -> Result<(), SharedStoreError> {
         check_key(key)?;
-        let path = self.object(key);
+        let path = self.object(key)?;
         let deleted = self.run(repeated(async || self.bucket.delete(&path).await));
         match deleted {
             Ok(()) | Err(Error::NotFound { .. }) => Ok(()),

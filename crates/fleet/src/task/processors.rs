@@ -11,7 +11,7 @@ pub(super) fn of<'a>(
     all: impl Iterator<Item = &'a InventoryDrive>,
 ) -> Option<CpuSet> {
     let node = drive.numa_node?;
-    let path = SystemRoot::host().sys(&format!("devices/system/node/node{node}/cpulist"));
+    let path = SystemRoot::host().sys(format!("devices/system/node/node{node}/cpulist"));
     let processors = parse_list(&std::fs::read_to_string(path).ok()?)?;
     let of_node: Vec<&InventoryDrive> = all.filter(|d| d.numa_node == Some(node)).collect();
     let position = of_node.iter().position(|d| d.serial == drive.serial)?;

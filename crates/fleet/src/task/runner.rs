@@ -35,6 +35,11 @@ pub struct SuiteCall {
     pub arguments: Vec<String>,
 }
 
+/// Reads the stored state of a drive.
+pub type DriveState = dyn Fn(&InventoryDrive) -> Vec<u8> + Send + Sync;
+/// Installs the state of a drive from another host.
+pub type InstallState = dyn Fn(&InventoryDrive, &[u8]) + Send + Sync;
+
 /// What a task is told.
 pub struct Setup {
     /// The shared store.
@@ -68,9 +73,9 @@ pub struct Setup {
     /// The present inventory of this host.
     pub look: Box<dyn Fn() -> Result<Vec<InventoryDrive>, FleetError> + Send + Sync>,
     /// The state of a drive, to be shipped; empty without one.
-    pub drive_state: Arc<dyn Fn(&InventoryDrive) -> Vec<u8> + Send + Sync>,
+    pub drive_state: Arc<DriveState>,
     /// Installs a shipped state.
-    pub install_state: Arc<dyn Fn(&InventoryDrive, &[u8]) + Send + Sync>,
+    pub install_state: Arc<InstallState>,
     /// Told what a person should know.
     pub note: Arc<dyn Fn(String) + Send + Sync>,
 }
