@@ -1,11 +1,13 @@
 //! `make predictions`: the cross-validation, its tables in `reference/`, and the ensembles of the shipped profiles.
 //!
-//! Arguments: the repository's folder, threads (one per processor), a part (`folds`, `twins` or `ensembles`), and truths for `twins`. Deterministic, whatever the number of threads.
+//! Arguments: the repository's folder, threads (one per processor), a part (`folds`, `twins` or `ensembles`), and names: groups of folds, or truths
+//! of twins. Deterministic, whatever the number of threads.
 
 use std::path::Path;
 
 use assay_calibrate::prediction::discrepancy::ShippedResiduals;
-use assay_calibrate::prediction::folds::Study;
+use assay_calibrate::prediction::folds::{FoldGroup, Study};
+use assay_calibrate::prediction::score::Scored;
 use assay_calibrate::prediction::{ensemble, score, twins};
 use assay_calibrate::predictive;
 use assay_calibrate::twin::TwinProgress;
@@ -21,28 +23,30 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let threads = arguments.next().map_or(Ok(processors), |n| n.parse())?;
     let only = arguments.next();
     let wants = |part: &str| only.as_deref().is_none_or(|only| only == part);
+    let named: Vec<String> = arguments.collect();
+    let is_named = |name: &str| named.is_empty() || named.iter().any(|n| n == name);
     if wants("folds") {
+        // Named groups are replaced in the table, the others kept.
         let mut study = Study::new(SEED, threads)?;
-        for name in study.drives() {
-            eprintln!("{name}: random reads, {:?}", study.lacks(&name));
-            study.base(&name)?;
+        if is_named(FoldGroup::Reads.name()) {
+            study.bases(&mut |name, lacks| eprintln!("{name}: random reads, {lacks:?}"))?;
         }
-        let mut all = Vec::new();
-        for name in study.drives() {
-            eprintln!("{name}: folds");
-            let mut here = study.read_folds(&name)?;
-            here.extend(study.write_fold(&name)?);
-            here.extend(study.heat_fold(&name)?);
-            all.extend(here);
-            let scored = score::score(&all);
-            for s in score::summary(&scored) {
-                eprintln!(
-                    "  {} {:?}: {} median {:.1} p90 {:.1}",
-                    s.fold, s.kind, s.count, s.median, s.p90
-                );
+        let mut all = score::embedded()?;
+        all.retain(|s| !FoldGroup::of(&s.fold).is_some_and(|group| is_named(group.name())));
+        let drives = study.drives();
+        for name in &drives {
+            for group in FoldGroup::ALL.into_iter().filter(|g| is_named(g.name())) {
+                let here = study.fold_group(name, group)?;
+                eprintln!("{name}: {} predictions, {}", here.len(), group.name());
+                all.extend(score::score(&here));
             }
         }
-        let scored = score::score(&all);
+        let place = |s: &Scored| {
+            let drive = drives.iter().position(|d| *d == s.drive);
+            (drive, FoldGroup::of(&s.fold))
+        };
+        all.sort_by_key(place);
+        let scored = score::rescored(&all);
         std::fs::write(
             folder.join("reference/cross_validation.csv"),
             score::table(&scored),
@@ -53,11 +57,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     }
     if wants("twins") {
         // Named ones are replaced in the table, the others kept.
-        let named: Vec<String> = arguments.collect();
-        let is_wanted = |truth: &str| named.is_empty() || named.iter().any(|n| n == truth);
         let mut all = twins::embedded()?;
-        all.retain(|cell| !is_wanted(&cell.truth));
-        for truth in twins::TRUTHS.into_iter().filter(|truth| is_wanted(truth)) {
+        all.retain(|cell| !is_named(&cell.truth));
+        for truth in twins::TRUTHS.into_iter().filter(|truth| is_named(truth)) {
             let mut progress = |p: TwinProgress<'_>| {
                 let (evaluations, evidence) = (p.evaluations, p.log_evidence);
                 eprintln!(

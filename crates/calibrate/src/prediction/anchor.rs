@@ -65,18 +65,20 @@ fn cells() -> [Measurement; 2] {
     })
 }
 
-/// Mean and spread, for a further drive, of the logarithm of achieved over claimed in other drives; `None` with too few.
+/// Mean and spread, for a further drive, of the logarithm of achieved over claimed in other drives, of the figures that `is` says; each drive
+/// is one observation, whatever its figures. `None` with too few drives.
 pub fn ratio(
     hardware: &Hardware,
     others: &[&str],
-    cell: &Measurement,
+    is: &dyn Fn(&Measurement) -> bool,
 ) -> Result<Option<(f64, f64)>, CalibrateError> {
     let mut logs = Vec::new();
     for &other in others {
         let figures = published(other)?;
-        let achieved = figures.iter().find(|m| m.key() == cell.key());
-        if let Some((achieved, claimed)) = achieved.zip(rated(hardware, other, cell)) {
-            logs.push((achieved.value / claimed).ln());
+        let of = |m: &Measurement| Some((m.value / rated(hardware, other, m)?).ln());
+        let here: Vec<f64> = figures.iter().filter(|m| is(m)).filter_map(of).collect();
+        if !here.is_empty() {
+            logs.push(here.iter().sum::<f64>() / here.len() as f64);
         }
     }
     if logs.len() < LEAST_DRIVES {
@@ -100,7 +102,8 @@ pub fn anchors(
     let mut out = Vec::new();
     for mut measurement in cells() {
         let is_measured = training.iter().any(|m| m.key() == measurement.key());
-        let ratio = ratio(hardware, others, &measurement)?;
+        let key = measurement.key();
+        let ratio = ratio(hardware, others, &|m| m.key() == key)?;
         if let (false, Some(claimed), Some((mean, scale))) =
             (is_measured, rated(hardware, drive, &measurement), ratio)
         {

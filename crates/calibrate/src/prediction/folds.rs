@@ -14,27 +14,26 @@
 //! is an error.
 
 mod heat;
+mod writes;
 
 use std::collections::BTreeMap;
 
 use toml::Value;
 
 use super::alternatives::{Structure, number};
-use super::anchor::{anchors, rated, ratio};
+use super::anchor::{anchors, rated};
 use super::discrepancy::{Discrepancy, ReadCell, ShippedResiduals};
 use super::learn::{
     Learned, Observed, SimulatedMember, centre_and_spread, in_unit, learn, on_scale,
 };
-use super::template::{ReferenceDrive, Template, get, leader, put, scaled, unlearn};
+use super::template::{ReferenceDrive, Template, get};
 use crate::CalibrateError;
 use crate::hardware::Hardware;
 use crate::inference::hierarchy::{Estimate, shared_prior};
 use crate::inference::posterior::Prior;
-use crate::measurement::{FillFigure, Measurement, Procedure, ReferenceWorkload};
+use crate::measurement::{Measurement, Procedure, ReferenceWorkload};
 use crate::predictive::{FigureKind, Situation};
 use crate::published::published;
-use assay_ssd::Provenance;
-use heat::HEAT_MEMBERS;
 
 /// Members of an ensemble.
 pub const MEMBERS: usize = 40;
@@ -42,17 +41,6 @@ pub const MEMBERS: usize = 40;
 const FOLD_MEMBERS: usize = 60;
 /// Blocks from this length on are long.
 const LONG_BYTES: u32 = 32 << 10;
-/// Sections of the path of a write.
-const WRITE_PATH: [&str; 7] = [
-    "nand.program_",
-    "nand.erase_",
-    "nand.blocks_per_plane",
-    "firmware.write_",
-    "buffer.",
-    "slc.",
-    "ftl.",
-];
-
 /// The prediction of a figure that was left out.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Prediction {
@@ -64,14 +52,53 @@ pub struct Prediction {
     pub measurement: Measurement,
     /// What was known.
     pub situation: Situation,
-    /// Prediction, in the figure's unit; 0: most members have no such figure (a drive that does not throttle has no throttled periods).
-    pub predicted: f64,
+    /// The members' figure, in the figure's unit; 0: most members have none (a drive that does not throttle has no throttled periods).
+    pub simulated: f64,
     /// Spread of the members: a logarithm, kelvin for temperatures.
     pub spread: f64,
+    /// Where no member could observe the data sheet: its figure times the ratio that the other drives reach, and the spread of that ratio.
+    pub anchor: Option<(f64, f64)>,
     /// 0.8 times the data sheet, where it has the figure.
     pub data_sheet: Option<f64>,
     /// The nearest figure that was not left out ("as with 16 threads"), or the mean of the other drives.
     pub nearest: Option<f64>,
+}
+
+/// Folds that are computed together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum FoldGroup {
+    /// Random and sequential reads.
+    Reads,
+    /// Sequential writes.
+    Writes,
+    /// Temperatures and throttling.
+    Heat,
+}
+
+impl FoldGroup {
+    /// All of them.
+    pub const ALL: [FoldGroup; 3] = [FoldGroup::Reads, FoldGroup::Writes, FoldGroup::Heat];
+
+    /// The name in arguments.
+    pub fn name(self) -> &'static str {
+        match self {
+            FoldGroup::Reads => "reads",
+            FoldGroup::Writes => "writes",
+            FoldGroup::Heat => "heat",
+        }
+    }
+
+    /// The group of a fold; `None` of a name that is none.
+    pub fn of(fold: &str) -> Option<FoldGroup> {
+        Some(match fold {
+            "threads=64" | "threads=16" | "long blocks" | "drive" | "sequential" => {
+                FoldGroup::Reads
+            }
+            "writes" => FoldGroup::Writes,
+            "temperature" | "throttling" => FoldGroup::Heat,
+            _ => return None,
+        })
+    }
 }
 
 /// The cross-validation.
@@ -135,13 +162,12 @@ impl Study {
                 figures.insert(name.to_owned(), all);
             }
         }
-        let residuals = ShippedResiduals::of(drives.iter().map(|d| d.name.as_str()), threads)?;
         Ok(Study {
             hardware: Hardware::embedded()?,
             drives,
             figures,
             estimates: BTreeMap::new(),
-            residuals,
+            residuals: ShippedResiduals::default(),
             learned: BTreeMap::new(),
             seed,
             threads,
@@ -164,8 +190,8 @@ impl Study {
         names.filter(|other| *other != name).collect()
     }
 
-    /// What the model lacks of a drive, by the others.
-    pub fn lacks(&self, name: &str) -> Discrepancy {
+    /// What the model lacks of a drive, by the others; of unknown size before [`Study::bases`].
+    fn lacks(&self, name: &str) -> Discrepancy {
         self.residuals.lacks(name)
     }
 
@@ -188,8 +214,22 @@ impl Study {
         prior
     }
 
-    /// What the random reads of a drive say, by the wide priors alone. Must be called for all drives before any fold.
-    pub fn base(&mut self, name: &str) -> Result<(), CalibrateError> {
+    /// What the random reads of all drives say, before any fold of reads; `progress` receives each drive and what the model lacks of it.
+    pub fn bases(
+        &mut self,
+        progress: &mut dyn FnMut(&str, &Discrepancy),
+    ) -> Result<(), CalibrateError> {
+        let names = self.drives();
+        self.residuals = ShippedResiduals::of(names.iter().map(String::as_str), self.threads)?;
+        for name in &names {
+            progress(name, &self.lacks(name));
+            self.base(name)?;
+        }
+        Ok(())
+    }
+
+    /// What the random reads of a drive say, by the wide priors alone.
+    fn base(&mut self, name: &str) -> Result<(), CalibrateError> {
         let template = self.template(name);
         let figures = self.figures[name].iter();
         let training: Vec<Measurement> = figures
@@ -206,11 +246,6 @@ impl Study {
             .insert(name.to_owned(), of.into_iter().collect());
         self.learned.insert(name.to_owned(), learned);
         Ok(())
-    }
-
-    /// The posterior of the base; `None` before [`Study::base`].
-    pub fn learned(&self, name: &str) -> Option<&Learned> {
-        self.learned.get(name)
     }
 
     /// Predictions of the figures that `is_left_out` says from those that `is_trained` says and the data sheet.
@@ -252,7 +287,7 @@ impl Study {
     ) -> Vec<Prediction> {
         let one = |(place, m): (usize, &Measurement)| {
             let found = centre_and_spread(members, (place, m));
-            let (predicted, spread) = found.map_or((0.0, 0.0), |(centre, between)| {
+            let (simulated, spread) = found.map_or((0.0, 0.0), |(centre, between)| {
                 (in_unit(m, centre), between.hypot(learned.unexplained(m)))
             });
             Prediction {
@@ -260,8 +295,9 @@ impl Study {
                 drive: name.to_owned(),
                 measurement: m.clone(),
                 situation,
-                predicted,
+                simulated,
                 spread,
+                anchor: None,
                 data_sheet: rated(&self.hardware, name, m).map(|rated| 0.8 * rated),
                 nearest: self.nearest(name, m, training),
             }
@@ -294,6 +330,19 @@ impl Study {
         let same: Vec<f64> = same.collect();
         let mean = same.iter().sum::<f64>() / same.len() as f64;
         (!same.is_empty()).then(|| in_unit(m, mean))
+    }
+
+    /// The predictions of a group of folds of a drive. [`FoldGroup::Reads`] needs [`Study::bases`].
+    pub fn fold_group(
+        &self,
+        name: &str,
+        group: FoldGroup,
+    ) -> Result<Vec<Prediction>, CalibrateError> {
+        match group {
+            FoldGroup::Reads => self.read_folds(name),
+            FoldGroup::Writes => self.write_fold(name),
+            FoldGroup::Heat => self.heat_fold(name),
+        }
     }
 
     /// Folds of random and sequential reads of a drive.
@@ -355,66 +404,6 @@ impl Study {
             .into_iter()
             .map(|value| number(path, value))
             .collect()
-    }
-
-    /// The fold of sequential writes: the program time by the class of the flash and by the data sheet.
-    pub fn write_fold(&self, name: &str) -> Result<Vec<Prediction>, CalibrateError> {
-        let is_rate = |m: &&Measurement| {
-            matches!(
-                m.procedure,
-                Procedure::Fill(FillFigure::Steady | FillFigure::Full | FillFigure::First)
-            )
-        };
-        let left_out: Vec<Measurement> =
-            self.figures[name].iter().filter(is_rate).cloned().collect();
-        let facts = self.hardware.drive(name).and_then(|f| f.flash);
-        let Some(program) = facts.and_then(|f| f.program_us.as_ref()) else {
-            return Ok(Vec::new());
-        };
-        if left_out.is_empty() {
-            return Ok(Vec::new());
-        }
-        let mut template = self.template(name);
-        let (own, others) = self.of(name);
-        unlearn(&mut template.table, own, &others, &|n| {
-            n.provenance == Provenance::Fitted && WRITE_PATH.iter().any(|s| n.path.starts_with(s))
-        });
-        let path = "nand.program_ns";
-        let [low, high] = program.value.map(|us| us * 1000.0);
-        let pages = get(&template.table, "nand.program_pages")
-            .and_then(leader)
-            .unwrap_or(1.0);
-        if let Some(old) = get(&template.table, path).cloned()
-            && let Some(list) = old.as_array()
-        {
-            let mean = list.iter().filter_map(leader).sum::<f64>() / list.len().max(1) as f64;
-            let wanted = (low * high).sqrt() * pages;
-            put(&mut template.table, path, scaled(&old, wanted / mean));
-        }
-        let start = get(&template.table, path).and_then(leader).unwrap_or(1e6);
-        template.paths = vec![path.to_owned()];
-        let prior = Prior {
-            mean: vec![start.ln()],
-            width: vec![((high / low).ln() / 3.3).max(0.3)],
-        };
-        // Anchors: every left-out figure that the data sheet has, by the ratio of the other drives.
-        let mut soft = Vec::new();
-        for m in &left_out {
-            let ratio = ratio(&self.hardware, &self.others(name), m)?;
-            if let Some(((mean, scale), claimed)) = ratio.zip(rated(&self.hardware, name, m)) {
-                let mut measurement = m.clone();
-                measurement.value = claimed * mean.exp();
-                soft.push(super::anchor::Anchor { measurement, scale });
-            }
-        }
-        let seeds = (self.seed, self.threads);
-        let starts = [(Structure::new(), prior.mean.clone())];
-        let observed = Observed::new(&[], &soft, &self.lacks(name));
-        let learned = learn(template, prior, observed, &starts, false, seeds)
-            .ok_or_else(|| no_valid_drive(name, "writes"))?;
-        let members = learned.members(&left_out, HEAT_MEMBERS, &[], seeds);
-        let fold = ("writes", Situation::OtherKinds);
-        Ok(self.predictions(fold, name, &left_out, &[], (&learned, &members)))
     }
 }
 

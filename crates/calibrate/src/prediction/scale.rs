@@ -21,8 +21,12 @@ const T_95: [f64; 10] = [
 /// Kinds of figures whose errors share a scale.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Pool {
-    /// Rates and latencies of a drive that its temperature does not slow down.
-    RateAndLatency,
+    /// Rates and latencies of reads of a drive that its temperature does not slow down.
+    Read,
+    /// Rates of writes: caches and buffers limit them, of which reads say nothing.
+    Write,
+    /// Percentiles of latency: rare delays, of which means say nothing.
+    Percentile,
     /// Temperatures, in kelvin.
     Temperature,
     /// Rates and durations under throttling: whether the drive throttles at all multiplies their errors.
@@ -34,7 +38,7 @@ impl Pool {
     fn usual(self) -> f64 {
         match self {
             Pool::Temperature => KELVIN_SCALE,
-            Pool::RateAndLatency | Pool::Throttling => FIGURE_SCALE,
+            Pool::Read | Pool::Write | Pool::Percentile | Pool::Throttling => FIGURE_SCALE,
         }
     }
 }
@@ -103,9 +107,14 @@ impl ErrorScale {
         }
     }
 
+    /// Standard deviation of the error of a prediction whose members have this spread.
+    pub fn deviation(&self, spread: f64) -> f64 {
+        total(self.ratio, self.rest, spread)
+    }
+
     /// Half of the 90 % interval of a prediction whose members have this spread.
     pub fn half_width(&self, spread: f64) -> f64 {
-        T_95[self.drives.min(T_95.len() - 1)] * total(self.ratio, self.rest, spread)
+        T_95[self.drives.min(T_95.len() - 1)] * self.deviation(spread)
     }
 }
 

@@ -2,23 +2,30 @@
 //!
 //! An interval is the prediction and to both sides a multiple of the members' spread and of a scale of the errors of *other* drives in the same
 //! fold ([`super::scale`]), so that no drive's own errors widen or narrow its intervals.
+//!
+//! Where no member could observe the data sheet, the prediction is the mean of two, the members' figure and the data sheet's times the ratio
+//! that other drives reach, weighted by their precisions (J. Bates, C. Granger, "The Combination of Forecasts", Operational Research Quarterly 20,
+//! 1969; correlations neglected, as few errors do not determine them). The precision of the members is that of the other drives' figures in the
+//! same fold. `reference/cross_validation.csv` has both, so that the predictions can be made again without a simulation.
 
 use std::collections::BTreeMap;
 
 use crate::CalibrateError;
 use crate::inference::posterior::quantile;
 use crate::prediction::folds::Prediction;
-use crate::prediction::learn::{in_unit, on_scale};
 use crate::prediction::scale::{ErrorAndSpread, ErrorScale, Pool, pooled};
 use crate::predictive::{FigureKind, PredictiveInterval, Situation};
 use crate::table::CsvTable;
 use assay_units::median;
 
 /// First line of `reference/cross_validation.csv`.
-pub const HEADING: &str =
-    "fold,drive,figure,measurement,unit,situation,published,predicted,low,high,data_sheet,nearest";
+pub const HEADING: &str = "fold,drive,figure,measurement,unit,situation,published,predicted,low,high,data_sheet,nearest,\
+                           simulated,spread,anchor,anchor_spread";
 const FILE: &str = "cross_validation.csv";
 const TEXT: &str = include_str!("../../../../reference/cross_validation.csv");
+/// Least spread in the table: members that agree to the digit.
+const LEAST_SPREAD: f64 = 1e-5;
+
 /// A left-out figure with its interval: a line of the table.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Scored {
@@ -46,9 +53,36 @@ pub struct Scored {
     pub data_sheet: Option<f64>,
     /// The nearest known figure.
     pub nearest: Option<f64>,
+    /// The members' figure: the prediction, where there is no anchor.
+    pub simulated: f64,
+    /// The members' spread: a logarithm, kelvin for temperatures; `None` of a line of an earlier table, which keeps its interval.
+    pub spread: Option<f64>,
+    /// See [`Prediction::anchor`].
+    pub anchor: Option<(f64, f64)>,
 }
 
 impl Scored {
+    /// A prediction without its interval.
+    fn of(p: &Prediction) -> Scored {
+        Scored {
+            fold: p.fold.clone(),
+            drive: p.drive.clone(),
+            kind: FigureKind::of(&p.measurement),
+            key: p.measurement.key(),
+            unit: p.measurement.metric.unit().to_owned(),
+            situation: p.situation,
+            published: p.measurement.value,
+            predicted: p.simulated,
+            low: 0.0,
+            high: 0.0,
+            data_sheet: p.data_sheet,
+            nearest: p.nearest,
+            simulated: p.simulated,
+            spread: Some(p.spread),
+            anchor: p.anchor,
+        }
+    }
+
     /// Absolute error in per cent, of temperatures in kelvin.
     pub fn error(&self) -> f64 {
         self.error_of(self.predicted)
@@ -73,83 +107,136 @@ impl Scored {
             _ => half / self.predicted * 100.0,
         }
     }
-}
 
-fn pool(p: &Prediction) -> Pool {
-    match FigureKind::of(&p.measurement) {
-        FigureKind::Temperature => Pool::Temperature,
-        FigureKind::Throttling => Pool::Throttling,
-        _ => Pool::RateAndLatency,
+    fn pool(&self) -> Pool {
+        match self.kind {
+            FigureKind::Temperature => Pool::Temperature,
+            FigureKind::Throttling => Pool::Throttling,
+            FigureKind::SequentialWrite | FigureKind::RandomWrite => Pool::Write,
+            FigureKind::LatencyPercentile => Pool::Percentile,
+            FigureKind::RandomRead | FigureKind::SequentialRead => Pool::Read,
+        }
+    }
+
+    /// A figure on the scale of the inference.
+    fn on_scale(&self, value: f64) -> f64 {
+        match self.kind {
+            FigureKind::Temperature => value,
+            _ => value.max(1e-12).ln(),
+        }
+    }
+
+    /// Back in the unit of the figure.
+    fn in_unit(&self, value: f64) -> f64 {
+        match self.kind {
+            FigureKind::Temperature => value,
+            _ => value.exp(),
+        }
     }
 }
 
+/// A prediction on the scale of the inference and its spread, before the scale of the errors is learned.
+pub(super) type Centre = (f64, f64);
+
 /// Errors and spreads of the predictions that `is` says, a list per drive and fold.
-fn errors(all: &[Prediction], is: &dyn Fn(&Prediction) -> bool) -> Vec<Vec<ErrorAndSpread>> {
+fn errors(all: &[(&Scored, Centre)], is: &dyn Fn(&Scored) -> bool) -> Vec<Vec<ErrorAndSpread>> {
     let mut lists: BTreeMap<(&str, &str), Vec<ErrorAndSpread>> = BTreeMap::new();
-    for p in all.iter().filter(|p| p.predicted > 0.0 && is(p)) {
-        let m = &p.measurement;
-        let error = on_scale(m, m.value) - on_scale(m, p.predicted);
-        let list = lists.entry((&p.drive, &p.fold)).or_default();
-        list.push((error, p.spread));
+    for (s, (centre, spread)) in all.iter().filter(|(s, _)| s.simulated > 0.0 && is(s)) {
+        let error = s.on_scale(s.published) - centre;
+        let list = lists.entry((&s.drive, &s.fold)).or_default();
+        list.push((error, *spread));
     }
     lists.into_values().collect()
 }
 
-/// Intervals by the errors of other drives in the same fold.
-pub fn score(all: &[Prediction]) -> Vec<Scored> {
-    let mut scales: BTreeMap<(&str, &str, FigureKind), ErrorScale> = BTreeMap::new();
-    for p in all {
-        let kind = FigureKind::of(&p.measurement);
-        scales.entry((&p.drive, &p.fold, kind)).or_insert_with(|| {
-            let shared = errors(all, &|o| o.drive != p.drive && pool(o) == pool(p));
-            let alike = errors(all, &|o| {
-                o.drive != p.drive && o.fold == p.fold && FigureKind::of(&o.measurement) == kind
+/// The scale of the errors of each drive, fold and kind that `is` says, from those of the other drives.
+fn scales<'a>(
+    all: &[(&'a Scored, Centre)],
+    is: &dyn Fn(&Scored) -> bool,
+) -> BTreeMap<(&'a str, &'a str, FigureKind), ErrorScale> {
+    let mut scales = BTreeMap::new();
+    for (s, _) in all.iter().filter(|(s, _)| is(s)) {
+        scales
+            .entry((s.drive.as_str(), s.fold.as_str(), s.kind))
+            .or_insert_with(|| {
+                let shared = errors(all, &|o| o.drive != s.drive && o.pool() == s.pool());
+                let alike = errors(all, &|o| {
+                    o.drive != s.drive && o.fold == s.fold && o.kind == s.kind
+                });
+                ErrorScale::learned(&alike, pooled(&shared, s.pool()))
             });
-            ErrorScale::learned(&alike, pooled(&shared, pool(p)))
-        });
     }
-    let one = |p: &Prediction| {
-        let kind = FigureKind::of(&p.measurement);
-        let scale = &scales[&(p.drive.as_str(), p.fold.as_str(), kind)];
-        let m = &p.measurement;
-        let centre = on_scale(m, p.predicted);
-        let half = scale.half_width(p.spread);
-        let end = |at| {
-            if p.predicted > 0.0 {
-                in_unit(m, at)
+    scales
+}
+
+/// The mean of two normal distributions of the same quantity by their precisions, and its standard deviation.
+pub(super) fn combined((a, a_spread): Centre, (b, b_spread): Centre) -> Centre {
+    let (of_a, of_b) = (a_spread.powi(-2), b_spread.powi(-2));
+    let both = of_a + of_b;
+    ((a * of_a + b * of_b) / both, both.powf(-0.5))
+}
+
+/// Predictions and intervals by the errors of other drives in the same fold.
+pub fn score(all: &[Prediction]) -> Vec<Scored> {
+    rescored(&all.iter().map(Scored::of).collect::<Vec<_>>())
+}
+
+/// The same from the members' figures, spreads and anchors of a table.
+pub fn rescored(all: &[Scored]) -> Vec<Scored> {
+    let simulated = all
+        .iter()
+        .filter_map(|s| Some((s, (s.on_scale(s.simulated), s.spread?))));
+    let simulated: Vec<(&Scored, Centre)> = simulated.collect();
+    let precisions = scales(&simulated, &|s| s.anchor.is_some());
+    let centre = |s: &Scored, members: Centre| {
+        let Some((anchor, anchor_spread)) = s.anchor.filter(|_| s.simulated > 0.0) else {
+            return members;
+        };
+        let scale = &precisions[&(s.drive.as_str(), s.fold.as_str(), s.kind)];
+        let members = (members.0, scale.deviation(members.1));
+        combined(members, (s.on_scale(anchor), anchor_spread))
+    };
+    let centres = simulated
+        .iter()
+        .map(|&(s, members)| (s, centre(s, members)));
+    let centres: Vec<(&Scored, Centre)> = centres.collect();
+    let scales = scales(&centres, &|_| true);
+    let scored = |&(s, (centre, spread)): &(&Scored, Centre)| {
+        let scale = &scales[&(s.drive.as_str(), s.fold.as_str(), s.kind)];
+        let half = scale.half_width(spread);
+        let at = |at| {
+            if s.simulated > 0.0 {
+                s.in_unit(at)
             } else {
                 0.0
             }
         };
         Scored {
-            fold: p.fold.clone(),
-            drive: p.drive.clone(),
-            kind,
-            key: m.key(),
-            unit: m.metric.unit().to_owned(),
-            situation: p.situation,
-            published: m.value,
-            predicted: p.predicted,
-            low: end(centre - half),
-            high: end(centre + half),
-            data_sheet: p.data_sheet,
-            nearest: p.nearest,
+            predicted: at(centre),
+            low: at(centre - half),
+            high: at(centre + half),
+            ..s.clone()
         }
+    };
+    let mut again = centres.iter().map(scored);
+    let one = |s: &Scored| match s.spread {
+        Some(_) => again.next().expect("one per line with a spread"),
+        None => s.clone(),
     };
     all.iter().map(one).collect()
 }
 
-/// Predictive intervals: the 5th and 95th percentile of published over predicted, per kind and situation.
+/// Predictive intervals of simulated figures: the 5th and 95th percentile of published over simulated, per kind and situation.
 pub fn intervals(all: &[Scored]) -> Vec<PredictiveInterval> {
     let mut out = Vec::new();
     for kind in FigureKind::ALL {
         for situation in Situation::ALL {
             let here = all
                 .iter()
-                .filter(|s| s.kind == kind && s.situation == situation && s.predicted > 0.0);
+                .filter(|s| s.kind == kind && s.situation == situation && s.simulated > 0.0);
             let ratio = |s: &Scored| match kind {
-                FigureKind::Temperature => s.published - s.predicted,
-                _ => s.published / s.predicted,
+                FigureKind::Temperature => s.published - s.simulated,
+                _ => s.published / s.simulated,
             };
             let ratios: Vec<(f64, f64)> = here.map(|s| (ratio(s), 1.0)).collect();
             let ends = quantile(&ratios, 0.05).zip(quantile(&ratios, 0.95));
@@ -174,8 +261,14 @@ pub fn table(all: &[Scored]) -> String {
         false => String::new(),
     };
     for s in all {
+        let spread = s.spread.map_or_else(String::new, |spread| {
+            format!("{:.5}", spread.max(LEAST_SPREAD))
+        });
+        let (anchor, anchor_spread) = s.anchor.map_or_else(Default::default, |(value, spread)| {
+            (format!("{value:.2}"), format!("{spread:.5}"))
+        });
         out.push_str(&format!(
-            "{},{},{},\"{}\",{},{},{},{},{},{},{},{}\n",
+            "{},{},{},\"{}\",{},{},{},{},{},{},{},{},{},{spread},{anchor},{anchor_spread}\n",
             s.fold,
             s.drive,
             s.kind.name(),
@@ -187,7 +280,8 @@ pub fn table(all: &[Scored]) -> String {
             predicted(s, s.low),
             predicted(s, s.high),
             optional(s.data_sheet),
-            optional(s.nearest)
+            optional(s.nearest),
+            predicted(s, s.simulated)
         ));
     }
     out
@@ -214,6 +308,9 @@ pub fn parse(text: &str) -> Result<Vec<Scored>, CalibrateError> {
             high: row.optional("high")?.unwrap_or(0.0),
             data_sheet: row.optional("data_sheet")?,
             nearest: row.optional("nearest")?,
+            simulated: row.optional("simulated")?.unwrap_or(0.0),
+            spread: row.optional("spread")?,
+            anchor: row.optional("anchor")?.zip(row.optional("anchor_spread")?),
         })
     };
     CsvTable::parse(FILE, text)?.rows.iter().map(one).collect()

@@ -333,8 +333,8 @@ impl Template {
     }
 }
 
-/// A prior by the class of the flash.
-fn by_fact(path: &str, facts: Option<DriveFacts>) -> Option<(f64, f64)> {
+/// A prior by the class of the flash: mean and width, logarithms; `None` of numbers that the class does not give.
+pub fn by_fact(path: &str, facts: Option<DriveFacts>) -> Option<(f64, f64)> {
     let flash = facts?.flash?;
     match path {
         "nand.read_ns" => {

@@ -1,4 +1,8 @@
 //! The folds of temperatures and of throttling: heat from the other drives, rates from the drive's own profile.
+//!
+//! The temperature at which throttling begins is a setting of the firmware, not a result of heat. Its prior is the mean of two by their precisions:
+//! that of the other drives, and the warning temperature that the drive reports with the difference of the other drives to theirs. It is
+//! the answer of members that stay below it, too: only of drives that throttle is the figure asked.
 
 use toml::{Table, Value};
 
@@ -8,6 +12,7 @@ use crate::inference::posterior::Prior;
 use crate::measurement::{Measurement, Procedure, ReferenceMetric, SoakFigure};
 use crate::prediction::alternatives::{Structure, number};
 use crate::prediction::learn::{Observed, SimulatedMember, learn};
+use crate::prediction::score::combined;
 use crate::prediction::template::{ReferenceDrive, Template, get, leader, put, unlearn};
 use crate::predictive::Situation;
 use assay_ssd::Provenance;
@@ -17,8 +22,12 @@ use assay_units::median;
 pub(super) const HEAT_MEMBERS: usize = 16;
 /// Spread of the ambient conditions (room temperature, airflow) and of the thermal contact of the module.
 const AMBIENT_K: f64 = 3.0;
+/// Least spread of thresholds and of their distance to a warning temperature, in kelvin: firmware and sensors round to a kelvin.
+const LEAST_THRESHOLD_K: f64 = 1.0;
 /// Hysteresis where only the warning temperature is known.
 const HYSTERESIS_K: f64 = 2.0;
+/// Strata of a normal distribution from which members take ambient temperature and threshold.
+const STRATA: [f64; 5] = [-1.5, -0.5, 0.0, 0.5, 1.5];
 /// Numbers that vary between members, with the spread of the other drives.
 const VARIED: [&str; 3] = [
     "thermal.resistance_k_per_w",
@@ -30,14 +39,24 @@ const LEAST_WIDTH: f64 = 0.2;
 const IDLE: &str = "power.idle_mw";
 const STATES_IDLE: &str = "power.states.idle_mw";
 const ON: &str = "thermal.throttle_on_celsius";
+const OFF: &str = "thermal.throttle_off_celsius";
 
-/// The figure that a drive has in place of one of a throttled drive when it does not throttle; `None` of periods: it has none.
+/// The figure that a drive has in place of one of a throttled drive when it does not throttle; `None` of periods, which it does not have,
+/// and of the threshold.
 fn unthrottled(figure: SoakFigure) -> Option<SoakFigure> {
     match figure {
         SoakFigure::ThrottledRead => Some(SoakFigure::SettledRead),
-        SoakFigure::ThrottleCelsius => Some(SoakFigure::SettledCelsius),
         _ => None,
     }
+}
+
+/// Mean of some values and their spread for a further one; `None` with fewer than two.
+fn further(values: &[f64]) -> Option<(f64, f64)> {
+    let n = values.len() as f64;
+    let mean = values.iter().sum::<f64>() / n;
+    let squares = values.iter().map(|v| (v - mean).powi(2)).sum::<f64>();
+    let variance = (squares / (n - 1.0)).max(LEAST_THRESHOLD_K.powi(2));
+    (values.len() > 1).then(|| (mean, (variance * (1.0 + 1.0 / n)).sqrt()))
 }
 
 /// Mean and spread of the logarithms of a number of the other drives; `None` with fewer than two.
@@ -68,7 +87,8 @@ fn idle_alike(table: &mut Table, before: Option<&Value>) {
 
 impl Study {
     /// A drive whose power, resistances, time constant and throttling are those of the other drives, and its warning temperature by the facts.
-    pub(super) fn heat_template(&self, name: &str) -> Template {
+    /// With mean and spread of the temperature at which it throttles.
+    pub(super) fn heat_template(&self, name: &str) -> (Template, (f64, f64)) {
         let (own, others) = self.of(name);
         let mut table = own.table.clone();
         unlearn(&mut table, own, &others, &|n| {
@@ -90,17 +110,10 @@ impl Study {
                 wide.width.push(spread.max(LEAST_WIDTH));
             }
         }
-        let others_on = others.iter().filter_map(|o| leader(get(&o.table, ON)?));
-        let others_on: Vec<f64> = others_on.filter(|&celsius| celsius > 0.0).collect();
-        let facts = self.hardware.drive(name);
-        let warning = facts.and_then(|f| f.drive.warning_celsius.as_ref());
-        let on = warning.map_or(
-            others_on.iter().sum::<f64>() / others_on.len() as f64,
-            |w| f64::from(w.value),
-        );
+        let (on, on_spread) = self.threshold(name);
         put(&mut table, ON, Value::Float(on));
         let off = Value::Float(on - HYSTERESIS_K);
-        put(&mut table, "thermal.throttle_off_celsius", off);
+        put(&mut table, OFF, off);
         let percent = others
             .iter()
             .filter_map(|o| get(&o.table, "thermal.throttle_percent")?.as_integer());
@@ -114,15 +127,52 @@ impl Study {
         if let Some(thermal) = table.get_mut("thermal").and_then(Value::as_table_mut) {
             thermal.remove("levels");
         }
-        Template {
+        let template = Template {
             table,
             paths,
             wide,
             alternatives: Vec::new(),
+        };
+        (template, (on, on_spread))
+    }
+
+    /// Where throttling begins: published of the drive, else by a source in its profile.
+    fn known_threshold(&self, drive: &ReferenceDrive) -> Option<f64> {
+        let is = |m: &&Measurement| m.procedure == Procedure::Soak(SoakFigure::ThrottleCelsius);
+        if let Some(measured) = self.figures[&drive.name].iter().find(is) {
+            return Some(measured.value);
+        }
+        let number = drive.numbers.iter().find(|n| n.path == ON)?;
+        let celsius = leader(get(&drive.table, ON)?)?;
+        (number.provenance == Provenance::Published && celsius > 0.0).then_some(celsius)
+    }
+
+    /// Mean and spread of the temperature at which a drive throttles: the other drives' and its own warning temperature with the other
+    /// drives' distance to theirs, by their precisions.
+    fn threshold(&self, name: &str) -> (f64, f64) {
+        let (_, others) = self.of(name);
+        let warning = |name: &str| {
+            let facts = self.hardware.drive(name)?;
+            let celsius = facts.drive.warning_celsius.as_ref()?;
+            Some(f64::from(celsius.value))
+        };
+        let known = others
+            .iter()
+            .filter_map(|o| Some((*o, self.known_threshold(o)?)));
+        let known: Vec<(&ReferenceDrive, f64)> = known.collect();
+        let all: Vec<f64> = known.iter().map(|(_, celsius)| *celsius).collect();
+        let beyond = known
+            .iter()
+            .filter_map(|(o, celsius)| Some(celsius - warning(&o.name)?));
+        let beyond = further(&beyond.collect::<Vec<_>>());
+        let class = further(&all).expect("several drives throttle");
+        match warning(name).zip(beyond) {
+            Some((warning, (distance, spread))) => combined(class, (warning + distance, spread)),
+            None => class,
         }
     }
 
-    /// The folds of temperatures and of throttling. A member that does not throttle has the rate and the temperature of its steady state, and
+    /// The folds of temperatures and of throttling. A member that does not throttle has the rate of its steady state and its threshold, and
     /// no periods; a figure that most members do not have is predicted as 0 and missed.
     pub fn heat_fold(&self, name: &str) -> Result<Vec<Prediction>, CalibrateError> {
         // Of the two second sensors that are published one is stuck: there is no other drive to learn from.
@@ -134,10 +184,19 @@ impl Study {
         if left_out.is_empty() {
             return Ok(Vec::new());
         }
-        let template = self.heat_template(name);
+        let (template, threshold) = self.heat_template(name);
         let prior = template.wide.clone();
-        let vary = [-1.5, -0.5, 0.0, 0.5, 1.5]
-            .map(|z| number("thermal.ambient_celsius", 25.0 + z * AMBIENT_K));
+        let thresholds = STRATA.map(|z| threshold.0 + z * threshold.1);
+        // Each ambient temperature with another threshold: a Latin square's diagonal.
+        let vary: Vec<Structure> = (0..STRATA.len())
+            .map(|k| {
+                let on = thresholds[(2 * k + 1) % STRATA.len()];
+                let mut one = number("thermal.ambient_celsius", 25.0 + STRATA[k] * AMBIENT_K);
+                one.extend(number(ON, on));
+                one.extend(number(OFF, on - HYSTERESIS_K));
+                one
+            })
+            .collect();
         let seeds = (self.seed, self.threads);
         let starts = [(Structure::new(), prior.mean.clone())];
         let observed = Observed::new(&[], &[], &self.lacks(name));
@@ -146,6 +205,7 @@ impl Study {
         let asked = with_unthrottled(&left_out);
         let mut members = learned.members(&asked, HEAT_MEMBERS, &vary, seeds);
         steady_where_not_throttled(&mut members, &asked);
+        threshold_where_not_throttled(&mut members, &asked);
         let fold = ("temperature", Situation::OtherKinds);
         let mut out = self.predictions(fold, name, &left_out, &[], (&learned, &members));
         for one in &mut out {
@@ -168,6 +228,18 @@ fn with_unthrottled(figures: &[Measurement]) -> Vec<Measurement> {
     });
     let other: Vec<Measurement> = other.collect();
     [figures, &other].concat()
+}
+
+/// Where throttling would begin of members that stay below.
+fn threshold_where_not_throttled(members: &mut [SimulatedMember], asked: &[Measurement]) {
+    let is = |m: &Measurement| m.procedure == Procedure::Soak(SoakFigure::ThrottleCelsius);
+    let Some(place) = asked.iter().position(is) else {
+        return;
+    };
+    for member in members.iter_mut() {
+        let on = member.structure.get(ON).and_then(Option::as_ref);
+        member.figures[place] = member.figures[place].or(on.and_then(leader));
+    }
 }
 
 fn steady_where_not_throttled(members: &mut [SimulatedMember], asked: &[Measurement]) {

@@ -1,6 +1,7 @@
 //! Scores: coverage on synthetic predictions, independence of a drive's own errors, the table.
 
 use super::*;
+use crate::measurement::Measurement;
 use crate::prediction::learn::FIGURE_SCALE;
 use crate::published::published;
 use assay_units::Rng;
@@ -17,10 +18,11 @@ fn synthetic(factor: f64) -> Vec<Prediction> {
             out.push(Prediction {
                 fold: "x".to_owned(),
                 drive: drive.to_owned(),
-                predicted: measurement.value * (factor * total * normal).exp(),
+                simulated: measurement.value * (factor * total * normal).exp(),
                 measurement,
                 situation: Situation::AnotherDepth,
                 spread,
+                anchor: None,
                 data_sheet: None,
                 nearest: Some(1.0),
             });
@@ -64,7 +66,7 @@ fn errors_of_throttled_drives_do_not_widen_other_intervals() {
         .filter(|m| FigureKind::of(m) == FigureKind::Throttling)
         .map(|measurement| Prediction {
             drive: "h".to_owned(),
-            predicted: measurement.value * 20.0,
+            simulated: measurement.value * 20.0,
             measurement,
             ..all[0].clone()
         })
@@ -110,7 +112,7 @@ fn the_table_is_read_as_written() {
 fn a_figure_that_no_member_has_is_an_error_outside_of_its_interval() {
     let mut all = synthetic(1.0);
     let before = score(&all);
-    all[0].predicted = 0.0;
+    all[0].simulated = 0.0;
     let after = score(&all);
     assert_eq!((after[0].low, after[0].high), (0.0, 0.0));
     assert_eq!(after[0].error(), 100.0);
@@ -119,4 +121,66 @@ fn a_figure_that_no_member_has_is_an_error_outside_of_its_interval() {
     assert_eq!(one.count, two.count);
     assert!(two.half_width.is_finite() && two.coverage <= one.coverage);
     assert!(intervals(&after).iter().all(|i| i.high.is_finite()));
+}
+
+/// Predictions of seven drives in a fold of writes, with an anchor each: `members` and `anchors` are standard deviations of their errors.
+fn anchored(members: f64, anchors: f64) -> Vec<Prediction> {
+    let mut rng = Rng::new(5);
+    let figures = published("plextor-m8pe-g").unwrap();
+    let is_write = |m: &Measurement| FigureKind::of(m) == FigureKind::SequentialWrite;
+    let measurement = figures.into_iter().find(is_write).unwrap();
+    let drives = ["a", "b", "c", "d", "e", "f", "g"].into_iter();
+    let one = |drive: &str| Prediction {
+        fold: "writes".to_owned(),
+        drive: drive.to_owned(),
+        simulated: measurement.value * (members * rng.normal()).exp(),
+        measurement: measurement.clone(),
+        situation: Situation::OtherKinds,
+        spread: 0.01,
+        anchor: Some((measurement.value * (anchors * rng.normal()).exp(), anchors)),
+        data_sheet: None,
+        nearest: None,
+    };
+    drives.map(one).collect()
+}
+
+#[test]
+fn the_more_precise_of_members_and_data_sheet_has_the_greater_weight() {
+    let weight = |s: &Scored| {
+        let (anchor, _) = s.anchor.unwrap();
+        (s.predicted / s.simulated).ln() / (anchor / s.simulated).ln()
+    };
+    // Members that erred by a factor of two with six other drives say less than a ratio that is known within a tenth, and the other way round.
+    for s in score(&anchored(0.7, 0.1)) {
+        assert!(weight(&s) > 0.9, "{s:?}");
+    }
+    for s in score(&anchored(0.05, 1.0)) {
+        assert!(weight(&s) < 0.1, "{s:?}");
+    }
+    // No drive's own error changes its weight.
+    let mut all = anchored(0.3, 0.3);
+    let before = weight(&score(&all)[2]);
+    all[2].measurement.value *= 2.0;
+    assert!((weight(&score(&all)[2]) - before).abs() < 1e-9);
+}
+
+#[test]
+fn the_table_has_what_the_predictions_are_made_of() {
+    let mut all = score(&anchored(0.5, 0.3));
+    all.extend(score(&synthetic(1.0)));
+    let again = parse(&table(&all)).unwrap();
+    for (a, b) in rescored(&all).iter().zip(&rescored(&again)) {
+        assert!(
+            (a.predicted / b.predicted - 1.0).abs() < 1e-3,
+            "{a:?} {b:?}"
+        );
+        assert!((a.high / b.high - 1.0).abs() < 2e-3, "{a:?} {b:?}");
+    }
+    // Intervals surround what a drive simulates, not what is predicted with a data sheet beside it.
+    let found = intervals(&all).into_iter();
+    let mut writes = found.filter(|i| i.kind == FigureKind::SequentialWrite);
+    let writes = writes.next().unwrap();
+    let is_inside = |s: &&Scored| (writes.low..=writes.high).contains(&(s.published / s.simulated));
+    let here = all.iter().filter(|s| s.kind == writes.kind);
+    assert_eq!(here.filter(is_inside).count(), 7);
 }
