@@ -4,6 +4,7 @@ use std::io::{self, IsTerminal, Write};
 
 use anstyle::AnsiColor;
 use assay_report::terminal::Style;
+use assay_units::text::printable_lines;
 use serde_json::Value;
 
 use crate::exit::CommandOutcome;
@@ -31,7 +32,8 @@ impl Output {
         if self.json {
             format!("{:#}\n", json())
         } else {
-            text()
+            // Names of drives, files and folders come from elsewhere: none may act on the terminal.
+            printable_lines(&text())
         }
     }
 
@@ -85,20 +87,21 @@ impl Output {
     pub fn note(self, text: &str) {
         let yellow = AnsiColor::Yellow.on_default();
         let mut stderr = anstream::stderr().lock();
-        let _ = writeln!(stderr, "{yellow}note:{yellow:#} {text}");
+        let _ = writeln!(stderr, "{yellow}note:{yellow:#} {}", printable_lines(text));
     }
 
     /// Print an error with its causes on stderr.
     pub fn error(self, error: &anyhow::Error) {
         let red = AnsiColor::Red.on_default().bold();
         let mut stderr = anstream::stderr().lock();
-        let _ = writeln!(stderr, "{red}error:{red:#} {error}");
         let mut printed = error.to_string();
+        let message = printable_lines(&printed);
+        let _ = writeln!(stderr, "{red}error:{red:#} {message}");
         for cause in error.chain().skip(1) {
             let text = cause.to_string();
             // Many messages quote their cause.
             if !printed.contains(&text) {
-                let _ = writeln!(stderr, "  because: {text}");
+                let _ = writeln!(stderr, "  because: {}", printable_lines(&text));
                 printed = text;
             }
         }

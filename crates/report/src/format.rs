@@ -130,12 +130,7 @@ pub fn humanise(key: &str) -> String {
     joined([name.as_str(), unit], ", ")
 }
 
-/// Text without control characters: a drive's model must not act on the terminal or the page.
-pub fn printable(text: &str) -> String {
-    text.chars()
-        .map(|c| if c.is_control() { '\u{fffd}' } else { c })
-        .collect()
-}
+pub use assay_units::text::printable;
 
 /// The parts that are not empty, with `separator` between them.
 pub fn joined(parts: impl IntoIterator<Item = impl AsRef<str>>, separator: &str) -> String {

@@ -15,6 +15,7 @@ pub(crate) mod header;
 mod library;
 
 use assay_store::read::{CellState, Run};
+use assay_units::text::is_unprintable;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 use crate::ReportError;
@@ -287,9 +288,9 @@ impl PageTemplate<'_> {
     }
 }
 
-/// Markup without control characters, which HTML does not allow.
+/// Markup without control characters, which HTML does not allow, and without those that change the order of a line.
 fn sanitised(markup: Markup) -> Markup {
-    let forbidden = |c: char| c.is_control() && c != '\n' && c != '\t';
+    let forbidden = |c: char| is_unprintable(c) && c != '\n' && c != '\t';
     PreEscaped(markup.into_string().replace(forbidden, "\u{fffd}"))
 }
 

@@ -1,6 +1,7 @@
 //! One-page summaries of runs, to paste into a ticket or a README: the scoreboards as an SVG picture and as Markdown.
 
 use assay_store::read::Run;
+use assay_units::text::is_unprintable;
 use maud::{Markup, html};
 
 use crate::ReportError;
@@ -158,14 +159,8 @@ pub fn card(runs: &[Run]) -> Result<String, ReportError> {
             text x=(EDGE_PX) y=(height - EDGE_PX) font-size="11" fill="#4a525b" { (note) }
         }
     };
-    let plain = |c: char| {
-        if c.is_control() && c != '\n' {
-            '\u{fffd}'
-        } else {
-            c
-        }
-    };
-    Ok(picture.into_string().chars().map(plain).collect())
+    let unprintable = |c: char| is_unprintable(c) && c != '\n';
+    Ok(picture.into_string().replace(unprintable, "\u{fffd}"))
 }
 
 /// Colours of the drives, as those of the page's light theme.

@@ -241,3 +241,22 @@ fn what_cannot_be_told_has_its_reason_and_a_remedy() {
     );
     assert!(text.contains("--scale 4"), "{text}");
 }
+
+/// Names in a run folder are foreign text.
+#[test]
+fn names_of_any_length_and_any_characters_are_shown_in_lines_that_fit() {
+    let mut run = common::bandwidth();
+    let evil = "\u{202e}\u{1b}[2J\u{2066}";
+    for drive in &mut run.manifest.drives {
+        drive.label = format!("{evil}{}{}", "x".repeat(70_000), drive.label);
+        drive.model = format!("{evil}{}", "y".repeat(70_000));
+    }
+    for width in [40, 100] {
+        let text = render(&run, width, Style::Plain);
+        assert!(text.contains('\u{fffd}'));
+        let unprintable = |c: char| assay_units::text::is_unprintable(c) && c != '\n';
+        assert!(!text.contains(unprintable));
+    }
+    let page = assay_report::html::render(std::slice::from_ref(&run)).unwrap();
+    assert!(!page.contains('\u{202e}') && !page.contains('\u{2066}'));
+}

@@ -77,12 +77,14 @@ pub enum SuiteError {
         step: String,
     },
     /// More than [`MAX_CELLS`] cells.
-    #[error("suite {suite} would make {cells} cells, more than {MAX_CELLS}; shorten its lists")]
+    #[error(
+        "suite {suite} would make at least {cells} cells, more than {MAX_CELLS}; shorten its lists"
+    )]
     TooManyCells {
         /// The suite.
         suite: String,
-        /// How many.
-        cells: usize,
+        /// How many, as far as they were counted.
+        cells: u128,
     },
     /// A drive cannot be opened or used.
     #[error(transparent)]

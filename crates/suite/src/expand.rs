@@ -338,6 +338,7 @@ impl RunPlan {
         if let Some(rounds) = &step.rounds {
             on_drive.check_tracked(rounds, &combinations)?;
         }
+        self.check_count(combinations.len() as u128 * u128::from(most))?;
         for number in 1..=most {
             for (i, combination) in combinations.iter().enumerate() {
                 let on_drive = self.on(step, &drives[drive]);
@@ -416,11 +417,18 @@ impl RunPlan {
     }
 
     fn push(&mut self, cell: Cell) -> Result<(), SuiteError> {
+        self.check_count(1)?;
         self.cells.push(cell);
-        if self.cells.len() > MAX_CELLS {
+        Ok(())
+    }
+
+    /// Error if this number of further cells is too many.
+    fn check_count(&self, more: u128) -> Result<(), SuiteError> {
+        let cells = self.cells.len() as u128 + more;
+        if cells > MAX_CELLS as u128 {
             return Err(SuiteError::TooManyCells {
                 suite: self.suite.name.clone(),
-                cells: self.cells.len(),
+                cells,
             });
         }
         Ok(())

@@ -5,6 +5,47 @@
 
 use crate::Nanos;
 
+/// Characters that act on a terminal or on the order of a line instead of being seen: control characters (Unicode category Cc, line breaks
+/// included), line and paragraph separators, bidirectional controls (Unicode Standard Annex #9, property Bidi_Control), the byte order mark,
+/// and tags (U+E0000 to U+E007F). Names of drives, files and folders may hold them.
+pub fn is_unprintable(c: char) -> bool {
+    c.is_control()
+        || matches!(c,
+            '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}'
+            | '\u{e0000}'..='\u{e007f}')
+}
+
+/// Text without [`is_unprintable`] characters: each is shown as U+FFFD.
+pub fn printable(text: &str) -> String {
+    text.replace(is_unprintable, "\u{fffd}")
+}
+
+/// Text that was made for a terminal, without [`is_unprintable`] characters but for line breaks, tabs and colours: sequences that select a
+/// graphic rendition (ECMA-48, 8.3.117), which change nothing else.
+pub fn printable_lines(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find(is_unprintable) {
+        let (before, found) = rest.split_at(at);
+        out.push_str(before);
+        let parameters = found.strip_prefix("\u{1b}[").map(|after| {
+            let end = after.find(|c: char| !(c.is_ascii_digit() || c == ';'));
+            let end = end.unwrap_or(after.len());
+            (end, after[end..].starts_with('m'))
+        });
+        let length = match parameters {
+            Some((end, true)) => "\u{1b}[m".len() + end,
+            _ => found.chars().next().map_or(0, char::len_utf8),
+        };
+        let (shown, after) = found.split_at(length);
+        let kept = length > 1 && shown.starts_with('\u{1b}') || shown == "\n" || shown == "\t";
+        out.push_str(if kept { shown } else { "\u{fffd}" });
+        rest = after;
+    }
+    out.push_str(rest);
+    out
+}
+
 /// A size, rate or duration that cannot be parsed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ParseError {

@@ -72,8 +72,10 @@ fn silent_seconds_count_as_zero() {
     let spans = series
         .iter()
         .map(|p| ((p.index, !p.ramp), (p.start, p.end)));
-    let mut series = silent::fill_gaps(series.clone(), &spans.collect(), Nanos::ZERO);
-    silent::fill_end(&mut series, Nanos::from_secs(40), Nanos::ZERO);
+    let mut budget = silent::SilentBudget::of(series.len());
+    let spans = spans.collect();
+    let mut series = silent::fill_gaps(series.clone(), &spans, Nanos::ZERO, &mut budget);
+    silent::fill_end(&mut series, Nanos::from_secs(40), Nanos::ZERO, &mut budget);
     let iops = of(&drive(series, 40)).iops.unwrap();
     assert_eq!(iops.samples, 40);
     assert!((iops.mean - 25.0 * 600.0 / 40.0).abs() < 1e-9);

@@ -106,7 +106,12 @@ impl TextPage {
         self.line(&table.caption, Some(Paint::Strong));
         let rows = table.rows.iter();
         let mut texts: Vec<Vec<String>> = rows
-            .map(|r| r.cells.iter().map(cell_text).collect())
+            .map(|r| {
+                r.cells
+                    .iter()
+                    .map(|c| shortened(&cell_text(c), self.width))
+                    .collect()
+            })
             .collect();
         // Figures without the mark of the best are padded in columns with such a mark.
         for column in 0..table.columns.len() {
@@ -131,6 +136,7 @@ impl TextPage {
             headings,
             corner,
             heading_width,
+            most: self.width,
         };
         for columns in layout.splits(self.width) {
             self.columns(&layout, &columns);
@@ -199,6 +205,8 @@ struct TableLayout<'t> {
     headings: Vec<String>,
     corner: String,
     heading_width: usize,
+    /// Columns of the longest label, group title or cell: one line.
+    most: usize,
 }
 
 impl TableLayout<'_> {
@@ -208,7 +216,7 @@ impl TableLayout<'_> {
 
     fn label(&self, column: usize) -> String {
         let c = &self.table.columns[column];
-        let label = printable(&c.label).replace('\u{f7}', "/");
+        let label = shortened(&printable(&c.label), self.most).replace('\u{f7}', "/");
         match (label.is_empty(), c.unit.is_empty()) {
             (_, true) => label,
             (true, false) => c.unit.to_owned(),
@@ -221,7 +229,9 @@ impl TableLayout<'_> {
     /// Heading of a column's group; empty without one.
     fn group_title(&self, column: usize) -> String {
         let group = self.table.columns[column].group.as_ref();
-        group.map_or_else(String::new, |g| printable(&g.to_string()))
+        group.map_or_else(String::new, |g| {
+            shortened(&printable(&g.to_string()), self.most)
+        })
     }
 
     /// Widths of columns, wide enough for their groups' headings.
@@ -307,7 +317,9 @@ fn shortened(text: &str, most: usize) -> String {
         return text.to_owned();
     }
     let tail = most * 3 / 5;
-    let lead = most - (tail + 2);
+    let Some(lead) = most.checked_sub(tail + 2) else {
+        return chars[..most].iter().collect();
+    };
     let start: String = chars[..lead].iter().collect();
     let end: String = chars[chars.len() - tail..].iter().collect();
     format!("{start}..{end}")

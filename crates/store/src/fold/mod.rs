@@ -17,6 +17,7 @@ use crate::model::{CellKind, CellResult, Entry, IntervalRecord, Manifest, Warnin
 use crate::read::{Attempt, CellState, Run};
 use crate::run::{MANIFEST_FILE, sha256_of};
 use crate::series::short::Sources;
+use crate::series::silent::SilentBudget;
 use crate::series::{OpSample, short, silent};
 use crate::thin::thin;
 
@@ -349,9 +350,11 @@ impl<'a> Fold<'a> {
             }
             let cell = &mut self.cells[at];
             let ramp = Nanos(cell.record.plan.workload.ramp_ns);
-            let series = silent::fill_gaps(series, &drive.spans, ramp);
+            let mut budget = SilentBudget::of(drive.spans.len());
+            let series = silent::fill_gaps(series, &drive.spans, ramp, &mut budget);
             let target = &cell.record.drives[place];
-            let simulated = self.run.manifest.drives[target.drive].simulated;
+            let target_drive = target.drive;
+            let simulated = self.run.manifest.drives[target_drive].simulated;
             let host = (!simulated).then_some(&cell.host);
             let result = summed(target.drive, &drive.totals, &series, host);
             let minutes = self.minutes && cell.record.plan.kind == CellKind::Soak;
@@ -382,6 +385,14 @@ impl<'a> Fold<'a> {
             target.distributions = latencies.collect();
             target.telemetry.sort_by_key(|record| record.at);
             target.series = series;
+            if budget.refused > 0 {
+                let (cell, drive) = (&self.cells[at].record.plan.id, target_drive);
+                let text = format!(
+                    "{JOURNAL_FILE}: cell {cell:?}, drive {drive}: {} intervals are missing between recorded ones, more than a stall explains; they are a gap and count as nothing",
+                    budget.refused
+                );
+                self.note(text);
+            }
             match &mut self.wholes {
                 Some(wholes) => wholes.take(at, place, drive.totals, self.sink),
                 None => (self.sink)(at, place, &drive.totals),
@@ -448,7 +459,8 @@ impl<'a> Fold<'a> {
             let record = &mut self.cells[at].record;
             let ramp = Nanos(record.plan.workload.ramp_ns);
             let part = &mut record.drives[place];
-            silent::fill_end(&mut part.series, result.elapsed, ramp);
+            let mut budget = SilentBudget::of(0);
+            silent::fill_end(&mut part.series, result.elapsed, ramp, &mut budget);
             part.result = Some(result);
         }
     }

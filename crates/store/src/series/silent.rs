@@ -10,14 +10,51 @@ use assay_units::{Nanos, Op};
 
 use super::OpSample;
 
-/// A longer gap is a damaged index, not a stall: it stays a gap.
-const MAX_SILENT: u64 = 100_000;
+/// Silent intervals that a series may have beside [`SILENT_PER_RECORDED`], an hour by the second. A real drive that completes nothing for
+/// minutes is abandoned (`workload::io_loop::IO_TIMEOUT`), so more are a damaged index: they stay a gap.
+const MAX_SILENT: u64 = 3_600;
+/// Silent intervals for each recorded one: the memory for a series is bounded by the size of its journal.
+const SILENT_PER_RECORDED: u64 = 10;
+
+/// How many silent intervals a series may still get.
+#[derive(Debug)]
+pub struct SilentBudget {
+    left: u64,
+    /// Intervals that were not recorded and are not filled.
+    pub refused: u64,
+}
+
+impl SilentBudget {
+    /// Of a series with this number of recorded intervals.
+    pub fn of(recorded: usize) -> SilentBudget {
+        SilentBudget {
+            left: MAX_SILENT.saturating_add(SILENT_PER_RECORDED.saturating_mul(recorded as u64)),
+            refused: 0,
+        }
+    }
+
+    /// May a gap of this length be filled?
+    fn grants(&mut self, missing: u64) -> bool {
+        let left = self.left.checked_sub(missing);
+        match left {
+            Some(left) => self.left = left,
+            // The sum is a figure in a message only.
+            None => self.refused = self.refused.saturating_add(missing),
+        }
+        left.is_some()
+    }
+}
 
 /// Start and end of each recorded interval by index and "measured"; the ramp's part of an interval comes first.
 pub type Spans = BTreeMap<(u32, bool), (Nanos, Nanos)>;
 
 /// The series with silent intervals in its gaps, for the operations of the interval before (before the first one: of the first).
-pub fn fill_gaps(series: Vec<OpSample>, spans: &Spans, ramp: Nanos) -> Vec<OpSample> {
+pub fn fill_gaps(
+    series: Vec<OpSample>,
+    spans: &Spans,
+    ramp: Nanos,
+    budget: &mut SilentBudget,
+) -> Vec<OpSample> {
     let mut out: Vec<OpSample> = Vec::with_capacity(series.len());
     let ops_of = |samples: &[OpSample]| -> Vec<Op> { samples.iter().map(|p| p.op).collect() };
     let same = |a: &OpSample, b: &OpSample| (a.index, a.ramp) == (b.index, b.ramp);
@@ -28,7 +65,9 @@ pub fn fill_gaps(series: Vec<OpSample>, spans: &Spans, ramp: Nanos) -> Vec<OpSam
         if let Some((last, ended)) = before {
             // The measured part of the interval in which the ramp ends has the index of the ramp's part: nothing is missing.
             let missing = u64::from(index).saturating_sub(u64::from(last) + 1);
-            push_gap(&mut out, &ops, (last, ended, start), missing, ramp);
+            if budget.grants(missing) {
+                push_gap(&mut out, &ops, (last, ended, start), missing, ramp);
+            }
         }
         before = Some((index, end));
         match intervals.next_if(|ops| (ops[0].index, !ops[0].ramp) == (index, measured)) {
@@ -49,7 +88,12 @@ pub fn fill_gaps(series: Vec<OpSample>, spans: &Spans, ramp: Nanos) -> Vec<OpSam
 }
 
 /// Append the silent intervals between the end of a series and the end of the measured span `elapsed`.
-pub fn fill_end(series: &mut Vec<OpSample>, elapsed: Nanos, ramp: Nanos) {
+pub fn fill_end(
+    series: &mut Vec<OpSample>,
+    elapsed: Nanos,
+    ramp: Nanos,
+    budget: &mut SilentBudget,
+) {
     let measured = || series.iter().filter(|p| !p.ramp);
     let longest = measured().map(OpSample::elapsed).max().unwrap_or_default();
     let (Some(first), Some(last)) = (measured().map(|p| p.start).min(), series.last().cloned())
@@ -64,7 +108,9 @@ pub fn fill_end(series: &mut Vec<OpSample>, elapsed: Nanos, ramp: Nanos) {
     let in_last = |p: &&OpSample| (p.index, p.ramp) == (last.index, last.ramp);
     let recent = series.iter().rev().take_while(in_last);
     let ops: Vec<Op> = recent.map(|p| p.op).collect();
-    push_gap(series, &ops, (last.index, last.end, end), missing, ramp);
+    if budget.grants(missing) {
+        push_gap(series, &ops, (last.index, last.end, end), missing, ramp);
+    }
 }
 
 /// Append `missing` silent intervals of equal length between an end and a start.
@@ -75,7 +121,7 @@ fn push_gap(
     missing: u64,
     ramp: Nanos,
 ) {
-    if missing == 0 || missing > MAX_SILENT || to <= from {
+    if missing == 0 || to <= from {
         return;
     }
     let span = to - from;

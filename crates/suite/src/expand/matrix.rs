@@ -123,6 +123,9 @@ impl StepOnDrive<'_> {
         let mut choices: Vec<Vec<(&str, toml::Value)>> = vec![Vec::new()];
         for (key, value) in &self.step.matrix {
             let values = self.list(key, value)?;
+            // Counted before they are made: a few lists of a hundred values each make more than fits into memory.
+            self.plan
+                .check_count(choices.len() as u128 * values.len() as u128)?;
             let extended = choices.iter().flat_map(|chosen| {
                 let with = |value: &toml::Value| {
                     [chosen.as_slice(), &[(key.as_str(), value.clone())]].concat()

@@ -78,3 +78,26 @@ fn typing_errors_have_a_suggestion() {
     assert_eq!(did_you_mean("xyz", known), "");
     assert_eq!(did_you_mean("", known), "");
 }
+
+#[test]
+fn characters_that_act_on_a_terminal_are_shown_as_replaced() {
+    assert_eq!(
+        printable("SN\u{1b}[2J\u{202e}gpj.\u{2066}\n\u{9b}31m"),
+        "SN\u{fffd}[2J\u{fffd}gpj.\u{fffd}\u{fffd}\u{fffd}31m"
+    );
+    // Letters of every script, combining marks and emoji are text.
+    let text = "Größe \u{645}\u{631}\u{62d} \u{65e5}\u{672c} e\u{301} \u{1f600} ÷ \u{b5}s";
+    assert_eq!(printable(text), text);
+}
+
+#[test]
+fn colours_and_line_breaks_of_terminal_text_stay() {
+    let ours = "\u{1b}[1m\u{1b}[31mred\u{1b}[0m\tx\n\u{1b}[38;5;200my\u{1b}[m\n";
+    assert_eq!(printable_lines(ours), ours);
+    // Cursor movement, a title, an unfinished sequence, a carriage return.
+    let hostile = "a\u{1b}[2Jb\u{1b}]0;t\u{7}c\r\u{1b}[31\u{202e}d\u{1b}";
+    assert_eq!(
+        printable_lines(hostile),
+        "a\u{fffd}[2Jb\u{fffd}]0;t\u{fffd}c\u{fffd}\u{fffd}[31\u{fffd}d\u{fffd}"
+    );
+}
