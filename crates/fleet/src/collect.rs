@@ -18,6 +18,15 @@ use crate::shared_store::{SharedStore, SharedStoreError};
 use crate::ship::{self, Chain, ShipError};
 use crate::{PlanId, Serial};
 
+/// Name of a drive's claim beside its run folders: host, slot and attempt, which a run folder does not know.
+pub const CLAIM_FILE: &str = "claim.json";
+
+/// The claim that was collected with a run folder; none where the folder was not collected, or the file is damaged.
+pub fn claim_of(run_folder: &Path) -> Option<Claim> {
+    let bytes = fs::read(run_folder.parent()?.join(CLAIM_FILE)).ok()?;
+    serde_json::from_slice(&bytes).ok()
+}
+
 /// What was collected.
 #[derive(Debug, Default, Serialize)]
 pub struct Collected {
@@ -50,6 +59,7 @@ pub fn collect(
                 continue;
             }
         };
+        let before = collected.folders.len();
         for suite in &claim.suites {
             match folder(store, &claim, suite, to) {
                 Ok(Some((path, is_new))) => {
@@ -60,6 +70,11 @@ pub fn collect(
                 Ok(None) => {}
                 Err(error) => collected.failed.push(format!("{}: {error}", claim.serial)),
             }
+        }
+        if collected.folders.len() > before
+            && let Err(error) = write_claim(&claim, &to.join(claim.serial.key()))
+        {
+            collected.failed.push(format!("{}: {error}", claim.serial));
         }
     }
     Ok(collected)
@@ -83,6 +98,16 @@ fn read_claim(
         why: error.to_string(),
     })?;
     Ok(claim::read(store, plan, &named.serial)?.map(|(claim, _)| claim))
+}
+
+/// Write a claim beside the run folders of its drive.
+fn write_claim(claim: &Claim, folder: &Path) -> Result<(), ShipError> {
+    let path = folder.join(CLAIM_FILE);
+    let new = folder.join(format!("{CLAIM_FILE}.new"));
+    let text = serde_json::to_vec_pretty(claim).map_err(io::Error::from);
+    text.and_then(|text| fs::write(&new, text))
+        .and_then(|()| fs::rename(&new, &path))
+        .map_err(ShipError::file("write", &path))
 }
 
 /// The folder of a suite, and whether it was fetched now; none before its manifest was shipped.

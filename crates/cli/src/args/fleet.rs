@@ -3,8 +3,9 @@
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
+use assay_analysis::cohort::Grouping;
 use assay_fleet::{HostName, PlanId, Serial};
-use clap::{Args, Subcommand};
+use clap::{Args, Subcommand, ValueEnum};
 
 /// The commands of a fleet.
 #[derive(Debug, Subcommand)]
@@ -27,6 +28,8 @@ pub enum FleetCommand {
     Task(TaskArguments),
     /// Fetch the run folders of a plan from its shared store, checked.
     Collect(CollectArguments),
+    /// Draw conclusions from the runs of many drives: spread, outliers, hosts, groups, and whether chance explains them.
+    Cohort(CohortArguments),
 }
 
 #[derive(Debug, Args)]
@@ -226,6 +229,7 @@ pub struct TaskArguments {
 #[command(after_help = "\
 Examples:
   assay fleet collect plan.toml -o collected
+  assay fleet collect plan.toml -o collected --lake lake
   assay fleet collect plan.toml -o collected && assay report collected/*/* -o all.html
 
 Can be repeated: only what was shipped since is fetched. Runs under way are collected as far as they are shipped.")]
@@ -235,4 +239,76 @@ pub struct CollectArguments {
     /// Directory for the run folders: DIR/SERIAL/NN-SUITE
     #[arg(short, long, value_name = "DIR")]
     pub output: PathBuf,
+    /// Also join the runs into the tables of this directory (docs/lake.md).
+    #[arg(long, value_name = "DIR")]
+    pub lake: Option<PathBuf>,
+}
+
+/// How drives are grouped.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub enum GroupBy {
+    /// No groups.
+    None,
+    /// Groups of the plan.
+    Group,
+    /// Firmware.
+    Firmware,
+    /// Model.
+    Model,
+    /// Production lot.
+    Lot,
+}
+
+impl From<GroupBy> for Grouping {
+    fn from(by: GroupBy) -> Grouping {
+        match by {
+            GroupBy::None => Grouping::None,
+            GroupBy::Group => Grouping::Group,
+            GroupBy::Firmware => Grouping::Firmware,
+            GroupBy::Model => Grouping::Model,
+            GroupBy::Lot => Grouping::Lot,
+        }
+    }
+}
+
+/// A share of 1 as the plan's `minimum_effect`: `0.02`.
+fn effect(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(share) if (0.0..1.0).contains(&share) => Ok(share),
+        _ => Err("a share from 0 to 1 is expected, as 0.02 for 2 %".to_owned()),
+    }
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  assay fleet cohort runs/ -o fleet.html
+  assay fleet cohort plan.toml -o fleet.html
+  assay fleet cohort --lake lake/ --primary consistency.score --groups firmware
+  assay fleet cohort runs/ --json | jq .cohort.outliers
+
+Figures are named SUITE.KEY (headline metrics) and SUITE/STEP/AXES.FIGURE (cells). Primary ones are declared before measuring; everything
+else is exploration. docs/cohorts.md explains each conclusion and how often chance alone gives it.")]
+pub struct CohortArguments {
+    /// Run folders, folders that hold them, or a plan: then its runs are collected from its shared store, if none are named.
+    #[arg(required_unless_present = "lake", value_name = "FILE|RUN")]
+    pub sources: Vec<PathBuf>,
+    /// Joined tables (assay export --format lake), of the plan if one is named.
+    #[arg(long, value_name = "FOLDER")]
+    pub lake: Option<PathBuf>,
+    /// A primary figure; may be repeated [default: those of the plan]
+    #[arg(long, value_name = "FIGURE")]
+    pub primary: Vec<String>,
+    /// Smallest relative difference that matters [default: that of the plan, else 0.01]
+    #[arg(long, value_name = "SHARE", value_parser = effect)]
+    pub minimum_effect: Option<f64>,
+    /// What drives are grouped by [default: as the plan says; else groups, model or firmware, whichever differs]
+    #[arg(long, value_name = "PROPERTY")]
+    pub groups: Option<GroupBy>,
+    /// The group that others are compared with [default: the first by name]
+    #[arg(long, value_name = "GROUP")]
+    pub baseline: Option<String>,
+    /// Write the page to this file.
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
 }

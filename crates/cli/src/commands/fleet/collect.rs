@@ -1,9 +1,13 @@
 //! `assay fleet collect`.
 
-use assay_fleet::collect::{Collected, collect};
+use std::path::PathBuf;
+
+use assay_fleet::collect::{Collected, claim_of, collect};
 use assay_fleet::{Plan, shared_store};
+use assay_lake::{Joined, Lake, RunFacts, Source};
 use serde_json::json;
 
+use super::group_of;
 use crate::args::fleet::CollectArguments;
 use crate::exit::CommandOutcome;
 use crate::terminal::Output;
@@ -11,22 +15,78 @@ use crate::terminal::Output;
 pub fn run(arguments: &CollectArguments, output: Output) -> anyhow::Result<CommandOutcome> {
     let plan = Plan::load(&arguments.file)?;
     let store = shared_store::open(&plan.store.at)?;
-    let collected = collect(store.as_ref(), &plan.id()?, &arguments.output)?;
+    let id = plan.id()?;
+    let collected = collect(store.as_ref(), &id, &arguments.output)?;
     for failed in &collected.failed {
         output.note(failed);
     }
-    output.show(|| text(&collected), || json!(collected))?;
+    let joined = match &arguments.lake {
+        None => None,
+        Some(lake) => {
+            let folders = collected.folders.iter();
+            let sources: Vec<Source> = folders.map(|f| source(f, &plan, id.as_str())).collect();
+            let lake = Lake::new(lake);
+            Some(lake.join(&sources, &assay_report::cohort::observations)?)
+        }
+    };
+    for left_out in joined.iter().flat_map(|joined| &joined.left_out) {
+        output.note(&format!(
+            "{}: {}",
+            left_out.folder.display(),
+            left_out.reason
+        ));
+    }
+    output.show(
+        || text(&collected, joined.as_ref()),
+        || {
+            let lake = joined.as_ref().map(|joined| {
+                json!({ "added": joined.added, "replaced": joined.replaced, "unchanged": joined.unchanged })
+            });
+            json!({
+                "folders": collected.folders, "fetched": collected.fetched, "complete": collected.complete,
+                "failed": collected.failed, "lake": lake,
+            })
+        },
+    )?;
     match collected.failed.len() {
         0 => Ok(CommandOutcome::Done),
         failed => anyhow::bail!("{failed} run folders could not be collected"),
     }
 }
 
-fn text(collected: &Collected) -> String {
-    format!(
+/// A collected run folder with what its claim and the plan know of it.
+fn source(folder: &PathBuf, plan: &Plan, id: &str) -> Source {
+    let claim = claim_of(folder);
+    let group = claim
+        .as_ref()
+        .and_then(|c| group_of(plan, c.serial.as_str()));
+    Source {
+        folder: folder.clone(),
+        facts: RunFacts {
+            plan: Some(id.to_owned()),
+            group,
+            host: claim.as_ref().map(|c| c.holder.host.to_string()),
+            slot: claim.as_ref().and_then(|c| c.holder.slot.clone()),
+            attempt: claim.as_ref().map(|c| c.attempt),
+            ..RunFacts::default()
+        },
+    }
+}
+
+fn text(collected: &Collected, joined: Option<&Joined>) -> String {
+    let mut text = format!(
         "{} run folders, {} of complete runs; {} fetched now\n",
         collected.folders.len(),
         collected.complete,
         collected.fetched
-    )
+    );
+    if let Some(joined) = joined {
+        text.push_str(&format!(
+            "lake: {} runs added, {} replaced, {} unchanged\n",
+            joined.added.len(),
+            joined.replaced.len(),
+            joined.unchanged
+        ));
+    }
+    text
 }

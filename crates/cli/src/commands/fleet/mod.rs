@@ -1,6 +1,7 @@
 //! `assay fleet`: one module per sub-command.
 
 mod cancel;
+mod cohort;
 mod collect;
 mod inventory;
 mod pause;
@@ -22,6 +23,7 @@ use crate::terminal::Output;
 
 pub fn run(command: &FleetCommand, output: Output) -> anyhow::Result<CommandOutcome> {
     match command {
+        FleetCommand::Cohort(cohort) => cohort::run(cohort, output),
         FleetCommand::Inventory(inventory) => inventory::run(inventory, output),
         FleetCommand::Plan(plan) => plan::run(plan, output),
         FleetCommand::Sweep(sweep) => sweep::run(sweep, output),
@@ -32,6 +34,14 @@ pub fn run(command: &FleetCommand, output: Output) -> anyhow::Result<CommandOutc
         FleetCommand::Pause(pause) => pause::run(pause, output),
         FleetCommand::Cancel(cancel) => cancel::run(cancel, output),
     }
+}
+
+/// The group of a drive by the plan's list of serials; none without a column of groups.
+fn group_of(plan: &Plan, serial: &str) -> Option<String> {
+    let column = plan.drives.groups.as_ref()?;
+    let list = plan.drives.serials.as_ref()?;
+    let own = list.drives.keys().find(|known| known.as_str() == serial)?;
+    list.value(own, column).map(str::to_owned)
 }
 
 /// The host that `--host` names, else this one by the kernel's host name.

@@ -1,0 +1,205 @@
+//! `assay fleet cohort`.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::Context as _;
+use assay_analysis::cohort::observe::{Origin, serial_of};
+use assay_analysis::cohort::progress::{self, RunProgress};
+use assay_analysis::cohort::{CohortSettings, Grouping, Observation, conclude};
+use assay_fleet::collect::{claim_of, collect};
+use assay_fleet::{FleetError, Plan, shared_store};
+use assay_lake::Lake;
+use assay_report::cohort as page;
+use assay_store::Run;
+use serde_json::json;
+
+use super::group_of;
+use crate::args::fleet::CohortArguments;
+use crate::commands::report::PAGE_HEAD;
+use crate::exit::{CommandOutcome, bail_usage};
+use crate::terminal::Output;
+
+/// Folders below a named one in which run folders are looked for.
+const DEEPEST: usize = 6;
+
+/// What is concluded from, and how.
+#[derive(Default)]
+struct Input {
+    settings: CohortSettings,
+    observations: Vec<Observation>,
+    runs: Vec<RunProgress>,
+    left_out: Vec<String>,
+}
+
+pub fn run(arguments: &CohortArguments, output: Output) -> anyhow::Result<CommandOutcome> {
+    if let Some(path) = &arguments.output {
+        crate::commands::check_replaceable(path, PAGE_HEAD)?;
+    }
+    let (plans, folders): (Vec<&PathBuf>, Vec<&PathBuf>) =
+        arguments.sources.iter().partition(|path| is_plan(path));
+    let plan = match plans[..] {
+        [] => None,
+        [path] => Some(Plan::load(path).map_err(FleetError::from)?),
+        _ => bail_usage!(
+            "several plans: conclusions are those of one plan, declared before measuring"
+        ),
+    };
+    let mut input = Input {
+        settings: settings(arguments, plan.as_ref()),
+        ..Input::default()
+    };
+    let id = plan.as_ref().map(Plan::id).transpose();
+    let id = id.map_err(FleetError::from)?.map(|id| id.to_string());
+    if let Some(lake) = &arguments.lake {
+        input.observations = Lake::new(lake).observations(id.as_deref())?;
+    }
+    let mut folders: Vec<PathBuf> = folders.into_iter().cloned().collect();
+    // Removed at the end: the shared store keeps the runs.
+    let temporary;
+    if let (Some(plan), true) = (&plan, folders.is_empty() && arguments.lake.is_none()) {
+        temporary =
+            tempfile::tempdir().context("no temporary directory for the runs of the plan")?;
+        let store = shared_store::open(&plan.store.at)?;
+        let collected = collect(store.as_ref(), &plan.id()?, temporary.path())?;
+        if collected.folders.is_empty() && collected.failed.is_empty() {
+            bail_usage!(
+                "{}: no run of this plan was shipped to {}; `assay fleet status` shows how far it is",
+                plan.name,
+                plan.store.at
+            );
+        }
+        input.left_out.extend(collected.failed);
+        folders.push(temporary.path().to_owned());
+    }
+    let mut found = Vec::new();
+    for folder in &folders {
+        let before = found.len();
+        run_folders(folder, DEEPEST, &mut found)
+            .with_context(|| format!("{} cannot be searched for run folders", folder.display()))?;
+        if found.len() == before {
+            bail_usage!("{} holds no run folder", folder.display());
+        }
+    }
+    for folder in found {
+        match Run::open(&folder) {
+            Ok(run) => add(&mut input, &run, plan.as_ref(), id.as_deref()),
+            Err(error) => input
+                .left_out
+                .push(format!("{}: {error}", folder.display())),
+        }
+    }
+    assign_groups(&mut input.observations, plan.as_ref());
+    let mut cohort = conclude(&input.observations, &input.settings);
+    cohort.left_out.append(&mut input.left_out);
+    if cohort.drives.is_empty() {
+        bail_usage!("nothing to conclude from: no run has a finished cell");
+    }
+    if let Some(path) = &arguments.output {
+        crate::commands::write_atomically(path, &page::html(&cohort, &input.runs)?)?;
+    }
+    let text = || {
+        let mut text = page::text(&cohort, &input.runs, output.columns(), output.style());
+        if let Some(path) = &arguments.output {
+            text.push_str(&format!("\nPage: {}\n", path.display()));
+        }
+        text
+    };
+    output.show(
+        text,
+        || json!({ "cohort": cohort, "runs": input.runs, "page": arguments.output }),
+    )
+}
+
+/// A plan is a file; run folders are folders.
+fn is_plan(path: &Path) -> bool {
+    path.is_file()
+}
+
+/// What the plan declares, or the options, which come first.
+fn settings(arguments: &CohortArguments, plan: Option<&Plan>) -> CohortSettings {
+    let mut settings = CohortSettings::default();
+    if let Some(plan) = plan {
+        settings.primary.clone_from(&plan.compare.primary);
+        settings.minimum_effect = plan.compare.minimum_effect;
+        settings.grouping = match plan.drives.groups.as_deref() {
+            None => Grouping::Automatic,
+            Some("firmware") => Grouping::Firmware,
+            Some("model") => Grouping::Model,
+            Some(_) => Grouping::Group,
+        };
+    }
+    if !arguments.primary.is_empty() {
+        settings.primary.clone_from(&arguments.primary);
+    }
+    if let Some(effect) = arguments.minimum_effect {
+        settings.minimum_effect = effect;
+    }
+    if let Some(groups) = arguments.groups {
+        settings.grouping = groups.into();
+    }
+    settings.baseline = arguments.baseline.clone().unwrap_or_default();
+    settings
+}
+
+/// The groups that the plan's list of serials names.
+fn assign_groups(observations: &mut [Observation], plan: Option<&Plan>) {
+    let Some(plan) = plan else { return };
+    for o in observations.iter_mut().filter(|o| o.group.is_empty()) {
+        o.group = group_of(plan, &o.serial).unwrap_or_default();
+    }
+}
+
+/// Run folders at or below a folder, in the order of their names.
+fn run_folders(at: &Path, depth: usize, found: &mut Vec<PathBuf>) -> std::io::Result<()> {
+    if at.join("manifest.json").is_file() {
+        found.push(at.to_owned());
+        return Ok(());
+    }
+    let mut below = Vec::new();
+    for entry in std::fs::read_dir(at)? {
+        let entry = entry?;
+        if entry.file_type()?.is_dir() {
+            below.push(entry.path());
+        }
+    }
+    below.sort();
+    if depth > 0 {
+        for folder in below {
+            run_folders(&folder, depth - 1, found)?;
+        }
+    }
+    Ok(())
+}
+
+/// Add a run; of a plan's other drives' runs, only those of its serials.
+fn add(input: &mut Input, run: &Run, plan: Option<&Plan>, id: Option<&str>) {
+    let claim = claim_of(&run.path);
+    let slot = claim.as_ref().and_then(|c| c.holder.slot.clone());
+    let origin = Origin {
+        plan: id.unwrap_or_default().to_owned(),
+        host: claim.map_or_else(String::new, |c| c.holder.host.to_string()),
+        slot: slot.unwrap_or_default(),
+        ..Origin::default()
+    };
+    let list = plan.and_then(|plan| plan.drives.serials.as_ref());
+    let is_of_plan = |serial: &str| {
+        list.is_none_or(|list| list.drives.keys().any(|known| known.to_string() == serial))
+    };
+    for drive in &run.manifest.drives {
+        let serial = serial_of(drive);
+        if !is_of_plan(&serial) {
+            let path = run.path.display();
+            input
+                .left_out
+                .push(format!("{path}: drive {serial} is not in the plan"));
+        }
+    }
+    let observed = page::observations(run, &origin);
+    input
+        .observations
+        .extend(observed.into_iter().filter(|o| is_of_plan(&o.serial)));
+    let runs = progress::of_run(run, &origin);
+    input
+        .runs
+        .extend(runs.into_iter().filter(|r| is_of_plan(&r.serial)));
+}
