@@ -1,6 +1,6 @@
 //! `assay fleet collect`.
 
-use std::path::PathBuf;
+use std::path::Path;
 
 use assay_fleet::collect::{Collected, claim_of, collect};
 use assay_fleet::{Plan, shared_store};
@@ -55,13 +55,13 @@ pub fn run(arguments: &CollectArguments, output: Output) -> anyhow::Result<Comma
 }
 
 /// A collected run folder with what its claim and the plan know of it.
-fn source(folder: &PathBuf, plan: &Plan, id: &str) -> Source {
+fn source(folder: &Path, plan: &Plan, id: &str) -> Source {
     let claim = claim_of(folder);
     let group = claim
         .as_ref()
         .and_then(|c| group_of(plan, c.serial.as_str()));
     Source {
-        folder: folder.clone(),
+        folder: folder.to_owned(),
         facts: RunFacts {
             plan: Some(id.to_owned()),
             group,

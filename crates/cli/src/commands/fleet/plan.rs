@@ -13,6 +13,12 @@ use crate::args::fleet::PlanArguments;
 use crate::exit::{CommandOutcome, bail_usage};
 use crate::terminal::Output;
 
+/// What to do where a plan finds no drive.
+const NOTHING_FOUND: &str = "
+No drive is found. drives.model must be how the model begins in `assay fleet inventory`. Without --here, drives are looked for
+in the inventories of the shared store, which `assay fleet inventory --store AT` writes on each host.
+";
+
 /// Drives that are listed one by one; of more, the hosts only.
 const LISTED_DRIVES: usize = 64;
 
@@ -95,6 +101,9 @@ impl Preview<'_> {
             _ => "nothing is written to real drives".to_owned(),
         };
         line("writes", destroy);
+        if drives == 0 {
+            text.push_str(NOTHING_FOUND);
+        }
         for (host, drives) in &assignment.hosts {
             let longest = span(assignment.span(host, plan.run.share));
             let _ = writeln!(

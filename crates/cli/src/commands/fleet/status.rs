@@ -58,13 +58,9 @@ fn text(now: &PlanStatus, plan: &Plan) -> String {
         let count = now.count(state);
         (count > 0).then(|| format!("{count} {}", state.text()))
     });
-    let counts: Vec<String> = counted_states.collect();
-    let _ = writeln!(
-        text,
-        "{}, {}",
-        counted(now.drives.len(), "drive"),
-        counts.join(", ")
-    );
+    let all = std::iter::once(counted(now.drives.len(), "drive"));
+    let counts: Vec<String> = all.chain(counted_states).collect();
+    let _ = writeln!(text, "{}", counts.join(", "));
     match &now.control {
         None => text.push_str("  not submitted\n"),
         Some(control) if control.state != ControlState::Running => {

@@ -80,10 +80,14 @@ fn here(
     let signals = super::super::ending_signals();
     let mut signals = Signals::new(signals).context("cannot listen for Ctrl-C")?;
     let submitted = make(opened, inventories, &mut queue, options)?;
-    output.note(&format!(
-        "{} started; Ctrl-C ends them, and `assay fleet submit` goes on later",
-        counted(submitted.jobs.made.len(), "task")
-    ));
+    let started = submitted.jobs.made.len();
+    output.note(&match started {
+        0 => "no task was started: nothing is left to do on this host".to_owned(),
+        _ => format!(
+            "{} started; Ctrl-C ends them, and `assay fleet submit` goes on later",
+            counted(started, "task")
+        ),
+    });
     let tasks = queue.processes();
     let handle = signals.handle();
     let forwarder = std::thread::spawn(move || {

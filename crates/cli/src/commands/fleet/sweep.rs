@@ -199,15 +199,14 @@ impl Task {
             command.args(["--no-live", "--json", "--out"]).arg(&out);
             let done = command.stdin(Stdio::null()).output()?;
             if !matches!(done.status.code(), Some(0 | 1)) {
-                let message = String::from_utf8_lossy(&done.stderr);
-                let start = message.len().saturating_sub(MESSAGE_BYTES);
-                let start = message.ceil_char_boundary(start);
+                let end = &done.stderr[done.stderr.len().saturating_sub(MESSAGE_BYTES)..];
+                let message = String::from_utf8_lossy(end);
                 anyhow::bail!(
                     "point {} of the sweep {}: `assay run {name} {drive}` ended with {}: {}",
                     point.index,
                     self.sweep.name,
                     done.status,
-                    message[start..].trim_end()
+                    message.trim_end()
                 );
             }
             let figures = of_run(&Run::open(&out)?, &Origin::default());
