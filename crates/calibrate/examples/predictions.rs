@@ -33,13 +33,15 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         }
         let mut all = score::embedded()?;
         all.retain(|s| !FoldGroup::of(&s.fold).is_some_and(|group| is_named(group.name())));
-        let drives = study.drives();
-        for name in &drives {
-            for group in FoldGroup::ALL.into_iter().filter(|g| is_named(g.name())) {
+        let mut drives = Vec::new();
+        for group in FoldGroup::ALL {
+            let of_group = study.drives_of(group)?;
+            for name in of_group.iter().filter(|_| is_named(group.name())) {
                 let here = study.fold_group(name, group)?;
                 eprintln!("{name}: {} predictions, {}", here.len(), group.name());
                 all.extend(score::score(&here));
             }
+            drives.extend(of_group);
         }
         let place = |s: &Scored| {
             let drive = drives.iter().position(|d| *d == s.drive);

@@ -8,12 +8,14 @@
 //! | `sequential` | sequential reads | random reads |
 //! | `writes` | sequential writes | flash class, other drives, data sheet |
 //! | `temperature`, `throttling` | temperatures; rates and times of a throttled drive | other drives |
+//! | `percentiles` | percentiles of latency | mean latencies of the same cells, facts, other drives |
 //!
 //! In each fold, template, prior, starts and structures are made anew without the drive's figures that are left out; all other drives keep
 //! theirs. What the model lacks is learned from the other drives alone. Every figure of a fold has a prediction: a template that is no valid drive
 //! is an error.
 
 mod heat;
+mod percentiles;
 mod writes;
 
 use std::collections::BTreeMap;
@@ -73,11 +75,18 @@ pub enum FoldGroup {
     Writes,
     /// Temperatures and throttling.
     Heat,
+    /// Percentiles of latency.
+    Percentiles,
 }
 
 impl FoldGroup {
     /// All of them.
-    pub const ALL: [FoldGroup; 3] = [FoldGroup::Reads, FoldGroup::Writes, FoldGroup::Heat];
+    pub const ALL: [FoldGroup; 4] = [
+        FoldGroup::Reads,
+        FoldGroup::Writes,
+        FoldGroup::Heat,
+        FoldGroup::Percentiles,
+    ];
 
     /// The name in arguments.
     pub fn name(self) -> &'static str {
@@ -85,6 +94,7 @@ impl FoldGroup {
             FoldGroup::Reads => "reads",
             FoldGroup::Writes => "writes",
             FoldGroup::Heat => "heat",
+            FoldGroup::Percentiles => "percentiles",
         }
     }
 
@@ -96,6 +106,7 @@ impl FoldGroup {
             }
             "writes" => FoldGroup::Writes,
             "temperature" | "throttling" => FoldGroup::Heat,
+            "percentiles" => FoldGroup::Percentiles,
             _ => return None,
         })
     }
@@ -332,6 +343,14 @@ impl Study {
         (!same.is_empty()).then(|| in_unit(m, mean))
     }
 
+    /// Names of the drives of a group of folds.
+    pub fn drives_of(&self, group: FoldGroup) -> Result<Vec<String>, CalibrateError> {
+        match group {
+            FoldGroup::Percentiles => Study::percentile_drives(),
+            _ => Ok(self.drives()),
+        }
+    }
+
     /// The predictions of a group of folds of a drive. [`FoldGroup::Reads`] needs [`Study::bases`].
     pub fn fold_group(
         &self,
@@ -342,6 +361,7 @@ impl Study {
             FoldGroup::Reads => self.read_folds(name),
             FoldGroup::Writes => self.write_fold(name),
             FoldGroup::Heat => self.heat_fold(name),
+            FoldGroup::Percentiles => self.percentile_fold(name),
         }
     }
 
