@@ -19,9 +19,14 @@ fn main() -> std::io::Result<()> {
     )?;
     for rate in rates::all(10) {
         let (found, cohorts) = (100.0 * rate.found, group_digits(u64::from(rate.cohorts)));
+        let (least, most) = rate.bounds;
+        let mark = match (least..=most).contains(&rate.found) {
+            true => "",
+            false => " (beyond the bounds of the test)",
+        };
         writeln!(
             out,
-            "| {} | {} | {found:.1} % | {cohorts} |",
+            "| {} | {} | {found:.1} %{mark} | {cohorts} |",
             rate.what, rate.promised
         )?;
     }

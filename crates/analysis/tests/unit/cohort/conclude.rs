@@ -124,7 +124,7 @@ fn groups_with_a_true_difference_differ_and_others_do_not() {
         let mut all = cohort(5, 60, 1, 2);
         for o in &mut all {
             let drive: usize = o.serial[1..].parse().expect("a number");
-            o.firmware = if drive % 2 == 0 { "A" } else { "B" }.to_owned();
+            o.firmware = if drive.is_multiple_of(2) { "A" } else { "B" }.to_owned();
         }
         change(
             &mut all,
