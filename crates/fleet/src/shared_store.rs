@@ -145,7 +145,7 @@ pub fn open(at: &str) -> Result<Box<dyn SharedStore>, SharedStoreError> {
         Some(("s3", _)) => Ok(Box::new(ObjectStore::open(at)?)),
         #[cfg(not(feature = "s3"))]
         Some(("s3", _)) => Err(wrong(
-            "this build has no object stores; name a shared directory, or build with `cargo build --release --features s3`, as the packages are".to_owned(),
+            "this build has no object stores; name a shared directory, or build with `cargo build --release -p assay-cli --features s3`".to_owned(),
         )),
         Some((scheme, _)) => Err(wrong(format!(
             "{scheme}:// is no kind of shared store; write an absolute path, or s3://BUCKET/PREFIX"

@@ -5,6 +5,9 @@
 
 use crate::Nanos;
 
+/// The microsecond in data formats that are ASCII: its code in UCUM, the Unified Code for Units of Measure. Text for people has the micro sign.
+pub const UCUM_MICROSECOND: &str = "us";
+
 /// Characters that act on a terminal or on the order of a line instead of being seen: control characters (Unicode category Cc, line breaks
 /// included), line and paragraph separators, bidirectional controls (Unicode Standard Annex #9, property Bidi_Control), the byte order mark,
 /// and tags (U+E0000 to U+E007F). Names of drives, files and folders may hold them.

@@ -34,7 +34,7 @@ pub const HEAD: &str = "{\"schemaVersion\":{\"major\":2,\"minor\":0}";
 
 const IOPS: &str = "IO/s";
 const MIB_PER_S: &str = "MiB/s";
-const MICROSECONDS: &str = "us";
+const MICROSECONDS: &str = assay_units::text::UCUM_MICROSECOND;
 const CELSIUS: &str = "C";
 
 /// A figure of a verdict rule, with its limit.

@@ -161,7 +161,7 @@ impl VerdictMetric {
         match self {
             M::BestRate | M::SingleRate => "MiB/s",
             M::BestIops | M::ScoreIops | M::KneeIops => "IO/s",
-            M::P99Us | M::KneeTailUs => "us",
+            M::P99Us | M::KneeTailUs => assay_units::text::UCUM_MICROSECOND,
             M::SteadinessPct
             | M::EnduringPct
             | M::ScalingPct
