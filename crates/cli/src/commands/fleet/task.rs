@@ -8,13 +8,13 @@ use std::time::Duration;
 use anyhow::Context;
 use assay_device::identity::identify;
 use assay_fleet::assignment::order;
-use assay_fleet::inventory::{HostInventory, InventoryDrive, of_this_host};
-use assay_fleet::shared_store::{self, Condition, SharedStore, SharedStoreError};
+use assay_fleet::inventory::{InventoryDrive, of_this_host, publish};
+use assay_fleet::shared_store::{self, SharedStore, SharedStoreError};
 use assay_fleet::task::Pace;
 use assay_fleet::task::machine::{DriveEnd, Event, Limits};
 use assay_fleet::task::runner::{self, Report, Setup};
 use assay_fleet::task::stored_plan::{self, StoredPlanError};
-use assay_fleet::{Plan, PlanId, Serial};
+use assay_fleet::{FleetError, Plan, PlanId, Serial};
 use assay_suite::drive_state_cache::DriveStateCache;
 use serde_json::json;
 use signal_hook::consts::SIGUSR1;
@@ -28,7 +28,7 @@ use crate::terminal::Output;
 /// Between two looks at the control document and at the journals.
 const TICK: Duration = Duration::from_secs(1);
 const CONTROL_POLL: Duration = Duration::from_secs(5);
-/// Tries to read the plan.
+/// Tries to reach the shared store.
 const BEGIN_TRIES: u32 = 60;
 /// Default of `--work`.
 const WORK: &str = "/var/lib/assay/fleet";
@@ -41,12 +41,17 @@ pub fn run(arguments: &TaskArguments, output: Output) -> anyhow::Result<CommandO
     listen(inbox.0.clone())?;
     let inventory = of_this_host(&host)?;
     let poll = arguments.poll.map(Duration::from_millis);
-    let begin = || -> Result<Plan, StoredPlanError> {
-        let plan = stored_plan::load(store.as_ref(), &arguments.plan)?;
-        publish(store.as_ref(), &inventory)?;
-        Ok(plan)
+    let pause = poll.unwrap_or(CONTROL_POLL);
+    let load = || stored_plan::load(store.as_ref(), &arguments.plan);
+    let is_away = |error: &StoredPlanError| {
+        matches!(error, StoredPlanError::Store(SharedStoreError::Io { .. }))
     };
-    let plan = reached(begin, poll.unwrap_or(CONTROL_POLL), output)?;
+    let plan = reached(load, is_away, pause, output)?;
+    // For the comparison with other hosts.
+    let publish = || publish(store.as_ref(), &inventory);
+    let is_away =
+        |error: &FleetError| matches!(error, FleetError::SharedStore(SharedStoreError::Io { .. }));
+    reached(publish, is_away, pause, output)?;
     let only = arguments.serial.clone();
     let drives = stored_plan::selected(&plan, &inventory.drives, only.as_ref());
     let drives = order(drives, |drive| drive, &arguments.plan, &host);
@@ -102,15 +107,16 @@ pub fn run(arguments: &TaskArguments, output: Output) -> anyhow::Result<CommandO
     }
 }
 
-/// The plan, from a shared store that may be away for a while.
-fn reached(
-    begin: impl Fn() -> Result<Plan, StoredPlanError>,
+/// The result of an operation on a shared store that may be away for a while.
+fn reached<T, E: std::fmt::Display>(
+    begin: impl Fn() -> Result<T, E>,
+    is_away: impl Fn(&E) -> bool,
     pause: Duration,
     output: Output,
-) -> Result<Plan, StoredPlanError> {
+) -> Result<T, E> {
     for _ in 1..BEGIN_TRIES {
         match begin() {
-            Err(StoredPlanError::Store(error @ SharedStoreError::Io { .. })) => {
+            Err(error) if is_away(&error) => {
                 output.note(&format!("{error}; trying again"));
                 std::thread::park_timeout(pause);
             }
@@ -118,16 +124,6 @@ fn reached(
         }
     }
     begin()
-}
-
-/// What the host has, for the comparison with others.
-fn publish(store: &dyn SharedStore, inventory: &HostInventory) -> Result<(), SharedStoreError> {
-    // Strings and numbers: always JSON.
-    let mut text = serde_json::to_vec_pretty(inventory).unwrap_or_default();
-    text.push(b'\n');
-    let key = format!("inventory/{}.json", inventory.host);
-    store.put(&key, &text, Condition::Any)?;
-    Ok(())
 }
 
 /// The suites as arguments; suite files are written into the work directory.
