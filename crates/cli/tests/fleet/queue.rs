@@ -76,14 +76,15 @@ fn jobs_run_are_cancelled_and_come_back_after_a_power_loss() {
         cluster.job_state(&lost).as_deref() == Some("COMPLETED")
     });
     assert_eq!(output("lost").matches("began on d0").count(), 2);
-    // Without its node daemon a job goes on. Slurm requeues it, and either starts it beside the first or, once the node daemon is back and
-    // reports the first, calls it failed ("credential revoked"). So the queue's word on a job is never the state of its drives.
+    // Without its node daemon a job continues to run: it ends by itself while Slurm has already requeued it. (A daemon that returns earlier
+    // reports the step of a pending job, and Slurm kills it or fails the job, "credential revoked".) So the state of a job in the queue is
+    // never the state of its drives.
     cluster.wait_for_loss_of("d3");
-    cluster.start_node_daemon("d3");
     std::fs::write(cluster.work_of("d3").join("go"), "").unwrap();
     cluster.wait("the orphan has ended", || {
         output("orphan").contains("ended")
     });
+    cluster.start_node_daemon("d3");
     cluster.wait("the queue is done with it", || {
         let state = cluster.job_state(&orphan);
         state.is_some_and(|state| ["COMPLETED", "FAILED"].contains(&state.as_str()))
