@@ -17,7 +17,6 @@ use assay_fleet::plan::PlanError;
 use assay_fleet::queue::QueueError;
 use assay_fleet::shared_store::SharedStoreError;
 use assay_fleet::sweep::SweepError;
-use assay_fleet::task::stored_plan::StoredPlanError;
 use assay_lake::LakeError;
 use assay_serve::ListenError;
 use assay_sim_host::profile_file::ProfileFileError;
@@ -104,7 +103,6 @@ fn code_of(error: &anyhow::Error) -> u8 {
             .or_else(|| cause.downcast_ref().map(lake_code))
             .or_else(|| cause.downcast_ref().map(sweep_code))
             .or_else(|| cause.downcast_ref().map(|task: &TaskStatus| task.status))
-            .or_else(|| cause.downcast_ref().map(stored_plan_code))
             .or_else(|| cause.downcast_ref().map(shared_store_code))
             .or_else(|| cause.downcast_ref().map(|_: &UsageError| USAGE))
             .or_else(|| cause.downcast_ref().map(|_: &ProfileFileError| USAGE))
@@ -218,14 +216,6 @@ fn shared_store_code(error: &SharedStoreError) -> u8 {
     match error {
         SharedStoreError::Location { .. } => USAGE,
         _ => IO_ERROR,
-    }
-}
-
-fn stored_plan_code(error: &StoredPlanError) -> u8 {
-    match error {
-        StoredPlanError::Store(error) => shared_store_code(error),
-        StoredPlanError::Damaged(..) => IO_ERROR,
-        StoredPlanError::Missing(_) | StoredPlanError::Plan(_) => USAGE,
     }
 }
 

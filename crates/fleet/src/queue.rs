@@ -11,7 +11,7 @@ mod here;
 mod slurm;
 
 pub use here::{HereQueue, TaskEnd};
-pub use slurm::{JOB_SCRIPT, SlurmQueue};
+pub use slurm::{JOB_SCRIPT, SlurmQueue, requeue};
 
 /// A job: the task of a plan on a host, for all its drives or for one.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -2,16 +2,18 @@
 //!
 //! # Architecture
 //! [`machine`] decides, without I/O. [`custody`] holds a drive's claim and ships its folders; [`folder`] makes run folders ready. [`runner`]
-//! carries actions out: a thread per drive that ships, one per `assay run`, so that nothing that measures waits for the shared store.
+//! carries actions out: a thread per drive that ships, one per `assay run`, so that nothing that measures waits for the shared store. [`host_lock`] keeps the next task waiting while
+//! one goes on.
 
 mod child;
 mod control;
 pub mod custody;
 pub mod folder;
+pub mod host_lock;
 pub mod machine;
 mod processors;
 pub mod runner;
+pub mod selection;
 mod shipping;
-pub mod stored_plan;
 
 pub use shipping::Pace;

@@ -220,6 +220,9 @@ pub struct TaskArguments {
     /// Job of the queue, for claims
     #[arg(long, value_name = "JOB")]
     pub job: Option<String>,
+    /// At exit status 75, have Slurm queue the job again (scontrol requeue)
+    #[arg(long, requires = "job")]
+    pub requeue: bool,
     /// Every wait, milliseconds, for tests
     #[arg(long, value_name = "MS", hide = true)]
     pub poll: Option<u64>,

@@ -176,9 +176,10 @@ impl Cluster {
         let mut command = Command::new("nsenter");
         command
             .arg(format!("--target={}", self.init))
-            .args(["--net", "--pid", "--mount"])
-            .arg(format!("--wd={}", self.dir.display()))
-            .args(["--", program])
+            .args(["--net", "--pid", "--mount", "--", "env"])
+            // Not nsenter's --wd, which stays on the mount outside.
+            .arg(format!("--chdir={}", self.dir.display()))
+            .arg(program)
             .args(arguments)
             .env_clear()
             .env(

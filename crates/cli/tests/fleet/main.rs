@@ -21,8 +21,11 @@
 #[path = "../e2e/fixture.rs"]
 mod fixture;
 
+mod bench;
 mod cluster;
 
+mod failures;
+mod plans;
 mod queue;
 mod scaling;
 mod sweeps;

@@ -4,7 +4,7 @@
 
 use std::ffi::OsString;
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use super::{Job, JobSpec, JobState, Queue, QueueError, name_prefix, task_arguments};
@@ -15,8 +15,11 @@ use crate::{HostName, PlanId};
 /// and passes on a signal that Slurm has sent to all processes makes it two, and a second one ends assay at once.
 pub const JOB_SCRIPT: &str = "#!/bin/sh
 # A job of assay fleet: what it runs is in its arguments.
-exec \"$@\" --host \"$SLURMD_NODENAME\"
+exec \"$@\" --host \"$SLURMD_NODENAME\" --job \"$SLURM_JOB_ID\" --requeue
 ";
+/// Before the time limit of a job its task gets SIGUSR1, ends with the cell under way and has the job queued again (sbatch(1), `--signal`; `B:`,
+/// the batch shell, is the task because of the `exec`). Jobs without a time limit get none.
+const NEAR_LIMIT: &str = "--signal=B:USR1@120";
 
 /// Columns of `squeue -o`: job id, compact state, nodes, reason, name. The name is last, and the separator is none of its characters.
 const COLUMNS: &str = "%i|%t|%N|%r|%j";
@@ -67,35 +70,7 @@ impl SlurmQueue {
             Some(folder) => folder.join(program),
             None => PathBuf::from(program),
         };
-        let start = |source| QueueError::Start { program, source };
-        let mut child = Command::new(path)
-            .args(arguments)
-            // Its messages are parsed and shown in one language.
-            .env("LC_ALL", "C")
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .map_err(start)?;
-        if let Some(mut stdin) = child.stdin.take() {
-            // A program that does not read its input says so by its status.
-            let _ = stdin.write_all(input.as_bytes());
-        }
-        let output = child.wait_with_output().map_err(start)?;
-        if output.status.success() {
-            return Ok(String::from_utf8_lossy(&output.stdout).into_owned());
-        }
-        let stderr = String::from_utf8_lossy(&output.stderr);
-        let message = match stderr.trim() {
-            "" => "it printed no reason; check that slurmctld answers (`scontrol ping`)",
-            text => text,
-        };
-        Err(QueueError::Failed {
-            program,
-            job: job.map(str::to_owned),
-            status: output.status.to_string(),
-            message: message.to_owned(),
-        })
+        call(&path, program, job, arguments, input)
     }
 
     /// Options of `sbatch` for a job. The plan's own come last, so that they prevail.
@@ -107,6 +82,7 @@ impl SlurmQueue {
             "--requeue",
             "--open-mode=append",
             "--output=/dev/null",
+            NEAR_LIMIT,
         ]
         .map(str::to_owned)
         .to_vec();
@@ -134,6 +110,54 @@ impl SlurmQueue {
         arguments.extend(self.rules.options.iter().cloned());
         Ok(arguments.into_iter().map(OsString::from).collect())
     }
+}
+
+/// Runs a program; returns what it printed.
+fn call(
+    path: &Path,
+    program: &'static str,
+    job: Option<&str>,
+    arguments: &[OsString],
+    input: &str,
+) -> Result<String, QueueError> {
+    let start = |source| QueueError::Start { program, source };
+    let mut child = Command::new(path)
+        .args(arguments)
+        // Its messages are parsed and shown in one language.
+        .env("LC_ALL", "C")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .map_err(start)?;
+    if let Some(mut stdin) = child.stdin.take() {
+        // A program that does not read its input says so by its status.
+        let _ = stdin.write_all(input.as_bytes());
+    }
+    let output = child.wait_with_output().map_err(start)?;
+    if output.status.success() {
+        return Ok(String::from_utf8_lossy(&output.stdout).into_owned());
+    }
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    let message = match stderr.trim() {
+        "" => "it printed no reason; check that slurmctld answers (`scontrol ping`)",
+        text => text,
+    };
+    Err(QueueError::Failed {
+        program,
+        job: job.map(str::to_owned),
+        status: output.status.to_string(),
+        message: message.to_owned(),
+    })
+}
+
+/// Has a job queued again, from inside of it: it ends, and runs once more when its host is free.
+///
+/// # Errors
+/// [`QueueError`].
+pub fn requeue(job: &str) -> Result<(), QueueError> {
+    let arguments = ["requeue", job].map(OsString::from);
+    call("scontrol".as_ref(), "scontrol", Some(job), &arguments, "").map(drop)
 }
 
 impl Queue for SlurmQueue {

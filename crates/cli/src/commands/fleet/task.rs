@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::mpsc::{Sender, channel};
+use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::Duration;
 
 use anyhow::Context;
@@ -11,10 +11,11 @@ use assay_fleet::assignment::order;
 use assay_fleet::inventory::{InventoryDrive, of_this_host, publish};
 use assay_fleet::shared_store::{self, SharedStore, SharedStoreError};
 use assay_fleet::task::Pace;
+use assay_fleet::task::host_lock::HostLock;
 use assay_fleet::task::machine::{DriveEnd, Event, Limits};
 use assay_fleet::task::runner::{self, Report, Setup};
-use assay_fleet::task::stored_plan::{self, StoredPlanError};
-use assay_fleet::{FleetError, Plan, PlanId, Serial};
+use assay_fleet::task::selection;
+use assay_fleet::{FleetError, HostName, Plan, PlanId, Serial, queue, stored_plan};
 use assay_suite::drive_state_cache::DriveStateCache;
 use serde_json::json;
 use signal_hook::consts::SIGUSR1;
@@ -30,6 +31,8 @@ const TICK: Duration = Duration::from_secs(1);
 const CONTROL_POLL: Duration = Duration::from_secs(5);
 /// Tries to reach the shared store.
 const BEGIN_TRIES: u32 = 60;
+/// Exit status of a task whose job is to be queued again.
+const QUEUE_AGAIN: u8 = 75;
 /// Default of `--work`.
 const WORK: &str = "/var/lib/assay/fleet";
 const WORK_VARIABLE: &str = "ASSAY_FLEET_DIR";
@@ -42,28 +45,34 @@ pub fn run(arguments: &TaskArguments, output: Output) -> anyhow::Result<CommandO
     let inventory = of_this_host(&host)?;
     let poll = arguments.poll.map(Duration::from_millis);
     let pause = poll.unwrap_or(CONTROL_POLL);
-    let load = || stored_plan::load(store.as_ref(), &arguments.plan);
-    let is_away = |error: &StoredPlanError| {
-        matches!(error, StoredPlanError::Store(SharedStoreError::Io { .. }))
-    };
-    let plan = reached(load, is_away, pause, output)?;
+    let load = || stored_plan::read(store.as_ref(), &arguments.plan);
+    let plan = reached(load, pause, output)?.plan;
     // For the comparison with other hosts.
     let publish = || publish(store.as_ref(), &inventory);
-    let is_away =
-        |error: &FleetError| matches!(error, FleetError::SharedStore(SharedStoreError::Io { .. }));
-    reached(publish, is_away, pause, output)?;
+    reached(publish, pause, output)?;
     let only = arguments.serial.clone();
-    let drives = stored_plan::selected(&plan, &inventory.drives, only.as_ref());
+    let drives = selection::selected(&plan, &inventory.drives, only.as_ref());
     let drives = order(drives, |drive| drive, &arguments.plan, &host);
     let of_environment = || std::env::var_os(WORK_VARIABLE).map(PathBuf::from);
     let work = arguments.work.clone().or_else(of_environment);
     let work = work.unwrap_or_else(|| WORK.into());
     let work = std::path::absolute(&work)?;
-    let suites = suites(&plan, &arguments.plan, &work)?;
     let limits = Limits {
         io_error_attempts: plan.run.attempts,
         ..Limits::default()
     };
+    let limits = Limits {
+        pause: poll.unwrap_or(limits.pause),
+        poll: poll.unwrap_or(limits.poll),
+        ..limits
+    };
+    // Until the end of this function.
+    let _alone = match alone(&work, &host, only.as_ref(), limits, &inbox.1, output)? {
+        Alone::Yes(lock) => lock,
+        Alone::Interrupted => return Ok(CommandOutcome::Interrupted),
+        Alone::Busy => return ended(QUEUE_AGAIN, arguments),
+    };
+    let suites = suites(&plan, &arguments.plan, &work)?;
     let tick = poll.unwrap_or(TICK);
     let every = plan.store.every.0 / u64::try_from(tick.as_nanos())?.max(1);
     let setup = Setup {
@@ -78,11 +87,7 @@ pub fn run(arguments: &TaskArguments, output: Output) -> anyhow::Result<CommandO
         job: arguments.job.clone(),
         work,
         program: std::env::current_exe().context("cannot find the program of this process")?,
-        limits: Limits {
-            pause: poll.unwrap_or(limits.pause),
-            poll: poll.unwrap_or(limits.poll),
-            ..limits
-        },
+        limits,
         pace: Pace {
             tick,
             every: u32::try_from(every.max(1)).unwrap_or(u32::MAX),
@@ -95,25 +100,73 @@ pub fn run(arguments: &TaskArguments, output: Output) -> anyhow::Result<CommandO
     };
     let report = runner::run(setup, inbox)?;
     output.show(|| text(&report), || document(&arguments.plan, &report))?;
-    match report.status {
+    ended(report.status, arguments)
+}
+
+/// The end of the task with this status.
+fn ended(status: u8, arguments: &TaskArguments) -> anyhow::Result<CommandOutcome> {
+    match status {
         0 => Ok(CommandOutcome::Done),
         1 => Ok(CommandOutcome::DriveFailed),
         130 => Ok(CommandOutcome::Interrupted),
-        status => Err(TaskStatus {
-            status,
-            plan: arguments.plan.to_string(),
+        _ => {
+            if let (QUEUE_AGAIN, true, Some(job)) = (status, arguments.requeue, &arguments.job) {
+                queue::requeue(job).map_err(FleetError::from)?;
+            }
+            let plan = arguments.plan.to_string();
+            Err(TaskStatus { status, plan }.into())
         }
-        .into()),
     }
 }
 
+/// Whether this task is the only one of its host.
+enum Alone {
+    /// As long as the lock is held.
+    Yes(HostLock),
+    /// Another one was there for an hour, or until the time limit of the job was near.
+    Busy,
+    /// A signal came first.
+    Interrupted,
+}
+
+/// Waits for the end of an earlier task of this host that goes on without its queue.
+fn alone(
+    work: &Path,
+    host: &HostName,
+    serial: Option<&Serial>,
+    limits: Limits,
+    events: &Receiver<Event>,
+    output: Output,
+) -> anyhow::Result<Alone> {
+    let take = || {
+        HostLock::try_take(work, host, serial)
+            .with_context(|| format!("cannot lock this host's folder {}", work.display()))
+    };
+    for waited in 0..=limits.polls {
+        if let Some(lock) = take()? {
+            return Ok(Alone::Yes(lock));
+        }
+        if waited == 0 {
+            output.note("another task measures on this host; waiting for its end");
+        }
+        // Until a signal comes, or until the next look.
+        match events.recv_timeout(limits.poll) {
+            Ok(Event::EndSignal) => return Ok(Alone::Interrupted),
+            Ok(Event::NearLimit) => break,
+            _ => {}
+        }
+    }
+    Ok(Alone::Busy)
+}
+
 /// The result of an operation on a shared store that may be away for a while.
-fn reached<T, E: std::fmt::Display>(
-    begin: impl Fn() -> Result<T, E>,
-    is_away: impl Fn(&E) -> bool,
+fn reached<T>(
+    begin: impl Fn() -> Result<T, FleetError>,
     pause: Duration,
     output: Output,
-) -> Result<T, E> {
+) -> Result<T, FleetError> {
+    let is_away =
+        |error: &FleetError| matches!(error, FleetError::SharedStore(SharedStoreError::Io { .. }));
     for _ in 1..BEGIN_TRIES {
         match begin() {
             Err(error) if is_away(&error) => {
@@ -141,7 +194,7 @@ fn suites(plan: &Plan, id: &PlanId, work: &Path) -> anyhow::Result<Vec<runner::S
                 Some(path.display().to_string())
             }
         };
-        calls.push(stored_plan::call(plan, index, suite, file.as_deref()));
+        calls.push(selection::call(plan, index, suite, file.as_deref()));
     }
     Ok(calls)
 }

@@ -52,6 +52,7 @@ fn sbatch_gets_options_a_fixed_script_and_arguments() {
         "--nodelist=h1",
         "--requeue",
         "--open-mode=append",
+        "--signal=B:USR1@120",
         "--partition=rack-r7",
         "--job-name=assay:x-0123456789ab:h1",
         "--account=qual; rm -rf /",
@@ -78,8 +79,10 @@ fn the_script_passes_its_arguments_and_the_node_on() {
         .arg(&script)
         .args(["echo", "a b", "--plan", "p"])
         .env("SLURMD_NODENAME", "n1")
+        .env("SLURM_JOB_ID", "17")
         .output();
-    assert_eq!(output.unwrap().stdout, b"a b --plan p --host n1\n");
+    let printed = output.unwrap().stdout;
+    assert_eq!(printed, b"a b --plan p --host n1 --job 17 --requeue\n");
 }
 
 #[test]

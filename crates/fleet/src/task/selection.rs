@@ -1,0 +1,37 @@
+//! What of a plan a task does: its suites as arguments of `assay run`, and the drives of its host.
+
+use super::runner::SuiteCall;
+use crate::inventory::InventoryDrive;
+use crate::plan::PlanSuite;
+use crate::{Plan, Serial};
+
+/// A suite of the plan as arguments of `assay run`; `file` is the local copy of a suite file.
+pub fn call(plan: &Plan, index: usize, suite: &PlanSuite, file: Option<&str>) -> SuiteCall {
+    let mut arguments = vec![file.unwrap_or(&suite.name).to_owned()];
+    for (key, value) in &suite.set {
+        arguments.extend(["--set".to_owned(), format!("{key}={value}")]);
+    }
+    let run = &plan.run;
+    arguments.extend(["--scale".to_owned(), run.scale.to_string()]);
+    arguments.extend(["--seed".to_owned(), run.seed.to_string()]);
+    SuiteCall {
+        folder: format!("{index:02}-{}", suite.label),
+        arguments,
+    }
+}
+
+/// The drives of a host that the plan selects; `only`: this one alone.
+pub fn selected(
+    plan: &Plan,
+    drives: &[InventoryDrive],
+    only: Option<&Serial>,
+) -> Vec<InventoryDrive> {
+    let is_selected = |drive: &&InventoryDrive| {
+        let list = plan.drives.serials.as_ref();
+        let model = plan.drives.model.as_deref();
+        only.is_none_or(|only| drive.serial == *only)
+            && list.is_none_or(|list| list.drives.contains_key(&drive.serial))
+            && model.is_none_or(|model| drive.model.starts_with(model))
+    };
+    drives.iter().filter(is_selected).cloned().collect()
+}
