@@ -196,6 +196,16 @@ impl DriveInfo {
             ..Self::default()
         }
     }
+
+    /// The active I/O scheduler of a solid-state drive, where there is one: it costs processor time and a lock on every I/O, for an order of
+    /// requests that only rotating media gain from (Linux, Documentation/block/switching-sched.rst and blk-mq.rst; `noop` is the name of
+    /// `none` before blk-mq). `None` also where it is not known.
+    pub fn costly_scheduler(&self) -> Option<&str> {
+        let is_solid_state =
+            self.transport.as_deref() == Some("nvme") || self.rotational == Some(false);
+        let active = self.scheduler.as_deref().filter(|_| is_solid_state);
+        active.filter(|name| !matches!(*name, "none" | "noop" | ""))
+    }
 }
 
 /// The simulated drive that a missing path resembles.

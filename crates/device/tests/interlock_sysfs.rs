@@ -151,6 +151,49 @@ fn an_nvme_drive() {
 }
 
 #[test]
+fn a_scheduler_counts_only_where_one_is_active_for_a_solid_state_drive() {
+    let scheduler = |of_list: &str, rotational: &str| {
+        let tree = Tree::new();
+        tree.block("sys/devices/pci0000:00/ata1/block/sda", "8:0", 2048)
+            .file(
+                "sys/devices/pci0000:00/ata1/block/sda/queue/scheduler",
+                of_list,
+            )
+            .file(
+                "sys/devices/pci0000:00/ata1/block/sda/queue/rotational",
+                rotational,
+            );
+        let info = tree.only_drive();
+        info.costly_scheduler().map(str::to_owned)
+    };
+    let active = |list: &str| scheduler(list, "0\n");
+    assert_eq!(
+        active("none [mq-deadline] kyber bfq\n").as_deref(),
+        Some("mq-deadline")
+    );
+    assert_eq!(
+        active("mq-deadline kyber [bfq] none\n").as_deref(),
+        Some("bfq")
+    );
+    assert_eq!(active("[none] mq-deadline kyber bfq\n"), None);
+    assert_eq!(active("[noop] deadline cfq\n"), None, "before blk-mq");
+    assert_eq!(active("none\n"), None, "a driver that has no other");
+    assert_eq!(
+        scheduler("none [mq-deadline]\n", "1\n"),
+        None,
+        "a hard disk"
+    );
+    // NVMe, also where the kernel does not say whether it rotates.
+    let tree = Tree::new();
+    let namespace = format!("{CONTROLLER}/nvme0n1");
+    nvme_controller(&tree);
+    tree.block(&namespace, "259:0", 2048)
+        .link(&format!("{namespace}/device"), CONTROLLER)
+        .file(&format!("{namespace}/queue/scheduler"), "none [kyber]\n");
+    assert_eq!(tree.only_drive().costly_scheduler(), Some("kyber"));
+}
+
+#[test]
 fn the_numa_node_is_the_controllers_or_that_of_its_pci_function() {
     let namespace = format!("{CONTROLLER}/nvme0n1");
     let function = "sys/devices/pci0000:00/0000:01:00.0";

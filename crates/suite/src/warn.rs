@@ -315,6 +315,15 @@ pub(crate) fn hot_before(celsius: i32, warning_c: i32) -> Warning {
     )
 }
 
+/// `name`: of the active I/O scheduler of a solid-state drive.
+pub(crate) fn io_scheduler(name: &str) -> Warning {
+    warning(
+        code::IO_SCHEDULER,
+        format!("the kernel's I/O scheduler {name} is active for this solid-state drive"),
+        "it takes processor time on every I/O, and can reorder or delay I/Os: rates of small blocks are those of drive and scheduler. To measure the drive: echo none > /sys/block/NAME/queue/scheduler",
+    )
+}
+
 pub(crate) fn write_cache_off() -> Warning {
     warning(
         code::WRITE_CACHE_OFF,

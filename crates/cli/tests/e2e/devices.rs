@@ -45,6 +45,84 @@ fn workloads_on_a_loop_device_reach_the_file_under_it() {
     );
 }
 
+/// The kernel's attributes of a device, put back on drop: the next user of a loop device finds them as they were.
+struct QueueAttributes {
+    before: Vec<(String, String)>,
+}
+
+impl QueueAttributes {
+    /// `None`, with the reason printed, where one cannot be set.
+    fn set(device: &str, values: &[(&str, &str)]) -> Option<QueueAttributes> {
+        let mut before = Vec::new();
+        for (attribute, value) in values {
+            let path = format!("/sys/block/{device}/queue/{attribute}");
+            let text = fs::read_to_string(&path).unwrap_or_default();
+            // Of a list, the one in brackets is active.
+            let active = text
+                .split_once('[')
+                .and_then(|(_, rest)| rest.split_once(']'));
+            let active = active.map_or(text.trim(), |(name, _)| name).to_owned();
+            if let Err(error) = fs::write(&path, value) {
+                println!("skipped: {path} cannot be set to {value}: {error}");
+                return None;
+            }
+            before.push((path, active));
+        }
+        Some(QueueAttributes { before })
+    }
+}
+
+impl Drop for QueueAttributes {
+    fn drop(&mut self) {
+        for (path, value) in &self.before {
+            let _ = fs::write(path, value);
+        }
+    }
+}
+
+#[test]
+fn an_io_scheduler_of_a_solid_state_drive_is_warned_of_everywhere() {
+    let Some(mut devices) = BlockDevices::new() else {
+        return;
+    };
+    devices.fixture.noise("image", MIB);
+    let Some(device) = devices.attach("image", &["--direct-io=on"]) else {
+        return;
+    };
+    let values = [("scheduler", "mq-deadline"), ("rotational", "0")];
+    let Some(attributes) = QueueAttributes::set(name(&device), &values) else {
+        return;
+    };
+    let job = format!("job {device} --rw randread --bs 4k --io_size 1m --engine sync --out run");
+    // Without the breaks of lines.
+    let text = devices.fixture.ok(&job).stdout;
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(
+        text.contains("I/O scheduler mq-deadline is active"),
+        "{text}"
+    );
+    assert!(
+        text.contains("echo none > /sys/block/NAME/queue/scheduler"),
+        "{text}"
+    );
+    devices.fixture.ok("report run -o page.html");
+    let page = fs::read_to_string(devices.fixture.path("page.html")).unwrap();
+    assert!(page.contains("I/O scheduler mq-deadline is active"));
+    let codes = |job: &serde_json::Value| -> Vec<String> {
+        let warnings = job["warnings"].as_array().unwrap().iter();
+        warnings
+            .map(|w| w["code"].as_str().unwrap().to_owned())
+            .collect()
+    };
+    let job = format!("job {device} --rw randread --bs 4k --io_size 1m --engine sync");
+    assert!(codes(&devices.fixture.json(&job)).contains(&"io-scheduler".to_owned()));
+    drop(attributes);
+    let Some(_attributes) = QueueAttributes::set(name(&device), &[("scheduler", "none")]) else {
+        return;
+    };
+    assert!(!codes(&devices.fixture.json(&job)).contains(&"io-scheduler".to_owned()));
+}
+
 #[test]
 fn workloads_and_compressibility_on_zram() {
     let Some(mut devices) = BlockDevices::new() else {

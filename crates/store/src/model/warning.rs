@@ -35,6 +35,7 @@ assay_units::constants! {
         VERIFY_FAILED = "verify-failed", "Verification found mismatched blocks.";
         LINK_BELOW_CAPABILITY = "link-below-capability", "PCIe link below its capability.";
         HOT_BEFORE_START = "hot-before-start", "The drive was hot before the measurement.";
+        IO_SCHEDULER = "io-scheduler", "A solid-state drive has an I/O scheduler.";
         WRITE_CACHE_OFF = "write-cache-off", "The volatile write cache is off.";
         FALLS_ASLEEP = "falls-asleep", "Autonomous power state transitions are enabled.";
         CRITICAL_WARNING = "critical-warning", "Critical warnings in the health log before the run.";

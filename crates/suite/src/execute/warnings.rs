@@ -1,7 +1,7 @@
 //! Warnings about a run and its cells.
 
 use assay_analysis::steady_state;
-use assay_device::identity::PcieLink;
+use assay_device::identity::{DriveInfo, PcieLink};
 use assay_device::nvme::probe::Probe;
 use assay_device::session::DriveSession;
 use assay_stats::knee::chance_share;
@@ -235,7 +235,14 @@ fn unsupported_mixes(cells: &[Cell]) -> Vec<(&str, usize, UnsupportedBlockSize)>
 
 /// Settings of drive, link and controller that affect the figures.
 fn about_drive(session: &DriveSession) -> Vec<Warning> {
-    let info = session.info();
+    let mut warnings = about_info(session.info());
+    if let Some(Ok(probe)) = session.probe().filter(|_| !session.info().simulated) {
+        warnings.extend(about_probe(probe));
+    }
+    warnings
+}
+
+fn about_info(info: &DriveInfo) -> Vec<Warning> {
     let mut warnings = Vec::new();
     if !info.direct_io {
         warnings.push(warn::buffered());
@@ -244,11 +251,9 @@ fn about_drive(session: &DriveSession) -> Vec<Warning> {
     if info.simulated {
         return warnings;
     }
+    warnings.extend(info.costly_scheduler().map(warn::io_scheduler));
     if let Some((now, possible)) = info.pcie.as_ref().and_then(below_capability) {
         warnings.push(warn::link_below(&now, &possible));
-    }
-    if let Some(Ok(probe)) = session.probe() {
-        warnings.extend(about_probe(probe));
     }
     warnings
 }

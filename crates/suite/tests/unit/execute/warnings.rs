@@ -24,6 +24,53 @@ fn a_link_is_below_its_capability_when_slower_or_narrower() {
     assert_eq!(below_capability(&link("Unknown", 1)), None);
 }
 
+/// A block device as sysfs shows it.
+fn block_device(scheduler: &str, rotational: &str) -> DriveInfo {
+    let tree = tempfile::TempDir::new().unwrap();
+    let device = tree.path().join("sys/devices/pci0000:00/nvme0n1");
+    let write = |path: &str, text: &str| {
+        let path = device.join(path);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+    };
+    write("dev", "259:0\n");
+    write("size", "2048\n");
+    write("queue/scheduler", scheduler);
+    write("queue/rotational", rotational);
+    for link in [
+        "sys/block/nvme0n1",
+        "sys/class/block/nvme0n1",
+        "sys/dev/block/259:0",
+    ] {
+        let link = tree.path().join(link);
+        std::fs::create_dir_all(link.parent().unwrap()).unwrap();
+        std::os::unix::fs::symlink(&device, link).unwrap();
+    }
+    let root = assay_device::identity::SystemRoot::at(tree.path());
+    assay_device::identity::list_drives_at(&root).remove(0)
+}
+
+#[test]
+fn an_active_scheduler_is_warned_of_with_advice() {
+    let codes = |scheduler: &str, rotational: &str| -> Vec<String> {
+        let warnings = about_info(&block_device(scheduler, rotational));
+        warnings.into_iter().map(|w| w.code).collect()
+    };
+    assert_eq!(codes("none [mq-deadline] kyber\n", "0\n"), ["io-scheduler"]);
+    assert!(codes("[none] mq-deadline kyber\n", "0\n").is_empty());
+    let warning = about_info(&block_device("[bfq] none\n", "0\n")).remove(0);
+    assert!(
+        warning.message.contains("I/O scheduler bfq"),
+        "{}",
+        warning.message
+    );
+    assert!(
+        warning.advice.contains("queue/scheduler"),
+        "{}",
+        warning.advice
+    );
+}
+
 fn codes(probe: &Probe) -> Vec<String> {
     about_probe(probe).into_iter().map(|w| w.code).collect()
 }
