@@ -6,6 +6,8 @@
 //!
 //! - [`estimate`]: figures of a cell with confidence intervals.
 //! - [`steady_state`]: check of figures declared steady.
+//! - [`modes`]: levels between which the rate of a cell alternates.
+//! - [`queueing`]: service, queueing and lateness of open loops.
 //! - [`score`]: consistency score of a cell's last part.
 //! - [`knee`]: sufficient depth of a sweep, sustainable load of a load curve.
 //! - [`cohort`]: many drives of a fleet: spread, outliers, groups.
@@ -30,7 +32,9 @@ pub mod estimate;
 #[path = "../tests/fixtures/mod.rs"]
 mod fixtures;
 pub mod knee;
+pub mod modes;
 pub mod power;
+pub mod queueing;
 pub mod score;
 pub mod steady_state;
 pub mod streams;

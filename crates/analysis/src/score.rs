@@ -10,7 +10,7 @@ pub const HOUR_S: f64 = 3600.0;
 pub const SCORED_S: f64 = 400.0;
 
 /// A score with its span.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct CellScore {
     /// Of the per-interval IOPS.
     pub score: Score,

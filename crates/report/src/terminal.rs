@@ -309,12 +309,18 @@ fn job_figures(page: &mut TextPage, result: &CellResult) {
         let text = format!("{iops} IOPS, {bandwidth} MiB/s, {ios} operations");
         page.pair(operation, &text, Some(Paint::Strong));
         let latency = (o.latency_ns.samples > 0).then_some(&o.latency_ns);
-        let service = o.service_ns.as_ref();
-        for (name, summary) in [("latency, \u{b5}s", latency), ("service, \u{b5}s", service)] {
+        let submitted = o.service_ns.as_ref();
+        let names = ["latency, \u{b5}s", "submitted, \u{b5}s"];
+        for (name, summary) in names.into_iter().zip([latency, submitted]) {
             if let Some([extremes, percentiles]) = summary.map(latency_lines) {
                 page.pair(name, &extremes, None);
                 page.pair("", &percentiles, None);
             }
+        }
+        if let Some((latency, submitted)) = latency.zip(submitted) {
+            let mean = micros(latency.mean - submitted.mean);
+            let text = format!("mean {mean} (from the intended start to submission)");
+            page.pair("lateness, \u{b5}s", &text, None);
         }
         if o.latency_ns.overflow > 0 {
             let text = format!("{} latencies over 73 minutes", o.latency_ns.overflow);

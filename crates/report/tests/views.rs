@@ -218,6 +218,61 @@ fn unsustained_loads_are_marked() {
     assert_eq!(over, ["100", "105"]);
 }
 
+/// The fixture's latency from submission is 90 us times 1 + load, that from the intended start is longer by a quarter of load / (1 - load).
+#[test]
+fn service_queueing_and_lateness_are_told_apart() {
+    let page = page(&common::views::load(1));
+    let tables = tables(&page);
+    let rows = rows(&tables, "Latency by offered load: latency by offered load");
+    for (_, shown) in rows.iter().take(8) {
+        let load = number(&shown[0]) / 100.0;
+        let mean = number(&shown[3]);
+        let [service, queueing, lateness] = [9, 10, 11].map(|at| number(&shown[at]));
+        let submitted = 90.0 * (1.0 + load);
+        for (found, truth) in [
+            (service, 99.0),
+            (queueing, submitted - 99.0),
+            (lateness, submitted * 0.25 * load / (1.0 - load)),
+            (mean, service + queueing + lateness),
+        ] {
+            assert!(
+                (found - truth).abs() <= 0.006 * mean,
+                "{shown:?}: {found}, not {truth}"
+            );
+        }
+    }
+    assert!(page.contains("service: mean latency from submission at 10 % load, up to 11.1 % of the service time too high"));
+    assert!(!page.contains("time in the queue"));
+}
+
+/// The second drive of the fixture has 13 % of its rate for 22 of every 60 seconds.
+#[test]
+fn modes_have_levels_shares_and_dwell_times() {
+    let run = common::views::consistency(2, 1800);
+    let page = page(&run);
+    let tables = tables(&page);
+    let rows = rows(&tables, "An hour of random writes: score");
+    let modes: Vec<&str> = rows.iter().map(|(_, shown)| shown[5].as_str()).collect();
+    assert_eq!(modes, ["1", "1", "2", "2"]);
+    for (_, shown) in &rows[2..] {
+        assert!(
+            number(&shown[6]) < 1.0 && number(&shown[7]) < 1.0,
+            "outliers of two modes: {shown:?}"
+        );
+    }
+    let text = page
+        .split("2 modes: ")
+        .nth(1)
+        .expect("a note with the modes");
+    let slow = text.split(';').next().unwrap();
+    assert!(
+        slow.contains("for 33.0 % of the time, 22.0 s at a time"),
+        "{slow}"
+    );
+    let terminal = terminal::render(&run, 120, Style::Plain);
+    assert!(terminal.contains("2 modes: "), "{terminal}");
+}
+
 #[test]
 fn counterfeit_capacity_is_stated_first_in_page_and_terminal() {
     let run = common::views::capacity(2);

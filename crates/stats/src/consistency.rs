@@ -1,18 +1,19 @@
-//! Consistency score of a rate, with minimum and outliers: AnandTech's mean over standard deviation does not
-//! distinguish one deep dip from general variation (sources: docs/statistics.md, "Consistency").
+//! Consistency score of a rate, with minimum, modes and outliers: AnandTech's mean over standard deviation does not
+//! distinguish one deep dip from general variation, nor from two levels (sources: docs/statistics.md, "Consistency").
 
 use serde::{Deserialize, Serialize};
 
 use crate::change::MAD_TO_SIGMA;
+use crate::modes::{Mode, modes};
 use crate::moments::moments;
 
-/// Robust standard deviations from the median at which an outlier begins.
+/// Standard deviations from the median (of a series of one mode robust ones), or from the nearest mode, at which an outlier begins.
 pub const OUTLIER_SCORE: f64 = 3.5;
 /// Robust standard deviation at least, as a share of the median.
 pub const LEAST_SPREAD: f64 = 0.002;
 
 /// The score of a span.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Score {
     /// Number of values.
     pub samples: u64,
@@ -28,10 +29,13 @@ pub struct Score {
     pub median: f64,
     /// Largest.
     pub max: f64,
-    /// Outliers above, percent of the values.
+    /// Outliers above, percent of the values: above the highest mode.
     pub outliers_above_pct: f64,
-    /// Outliers below, percent of the values.
+    /// Outliers below, percent of the values: below the lowest mode.
     pub outliers_below_pct: f64,
+    /// The levels between which the values alternate, in ascending order: one where they have a single level, none where there are too few
+    /// values to tell.
+    pub modes: Vec<Mode>,
 }
 
 /// Score of the last `last` values; `None` with fewer than two values or one that is not finite.
@@ -44,7 +48,19 @@ pub fn score(values: &[f64], last: usize) -> Option<Score> {
     let (n, stddev) = (seen.len() as f64, variance.sqrt());
     let median = assay_units::median(seen.iter().copied())?;
     let deviation = assay_units::median(seen.iter().map(|v| (v - median).abs()))?;
-    let reach = OUTLIER_SCORE * (MAD_TO_SIGMA * deviation).max(LEAST_SPREAD * median.abs());
+    let reach = |spread: f64, level: f64| OUTLIER_SCORE * spread.max(LEAST_SPREAD * level.abs());
+    let modes = modes(seen).unwrap_or_default();
+    // The median of several modes is a value of one of them, and the others are no outliers.
+    let (lowest, highest) = match modes[..] {
+        [low, .., high] => (
+            low.level - reach(low.stddev, low.level),
+            high.level + reach(high.stddev, high.level),
+        ),
+        _ => {
+            let reach = reach(MAD_TO_SIGMA * deviation, median);
+            (median - reach, median + reach)
+        }
+    };
     let share = |beyond: &dyn Fn(f64) -> bool| {
         seen.iter().filter(|v| beyond(**v)).count() as f64 / n * 100.0
     };
@@ -56,8 +72,9 @@ pub fn score(values: &[f64], last: usize) -> Option<Score> {
         min: seen.iter().copied().fold(f64::MAX, f64::min),
         median,
         max: seen.iter().copied().fold(f64::MIN, f64::max),
-        outliers_above_pct: share(&|v| v > median + reach),
-        outliers_below_pct: share(&|v| v < median - reach),
+        outliers_above_pct: share(&|v| v > highest),
+        outliers_below_pct: share(&|v| v < lowest),
+        modes,
     })
 }
 

@@ -22,6 +22,7 @@ pub mod consistency;
 pub mod histogram;
 pub mod host;
 pub mod knee;
+pub mod modes;
 mod moments;
 pub mod recorder;
 pub mod steady;

@@ -101,7 +101,7 @@ pub struct OpSummary {
     pub mib_per_s: f64,
     /// From the intended start (open loop) or the submission (closed loop).
     pub latency_ns: LatencySummary,
-    /// From the submission, in open-loop jobs: what the drive took, without the queue before it.
+    /// From the submission, in open-loop jobs: without the lateness of the submission, and with the queueing in the drive.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub service_ns: Option<LatencySummary>,
 }

@@ -26,7 +26,7 @@ pub fn charts(section: &Section<'_>) -> Vec<Chart> {
         o.rates.offered
     }));
     let notes = [
-        "solid: from the intended start; dotted: from submission (service time); the difference is the time in the queue",
+        "solid: from the intended start; dotted: from submission; the difference is lateness, the time until a slot was free. Queueing in the drive is in both: it is what the dotted line rises by above its left end",
         "ringed: the knee; crosses: not sustained, latency grows with the duration of the measurement",
     ];
     let charts = axes.into_iter().filter_map(|(title, what, across)| {
@@ -65,7 +65,7 @@ fn view(
         let (colour, column) = style(section, first, false);
         let name = series_name(section, first, false);
         let position = |o: &LoadResult<'_, '_>| (across(o), of(&o.latency) / 1e3);
-        // Dotted lines are service times.
+        // Dotted lines are from submission.
         let style = if column == 0 { 0 } else { column + 2 };
         let line = Trace {
             name: name.clone(),
@@ -81,18 +81,18 @@ fn view(
         let symbols = sustained.map(|yes| if yes { symbol(column) } else { "x" });
         line["marker"]["symbol"] = symbols.collect();
         data.push(line);
-        let service = loads
+        let submitted = loads
             .iter()
-            .filter_map(|o| Some((across(o), of(o.service.as_ref()?) / 1e3)));
-        let service: Vec<(f64, f64)> = service.collect();
-        if !service.is_empty() {
+            .filter_map(|o| Some((across(o), of(o.from_submission.as_ref()?) / 1e3)));
+        let submitted: Vec<(f64, f64)> = submitted.collect();
+        if !submitted.is_empty() {
             let trace = Trace {
-                name: format!("{name}, service"),
-                points: service,
+                name: format!("{name}, from submission"),
+                points: submitted,
                 colour: colour.clone(),
                 dash: "dot",
                 size: 1.5,
-                hover: "%{y:,.4~g} \u{b5}s service".to_owned(),
+                hover: "%{y:,.4~g} \u{b5}s from submission".to_owned(),
                 ..Trace::default()
             };
             data.push(trace.json());

@@ -1,12 +1,14 @@
 //! Performance consistency score (AnandTech M8Pe): mean of the last part of an hour of random writes, and mean over
 //! standard deviation.
 
+use assay_analysis::modes;
 use assay_analysis::score::{self, CellScore};
 use assay_stats::confidence;
 use assay_stats::consistency::Score;
+use assay_stats::modes::{LEAST_VALUES, Mode};
 use assay_store::series::IntervalSample;
 
-use crate::format::{self, distinct};
+use crate::format::{self, distinct, joined};
 use crate::grid::{Point, Section};
 use crate::table::{Column, Table, TableCell};
 use crate::tables::{mark, published, reason, spread, spread_note};
@@ -21,6 +23,29 @@ pub fn score(point: &Point<'_>) -> Option<CellScore> {
     score::of(point.data?)
 }
 
+/// The number of modes; of several, the details say which.
+fn modes_cell(score: &Score) -> TableCell {
+    match score.modes.len() {
+        0 => TableCell::Missing("n/a", format!("fewer than {LEAST_VALUES} seconds to score")),
+        count => TableCell::number(count.to_string()),
+    }
+}
+
+/// The modes of a score of several, with shares and dwell times: `2 modes: 2,400 IOPS for 30 % of the time, 12 s at a time; ...`.
+pub fn modes_text(point: &Point<'_>, scored: &CellScore) -> Option<String> {
+    let found = modes::of(point.plan(), point.data?).filter(|_| scored.score.modes.len() > 1)?;
+    let text = |mode: &Mode| {
+        format!(
+            "{} IOPS for {} % of the time, {} s at a time",
+            format::figure(mode.level),
+            format::percent(mode.share_pct),
+            format::figure(found.dwell_s(mode))
+        )
+    };
+    let texts: Vec<String> = found.modes.iter().map(text).collect();
+    Some(format!("{} modes: {}", texts.len(), texts.join("; ")))
+}
+
 /// One row per drive and variant.
 pub fn table(section: &Section<'_>) -> Table {
     let several = variants(section).iter().any(|v| !v.is_empty());
@@ -30,6 +55,7 @@ pub fn table(section: &Section<'_>) -> Table {
         ("mean \u{f7} std dev", ""),
         ("slowest second", "IOPS"),
         ("fastest second", "IOPS"),
+        ("modes", ""),
         ("outliers below", "%"),
         ("outliers above", "%"),
     ]);
@@ -67,6 +93,7 @@ pub fn table(section: &Section<'_>) -> Table {
             consistency.or(even),
             TableCell::figure(score.min),
             TableCell::figure(score.max),
+            modes_cell(score),
             TableCell::percent(score.outliers_below_pct),
             TableCell::percent(score.outliers_above_pct),
         ]
@@ -95,9 +122,15 @@ pub fn table(section: &Section<'_>) -> Table {
     }
     let published = scores.iter();
     notes.extend(published.filter_map(|(p, s)| published::score_note(p, s.as_ref()?.score.mean)));
-    notes.push(
-        "outliers: seconds more than 3.5 robust standard deviations from the median".to_owned(),
-    );
+    let modes = scores.iter().filter_map(|(point, scored)| {
+        let text = modes_text(point, scored.as_ref()?)?;
+        Some(format!(
+            "{}: {text}",
+            joined([point.name(), point.variant().to_owned()], ", ")
+        ))
+    });
+    notes.extend(modes);
+    notes.push("modes: levels to which the rate returns; outliers: seconds more than 3.5 standard deviations below the lowest mode or above the highest (of one mode: robust ones, from the median)".to_owned());
     if section.set.drives.len() > 1 {
         notes.push("bold: the highest of the drives with the same variant".to_owned());
     }

@@ -20,8 +20,8 @@ const PREDICTIVE: &str = "real drive, 90 % predictive interval";
 /// Figures with a column for their predictive interval.
 const PREDICTED: [ResultMetric; 3] = [ResultMetric::IOPS, ResultMetric::MEAN, ResultMetric::P99];
 
-/// Columns of the service time.
-const SERVICE: [&str; 3] = ["mean", "p99", "max"];
+/// Columns of the latency from submission.
+const FROM_SUBMISSION: [&str; 3] = ["mean", "p99", "max"];
 
 /// Columns of a narrow table.
 const ESSENTIAL: [&str; 4] = ["mean", "p99", "p99.9", "max"];
@@ -66,7 +66,7 @@ pub fn table(section: &Section<'_>, whole: bool) -> Table {
     let host = whole && any(|r| r.host.is_some());
     // Power of the host's processors; the drive's power is not derived from it.
     let power = host && any(|r| r.host.is_some_and(|h| h.package_w.is_some()));
-    let service = any(|r| r.read.service_ns.is_some() || r.write.service_ns.is_some());
+    let open_loop = any(|r| r.read.service_ns.is_some() || r.write.service_ns.is_some());
     let mut values = value_keys(section.results());
     values.retain(|_| whole);
     let estimated = whole && section.points.iter().any(|p| precision(p) != [None; 2]);
@@ -89,7 +89,7 @@ pub fn table(section: &Section<'_>, whole: bool) -> Table {
     if predicted {
         columns.extend(Column::all_under(PREDICTIVE, PREDICTED.map(|m| m.label)));
     }
-    let group = if service {
+    let group = if open_loop {
         "latency from the intended start, \u{b5}s"
     } else {
         "latency, \u{b5}s"
@@ -99,8 +99,11 @@ pub fn table(section: &Section<'_>, whole: bool) -> Table {
             .iter()
             .map(|label| Column::under(group, label, "")),
     );
-    if service && whole {
-        columns.extend(Column::all_under("service time, \u{b5}s", SERVICE));
+    if open_loop && whole {
+        columns.extend(Column::all_under(
+            "latency from submission, \u{b5}s",
+            FROM_SUBMISSION,
+        ));
     }
     columns.push(Column::of("errors", ""));
     if host {
@@ -129,9 +132,9 @@ pub fn table(section: &Section<'_>, whole: bool) -> Table {
             cells.extend(PREDICTED.map(|metric| cell(range(metric))));
         }
         cells.extend(latency_cells(&summary.latency_ns, &latencies));
-        if service && whole {
-            let of = |s| latency_cells(s, &SERVICE);
-            let none = || vec![TableCell::Empty; SERVICE.len()];
+        if open_loop && whole {
+            let of = |s| latency_cells(s, &FROM_SUBMISSION);
+            let none = || vec![TableCell::Empty; FROM_SUBMISSION.len()];
             cells.extend(summary.service_ns.as_ref().map_or_else(none, of));
         }
         cells.push(TableCell::fault_count(summary.errors));

@@ -20,16 +20,19 @@ pub const VIEW: SectionView = SectionView {
 
 fn key_figures(section: &Section<'_>, drive: usize) -> Vec<KeyFigure> {
     let key = |point: &Point<'_>| {
-        let score = consistency::score(point)?.score;
+        let scored = consistency::score(point)?;
+        let score = &scored.score;
         let ratio = score.consistency.map_or_else(
             || "no variation between seconds".to_owned(),
             |c| format!("mean \u{f7} std dev {}", figure(c)),
         );
+        let modes = consistency::modes_text(point, &scored)
+            .map_or(String::new(), |text| format!(", {text}"));
         Some(KeyFigure {
             label: joined([section.title, point.variant()], ", "),
             value: figure(score.mean),
             unit: "IOPS",
-            details: format!("{ratio}, slowest second {}", figure(score.min)),
+            details: format!("{ratio}, slowest second {}{modes}", figure(score.min)),
         })
     };
     section.measured(drive).filter_map(key).collect()

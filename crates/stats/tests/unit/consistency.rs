@@ -35,7 +35,39 @@ fn rare_outliers_and_two_levels_are_distinguished() {
         .collect();
     let t = score(&throttled, 400).unwrap();
     assert!(t.consistency.unwrap() < 2.0 && t.min == 2.4e3, "{t:?}");
-    assert_eq!(t.outliers_below_pct, 30.0);
+    assert_eq!((t.outliers_above_pct, t.outliers_below_pct), (0.0, 0.0));
+    let levels: Vec<(f64, f64)> = t
+        .modes
+        .iter()
+        .map(|mode| (mode.level, mode.share_pct))
+        .collect();
+    assert_eq!(levels, [(2.4e3, 30.0), (18e3, 70.0)]);
+    assert_eq!(s.modes.len(), 1);
+}
+
+/// Slow over half of the time: the median is the slow level, and the fast one was called outliers.
+#[test]
+fn a_second_level_is_no_outlier_at_any_share() {
+    for slow in 1..40 {
+        let values: Vec<f64> = (0..400)
+            .map(|i| if i % 40 < slow { 2.4e3 } else { 18e3 })
+            .collect();
+        let s = score(&values, 400).unwrap();
+        let rare = 40.0 * crate::modes::LEAST_SHARE;
+        let common = (rare..=40.0 - rare).contains(&f64::from(slow));
+        assert_eq!(
+            s.modes.len(),
+            1 + usize::from(common),
+            "{slow} of 40: {s:?}"
+        );
+        if common {
+            assert_eq!(
+                (s.outliers_above_pct, s.outliers_below_pct),
+                (0.0, 0.0),
+                "{slow} of 40"
+            );
+        }
+    }
 }
 
 #[test]

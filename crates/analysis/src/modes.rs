@@ -1,0 +1,59 @@
+//! Modes of a drive in a cell: the levels between which its rate alternates.
+
+use assay_stats::modes::{Mode, modes};
+use assay_store::model::{CellPlan, CellView};
+use assay_store::read::CellDrive;
+use assay_store::series::IntervalSample;
+
+use crate::score;
+
+/// The modes of a rate, and where they were looked for.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CellModes {
+    /// In ascending order of IOPS; lengths in intervals. One where the rate has a single level.
+    pub modes: Vec<Mode>,
+    /// Mean length of an interval, seconds.
+    pub interval_s: f64,
+    /// Start of the span, seconds since the cell's start.
+    pub from_s: f64,
+    /// Its end.
+    pub to_s: f64,
+}
+
+impl CellModes {
+    /// Mean length of a visit of a mode, seconds.
+    pub fn dwell_s(&self, mode: &Mode) -> f64 {
+        mode.dwell * self.interval_s
+    }
+
+    /// Longest visit of a mode, seconds.
+    pub fn longest_s(&self, mode: &Mode) -> f64 {
+        mode.longest * self.interval_s
+    }
+}
+
+/// The modes of the IOPS of a drive in a cell: of the scored part of a cell that is scored, else of all measured intervals. `None` where they are too few
+/// to tell.
+pub fn of(plan: &CellPlan, drive: &CellDrive) -> Option<CellModes> {
+    let samples = drive.measured_intervals();
+    let samples = match plan.view {
+        Some(CellView::Consistency) => {
+            let scored = score::of(drive)?.score.samples as usize;
+            &samples[samples.len() - scored..]
+        }
+        _ => &samples[..],
+    };
+    let (first, last) = (samples.first()?, samples.last()?);
+    let rates: Vec<f64> = samples.iter().map(IntervalSample::iops).collect();
+    let (from_s, to_s) = (first.start_s(), last.end_s());
+    Some(CellModes {
+        modes: modes(&rates)?,
+        interval_s: (to_s - from_s) / samples.len() as f64,
+        from_s,
+        to_s,
+    })
+}
+
+#[cfg(test)]
+#[path = "../tests/unit/modes.rs"]
+mod tests;
