@@ -15,7 +15,7 @@ use assay_suite::live::Live;
 use crate::commands::{check_replaceable, write_atomically};
 use crate::exit::bail_usage;
 
-mod encode;
+pub mod encode;
 mod families;
 mod http;
 

@@ -102,7 +102,7 @@ pub fn take(
         add(further_drive(&line));
     }
     let boot_id = std::fs::read_to_string(root.proc("sys/kernel/random/boot_id")).ok();
-    let (drives, twice) = without_twins(drives);
+    let (drives, twice) = with_unique_serials(drives);
     unusable.extend(twice);
     Ok(HostInventory {
         format: FORMAT,
@@ -277,20 +277,20 @@ fn of_info(info: &DriveInfo, lot: Option<String>) -> Result<InventoryDrive, Unus
 }
 
 /// Drives whose serial occurs once; of others, such as several namespaces of a drive, a serial selects none.
-fn without_twins(drives: Vec<InventoryDrive>) -> (Vec<InventoryDrive>, Vec<Unusable>) {
+fn with_unique_serials(drives: Vec<InventoryDrive>) -> (Vec<InventoryDrive>, Vec<Unusable>) {
     let mut unusable = Vec::new();
     let is_single = |drive: &InventoryDrive| {
         let same = drives.iter().filter(|other| other.serial == drive.serial);
         same.count() == 1
     };
-    let (single, twins): (Vec<_>, Vec<_>) = drives.iter().cloned().partition(is_single);
-    for twin in twins {
+    let (single, duplicates): (Vec<_>, Vec<_>) = drives.iter().cloned().partition(is_single);
+    for duplicate in duplicates {
         let why = format!(
             "its serial {} is that of another device of this host (another namespace, or listed twice); a plan cannot tell them apart",
-            twin.serial
+            duplicate.serial
         );
         unusable.push(Unusable {
-            spec: twin.spec,
+            spec: duplicate.spec,
             why,
         });
     }

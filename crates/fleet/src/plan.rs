@@ -6,7 +6,7 @@
 //! serials, and what a drive shares while it is measured. Where and until when jobs run (`place`, `attempts`, `until`, `[store]`,
 //! `[slurm]`) is not part of it, so that these can be changed while a plan runs.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use assay_device::host::parse_date;
 use assay_suite::catalogue;
@@ -131,6 +131,8 @@ pub struct RunRules {
     pub scale: f64,
     /// Seed.
     pub seed: u64,
+    /// Folder of each host for the live figures of its task.
+    pub metrics: Option<PathBuf>,
 }
 
 /// Where results go.
@@ -247,6 +249,7 @@ impl Plan {
                 until,
                 scale: number("run", "scale").unwrap_or(1.0),
                 seed: integer("run", "seed").unwrap_or(DEFAULT_SEED),
+                metrics: string("run", "metrics").map(PathBuf::from),
             },
             store: StoreRules {
                 at: string("store", "at").unwrap_or_default(),

@@ -1,7 +1,6 @@
 //! How far a plan is, per drive: from claims and shipped journals, whoever runs the tasks.
 
 use std::collections::BTreeMap;
-use std::fmt::Write;
 
 use assay_store::journal::{LineContent, parse_line};
 use assay_store::model::{Entry, Manifest};
@@ -278,47 +277,6 @@ fn last_cell(store: &dyn SharedStore, prefix: &str) -> Result<Option<LastCell>, 
         }
     }
     Ok(None)
-}
-
-/// The status as OpenMetrics text (<https://openmetrics.io>, version 1.0.0), for the textfile collector of the node exporter.
-pub fn openmetrics(status: &PlanStatus) -> String {
-    let mut text = String::from(
-        "# HELP assay_fleet_drives Drives of a plan by state.\n# TYPE assay_fleet_drives gauge\n",
-    );
-    let plan = &status.plan;
-    for state in DriveState::ALL {
-        let (name, count) = (state.text().replace(' ', "_"), status.count(state));
-        let _ = writeln!(
-            text,
-            "assay_fleet_drives{{plan=\"{plan}\",state=\"{name}\"}} {count}"
-        );
-    }
-    let labels = |drive: &DriveStatus| {
-        // A serial can have quotes and backslashes.
-        let serial = drive
-            .serial
-            .as_str()
-            .replace('\\', "\\\\")
-            .replace('"', "\\\"");
-        let host = drive.host.as_ref().map_or("", |host| host.as_str());
-        format!("plan=\"{plan}\",serial=\"{serial}\",host=\"{host}\"")
-    };
-    let mut family = |name: &str, help: &str, value: &dyn Fn(&DriveStatus) -> f64| {
-        let _ = writeln!(text, "# HELP {name} {help}\n# TYPE {name} gauge");
-        for drive in &status.drives {
-            let _ = writeln!(text, "{name}{{{}}} {}", labels(drive), value(drive));
-        }
-    };
-    family(
-        "assay_fleet_drive_progress_ratio",
-        "Share of the plan's cells that are complete.",
-        &|drive| drive.progress,
-    );
-    family("assay_fleet_drive_attempts", "Attempts so far.", &|drive| {
-        drive.attempts as f64
-    });
-    text.push_str("# EOF\n");
-    text
 }
 
 #[cfg(test)]

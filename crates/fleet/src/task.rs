@@ -3,7 +3,7 @@
 //! # Architecture
 //! [`machine`] decides, without I/O. [`custody`] holds a drive's claim and ships its folders; [`folder`] makes run folders ready. [`runner`]
 //! carries actions out: a thread per drive that ships, one per `assay run`, so that nothing that measures waits for the shared store. [`host_lock`] keeps the next task waiting while
-//! one goes on.
+//! one goes on, and [`view`] shows how far its drives are.
 
 mod child;
 mod control;
@@ -15,5 +15,6 @@ mod processors;
 pub mod runner;
 pub mod selection;
 mod shipping;
+pub mod view;
 
 pub use shipping::Pace;

@@ -220,6 +220,10 @@ pub struct TaskArguments {
     /// Job of the queue, for claims
     #[arg(long, value_name = "JOB")]
     pub job: Option<String>,
+    /// Keep live figures of the drives in this folder, as OpenMetrics for the textfile collector of the node exporter [default: run.metrics of the
+    /// plan]
+    #[arg(long, value_name = "DIR")]
+    pub metrics: Option<PathBuf>,
     /// At exit status 75, have Slurm queue the job again (scontrol requeue)
     #[arg(long, requires = "job")]
     pub requeue: bool,

@@ -1,6 +1,7 @@
 //! Two hosts with simulated drives, and a shared store.
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 use std::process::{Command, Output};
 
@@ -46,6 +47,19 @@ impl Fixture {
             "name = \"lots\"\nsuites = {suites}\n[drives]\n{drives}\n[run]\n{run}\n[store]\nat = \"{store}\"\n"
         );
         self.write("plan.toml", &text);
+    }
+
+    /// A program in the PATH of `assay`, as a shell script.
+    pub fn program(&self, name: &str, body: &str) {
+        let text = self.path(&format!("{name}.text"));
+        fs::write(&text, format!("#!/bin/sh\nPATH=/usr/bin:/bin\n{body}\n")).unwrap();
+        fs::set_permissions(&text, PermissionsExt::from_mode(0o755)).unwrap();
+        // Written by another process: what a process has open for writing cannot be executed.
+        let copy = Command::new("cp")
+            .arg(&text)
+            .arg(self.path("bin").join(name))
+            .status();
+        assert!(copy.unwrap().success());
     }
 
     /// Runs `assay` with these words.

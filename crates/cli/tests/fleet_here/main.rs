@@ -12,6 +12,7 @@
     reason = "a test whose fixture cannot be set up panics"
 )]
 
+mod cohort;
 mod fixture;
 
 mod here;

@@ -1,8 +1,6 @@
 //! `assay fleet submit`, `status`, `pause` and `cancel`, with programs in place of Slurm's.
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
-use std::process::Command;
 
 use crate::fixture::{Fixture, MODEL};
 
@@ -14,21 +12,9 @@ fn slurm(fixture: &Fixture) {
         "for a; do case $a in --job-name=*) name=${{a#*=}};; esac; done\nid=$(($(wc -l < {jobs}) + 1))\necho \"$id|PD||Priority|$name\" >> {jobs}\necho $id"
     );
     let scancel = format!("sed -i \"/^$1|/d\" {jobs}");
-    for (name, body) in [
-        ("sbatch", sbatch),
-        ("squeue", format!("cat {jobs}")),
-        ("scancel", scancel),
-    ] {
-        let text = fixture.path(&format!("{name}.text"));
-        fs::write(&text, format!("#!/bin/sh\nPATH=/usr/bin:/bin\n{body}\n")).unwrap();
-        fs::set_permissions(&text, PermissionsExt::from_mode(0o755)).unwrap();
-        // Written by another process: what a process has open for writing cannot be executed.
-        let copy = Command::new("cp")
-            .arg(&text)
-            .arg(fixture.path("bin").join(name))
-            .status();
-        assert!(copy.unwrap().success());
-    }
+    fixture.program("sbatch", &sbatch);
+    fixture.program("squeue", &format!("cat {jobs}"));
+    fixture.program("scancel", &scancel);
 }
 
 fn publish(fixture: &Fixture) {
@@ -149,4 +135,33 @@ fn a_missing_or_failing_queue_is_an_error_that_loses_nothing() {
             && inventory.contains("nvme:SIM-SAMSUNG-951-L2-4:1"),
         "{inventory}"
     );
+}
+
+#[test]
+fn a_task_that_must_be_queued_again_asks_slurm() {
+    let fixture = Fixture::new();
+    slurm(&fixture);
+    publish(&fixture);
+    fixture.plan(&format!("model = \"{MODEL}\""), "");
+    let plan = fixture.json(&["fleet", "submit", "plan.toml"]);
+    let id = plan["plan"].as_str().unwrap();
+    let log = fixture.path("scontrol.log").display().to_string();
+    fixture.program("scontrol", &format!("echo \"$@\" >> {log}"));
+    // Another task of the host has its lock, and does not end.
+    fs::create_dir_all(fixture.path("work")).unwrap();
+    let lock = fs::File::create(fixture.path("work/alpha.lock")).unwrap();
+    lock.lock().unwrap();
+    let store = fixture.path("store").display().to_string();
+    let mut words = vec![
+        "fleet", "task", "--store", &store, "--plan", id, "--host", "alpha", "--poll", "1",
+    ];
+    let busy = fixture.error(75, &words);
+    assert!(busy.contains("another task measures"), "{busy}");
+    assert!(!fixture.path("scontrol.log").exists());
+    words.extend(["--job", "17", "--requeue"]);
+    fixture.error(75, &words);
+    assert_eq!(fs::read_to_string(&log).unwrap(), "requeue 17\n");
+    drop(lock);
+    let plan = fixture.json(&["fleet", "status", "plan.toml"]);
+    assert_eq!(plan["counts"]["waiting"], 8, "nothing was begun");
 }

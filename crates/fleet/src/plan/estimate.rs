@@ -8,6 +8,7 @@ use assay_store::model::CellKind;
 use assay_suite::SuiteError;
 use assay_suite::expand::{Cell, expand};
 use assay_units::{Nanos, SECTOR_BYTES};
+use assay_workload::plan::Workload;
 
 use super::Plan;
 
@@ -18,6 +19,31 @@ pub struct Estimate {
     pub span: Nanos,
     /// Cells.
     pub cells: usize,
+    /// Bytes that cells write which end by size: whole passes, for most preconditioning.
+    pub written_bytes: u64,
+    /// Planned time of writing in cells that end by time: what is written then depends on the drive. Of mixed workloads, the share of writes.
+    pub writing: Nanos,
+}
+
+impl Estimate {
+    fn add_writes(&mut self, workload: &Workload) {
+        if workload.trims || !workload.writes() {
+            return;
+        }
+        let of_writes = |total: u64| {
+            let part = u128::from(total) * u128::from(100 - workload.read_percent) / 100;
+            u64::try_from(part).unwrap_or(u64::MAX)
+        };
+        match (workload.planned_bytes(), workload.planned_span()) {
+            (Some(bytes), _) => {
+                self.written_bytes = self.written_bytes.saturating_add(of_writes(bytes));
+            }
+            (None, Some(span)) => {
+                self.writing = Nanos(self.writing.0.saturating_add(of_writes(span.0)));
+            }
+            (None, None) => {}
+        }
+    }
 }
 
 /// Estimates by capacity and permission to write: drives of a plan differ little, and an expansion takes milliseconds.
@@ -55,6 +81,9 @@ impl Estimates {
             for cell in cells.iter().filter(is_measured) {
                 estimate.span = Nanos(estimate.span.0.saturating_add(cell.longest_span().0));
                 estimate.cells += 1;
+                for workload in &cell.workloads {
+                    estimate.add_writes(workload);
+                }
             }
         }
         self.known.insert(key, estimate);

@@ -34,6 +34,8 @@ pub(super) enum Kind {
     Text,
     /// An absolute path, or an object store.
     Location,
+    /// An absolute path on each host.
+    Path,
     Flag,
     Integer(u64, u64),
     /// A number above 0 and below the limit.
@@ -167,6 +169,13 @@ pub(super) const KEYS: &[Key] = &[
         "Seed of the random number generators, as --seed of `assay run`.",
         "1",
     ),
+    key(
+        "run",
+        "metrics",
+        Kind::Path,
+        "Folder of each host in which the task keeps its live figures as OpenMetrics, for the textfile collector of the node exporter.",
+        "\"/var/lib/prometheus/node-exporter\"",
+    ),
     required(key(
         "store",
         "at",
@@ -236,6 +245,7 @@ impl Kind {
             (Kind::Location, Toml::String(text)) => {
                 is_text(text) && (text.starts_with('/') || text.starts_with("s3://"))
             }
+            (Kind::Path, Toml::String(text)) => is_text(text) && text.starts_with('/'),
             (Kind::Flag, Toml::Boolean(_)) => true,
             (Kind::Integer(least, most), Toml::Integer(number)) => {
                 u64::try_from(*number).is_ok_and(|n| (least..=most).contains(&n))
@@ -278,6 +288,7 @@ impl Kind {
             Kind::Location => {
                 "an absolute path that all hosts see, or s3://BUCKET/PREFIX".to_owned()
             }
+            Kind::Path => "an absolute path on each host".to_owned(),
             Kind::Flag => "true or false, without quotes".to_owned(),
             Kind::Integer(least, most) => format!("a whole number from {least} to {most}"),
             Kind::Fraction(limit) => format!("a number above 0 and below {limit}"),
@@ -312,6 +323,7 @@ impl Kind {
             )),
             Kind::Text => text(TEXT_PATTERN),
             Kind::Location => text("^(/|s3://)[^\\x00-\\x1f\\x7f]*$"),
+            Kind::Path => text("^/[^\\x00-\\x1f\\x7f]*$"),
             Kind::Flag => json!({ "type": "boolean" }),
             Kind::Integer(least, most) => {
                 json!({ "type": "integer", "minimum": least, "maximum": most })

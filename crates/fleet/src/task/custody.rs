@@ -89,24 +89,24 @@ impl Custody {
     pub fn take(of: Assignment) -> Result<Custody, TakeError> {
         let mut chains = Vec::new();
         let mut begun = Vec::new();
-        let mut twins = None;
+        let mut conflict = None;
         let (store, holder) = (Arc::clone(&of.store), of.holder.clone());
         let begin = |before: Option<&Claim>, claim: &mut Claim| -> Result<(), TakeError> {
-            (chains, begun, twins) = (Vec::new(), Vec::new(), None);
+            (chains, begun, conflict) = (Vec::new(), Vec::new(), None);
             if let Some(before) = before {
                 if before.is_finished() {
                     return Err(TakeError::Finished(of.serial.clone(), before.state));
                 }
                 let other = &before.holder.host;
                 if *other != holder.host && shows(store.as_ref(), other, &of.serial)? {
-                    let twin = TakeError::TwoHosts {
+                    let two_hosts = TakeError::TwoHosts {
                         serial: of.serial.clone(),
                         here: holder.host.clone(),
                         other: other.clone(),
                     };
                     claim.state = ClaimState::Refused;
-                    claim.reason = Some(twin.to_string());
-                    twins = Some(twin);
+                    claim.reason = Some(two_hosts.to_string());
+                    conflict = Some(two_hosts);
                     return Ok(());
                 }
             }
@@ -137,8 +137,8 @@ impl Custody {
             Ok(())
         };
         let held = HeldClaim::take(&of.store, &of.plan, &of.serial, &of.holder, begin)?;
-        if let Some(twins) = twins {
-            return Err(twins);
+        if let Some(two_hosts) = conflict {
+            return Err(two_hosts);
         }
         let shippers = of.folders.iter().map(|_| None).collect();
         Ok(Custody {

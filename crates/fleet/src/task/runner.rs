@@ -17,6 +17,7 @@ use super::machine::{
 };
 use super::processors;
 use super::shipping::{Order, Pace, Shipping};
+use super::view::TaskView;
 use crate::claim::Holder;
 use crate::inventory::InventoryDrive;
 use crate::plan::Share;
@@ -78,6 +79,8 @@ pub struct Setup {
     pub install_state: Arc<InstallState>,
     /// Told what a person should know.
     pub note: Arc<dyn Fn(String) + Send + Sync>,
+    /// Kept up to date.
+    pub view: Arc<TaskView>,
 }
 
 /// How a task ended.
@@ -150,6 +153,7 @@ pub fn run(
     runner.watch_control();
     actions.extend(machine.start());
     loop {
+        runner.show(&machine);
         for action in actions {
             if let Action::Finish { status } = action {
                 let drives = machine.ends();
@@ -169,6 +173,17 @@ pub fn run(
 }
 
 impl Runner {
+    /// The drives of the machine in the view.
+    fn show(&self, machine: &Machine) {
+        let suites = self.setup.suites.len();
+        for (serial, state, suites_done) in machine.states() {
+            self.setup.view.update(serial, |drive| {
+                drive.state = state;
+                (drive.suites_done, drive.suites) = (suites_done, suites);
+            });
+        }
+    }
+
     /// What the runner keeps of an event.
     fn observe(&mut self, event: &Event) {
         match event {
@@ -299,6 +314,10 @@ impl Runner {
 
     fn begin_shipping(&mut self, custody: Custody) {
         let serial = custody.claim().serial.clone();
+        let attempt = custody.claim().attempt;
+        self.setup
+            .view
+            .update(&serial, |drive| drive.attempt = attempt);
         let Some(drive) = self.drives.get(&serial).cloned() else {
             return;
         };
@@ -313,6 +332,7 @@ impl Runner {
             events: self.events.clone(),
             ending: Arc::clone(&self.ending),
             pace: self.setup.pace,
+            view: Arc::clone(&self.setup.view),
             drive_state: Box::new(move || drive_state(&drive)),
             note: Box::new(move |text| note(text)),
         };
@@ -368,6 +388,9 @@ impl Runner {
         let local = setup.work.join(setup.plan.as_str()).join(serial.key());
         let call = &setup.suites[suite];
         let folder = folder_path(&local, &call.folder);
+        setup
+            .view
+            .update(&serial, |drive| drive.folder = Some(folder.clone()));
         let mut command = Command::new(&setup.program);
         command.arg("run");
         match resume {

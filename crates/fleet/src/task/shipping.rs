@@ -9,10 +9,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
 use std::time::Duration;
 
+use assay_device::host::{parse_date, wall_clock};
 use assay_store::journal::JOURNAL_FILE;
 
 use super::custody::{Custody, TakeError};
 use super::machine::Event;
+use super::view::TaskView;
 use crate::Serial;
 use crate::claim::{ClaimError, ClaimState, SuiteOutcome};
 
@@ -58,6 +60,8 @@ pub struct Shipping {
     pub ending: Arc<AtomicBool>,
     /// Pace.
     pub pace: Pace,
+    /// Kept up to date.
+    pub view: Arc<TaskView>,
     /// The drive's state, for another host; none for simulated drives.
     pub drive_state: Box<dyn Fn() -> Vec<u8> + Send>,
     /// Told what a person should know.
@@ -127,7 +131,9 @@ impl Shipping {
     /// In the middle of a run: a store that is away is tried again at the next turn.
     fn try_once(&mut self) -> Course {
         let state = (self.drive_state)();
-        match self.custody.ship(&state) {
+        let shipped = self.custody.ship(&state);
+        self.show(shipped.is_ok());
+        match shipped {
             Ok(()) => Course::GoesOn,
             Err(error) if error.is_temporary() => {
                 (self.note)(format!(
@@ -149,7 +155,9 @@ impl Shipping {
         let mut tries = 0;
         loop {
             let state = (self.drive_state)();
-            let error = match work(&mut self.custody, &state) {
+            let worked = work(&mut self.custody, &state);
+            self.show(worked.is_ok());
+            let error = match worked {
                 Ok(()) => return Course::GoesOn,
                 Err(error) if error.is_temporary() => error,
                 Err(error) => return self.fatal(&error),
@@ -170,6 +178,17 @@ impl Shipping {
             wait(pause, &self.ending);
             pause = (pause * 2).min(LONGEST_PAUSE);
         }
+    }
+
+    /// In the view: what waits, and when something was shipped last.
+    fn show(&self, is_shipped: bool) {
+        let waiting_bytes = self.custody.waiting_bytes();
+        self.view.update(&self.serial, |drive| {
+            drive.waiting_bytes = waiting_bytes;
+            if is_shipped {
+                drive.shipped_at_s = parse_date(&wall_clock()).ok();
+            }
+        });
     }
 
     fn fatal(&self, error: &TakeError) -> Course {

@@ -265,6 +265,35 @@ fn estimates_grow_with_what_may_be_written() {
 }
 
 #[test]
+fn estimates_say_what_is_written_by_size_and_by_time() {
+    const SUITE: &str = r#"
+name = "writes"
+title = "Writes"
+summary = "Writes by size and by time."
+source = "these tests"
+duration = "short"
+[[step]]
+id = "fill"
+title = "Fill"
+kind = "prepare"
+job = { rw = "write", bs = "128k", size = "1g" }
+[[step]]
+id = "mixed"
+title = "Mixed"
+kind = "measure"
+job = { rw = "randrw", rwmixread = 75, bs = "4k", size = "1g", runtime = "100s", numjobs = 2 }
+"#;
+    let text = LEAST.replace("\"quick\"", "\"writes.toml\"");
+    let plan = Plan::parse("plan.toml", &text, &|_| Ok(SUITE.to_owned())).unwrap();
+    let written = Estimates::default().of(&plan, 1 << 37, true).unwrap();
+    // A quarter of the time of the mixed cell.
+    let by_time = Nanos(25 * Nanos::SECOND.0);
+    assert_eq!((written.written_bytes, written.writing), (1 << 30, by_time));
+    let read_only = Estimates::default().of(&plan, 1 << 37, false).unwrap();
+    assert_eq!((read_only.written_bytes, read_only.writing), (0, Nanos(0)));
+}
+
+#[test]
 fn every_key_has_a_working_example() {
     for key in keys::KEYS {
         let table: Table = toml::from_str(&format!("{} = {}", key.name, key.example)).unwrap();

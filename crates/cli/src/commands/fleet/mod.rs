@@ -4,6 +4,7 @@ mod cancel;
 mod cohort;
 mod collect;
 mod inventory;
+mod metrics;
 mod pause;
 mod plan;
 mod status;

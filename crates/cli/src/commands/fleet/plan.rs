@@ -5,8 +5,9 @@ use std::fmt::Write;
 use assay_fleet::PlanId;
 use assay_fleet::assignment::{Assignment, assign};
 use assay_fleet::inventory::HostInventory;
-use assay_fleet::plan::{Place, Plan, Share, json_schema};
+use assay_fleet::plan::{Estimate, Place, Plan, Share, json_schema};
 use assay_units::Nanos;
+use assay_units::text::format_size;
 use serde_json::{Value, json};
 
 use crate::args::fleet::PlanArguments;
@@ -19,6 +20,8 @@ No drive is found. drives.model must be how the model begins in `assay fleet inv
 in the inventories of the shared store, which `assay fleet inventory --store AT` writes on each host.
 ";
 
+/// Rate at which writing by time is shown in bytes: that of one NVMe drive of the 2010s; a faster one writes more.
+const ASSUMED_WRITE_BYTES_PER_S: f64 = 1e9;
 /// Drives that are listed one by one; of more, the hosts only.
 const LISTED_DRIVES: usize = 64;
 
@@ -101,6 +104,11 @@ impl Preview<'_> {
             _ => "nothing is written to real drives".to_owned(),
         };
         line("writes", destroy);
+        if plan.run.destroy
+            && let Some(written) = self.written()
+        {
+            line("written", written);
+        }
         if drives == 0 {
             text.push_str(NOTHING_FOUND);
         }
@@ -141,6 +149,33 @@ impl Preview<'_> {
         text
     }
 
+    /// What the drive with most to write gets; none without drives.
+    fn written(&self) -> Option<String> {
+        let drives = self.assignment.hosts.values().flatten();
+        let most = drives.max_by_key(|d| (d.estimate.written_bytes, d.estimate.writing))?;
+        let Estimate {
+            written_bytes,
+            writing,
+            ..
+        } = most.estimate;
+        let passes = written_bytes as f64 / most.drive.capacity_bytes.max(1) as f64;
+        let by_time = match writing.0 {
+            0 => String::new(),
+            _ => {
+                let bytes = (writing.as_secs_f64() * ASSUMED_WRITE_BYTES_PER_S) as u64;
+                format!(
+                    ", and {} of writing by time ({} at 1 GB/s)",
+                    span(writing),
+                    format_size(bytes)
+                )
+            }
+        };
+        Some(format!(
+            "at most {} per drive by size ({passes:.1} drive writes){by_time}",
+            format_size(written_bytes)
+        ))
+    }
+
     fn json(&self) -> Value {
         let (plan, assignment) = (self.plan, self.assignment);
         let host = |(host, drives): (&assay_fleet::HostName, &Vec<_>)| {
@@ -152,6 +187,8 @@ impl Preview<'_> {
                     "group": assigned.group,
                     "cells": assigned.estimate.cells,
                     "longest_ns": assigned.estimate.span.0,
+                    "written_bytes": assigned.estimate.written_bytes,
+                    "writing_ns": assigned.estimate.writing.0,
                 })
             };
             json!({

@@ -4,18 +4,15 @@ use std::fmt::Write;
 
 use assay_fleet::Plan;
 use assay_fleet::control::ControlState;
-use assay_fleet::status::{DriveState, DriveStatus, PlanStatus, openmetrics, status};
+use assay_fleet::status::{DriveState, DriveStatus, PlanStatus, status};
 use assay_units::Nanos;
 use serde_json::json;
 
-use super::open_plan;
 use super::plan::{counted, span};
+use super::{metrics, open_plan};
 use crate::args::fleet::StatusArguments;
 use crate::exit::CommandOutcome;
 use crate::terminal::Output;
-
-/// First bytes of a file that `--openmetrics` replaces.
-const METRICS_HEAD: &str = "# HELP assay_fleet";
 
 pub fn run(arguments: &StatusArguments, output: Output) -> anyhow::Result<CommandOutcome> {
     let opened = open_plan(&arguments.file)?;
@@ -23,8 +20,8 @@ pub fn run(arguments: &StatusArguments, output: Output) -> anyhow::Result<Comman
     let store = opened.store.as_ref();
     let now = status(&opened.plan, &opened.id, store, &inventories)?;
     if let Some(file) = &arguments.openmetrics {
-        super::super::check_replaceable(file, METRICS_HEAD)?;
-        super::super::write_atomically(file, &openmetrics(&now))?;
+        crate::commands::check_replaceable(file, metrics::HEAD)?;
+        crate::commands::write_atomically(file, &metrics::of_plan(&now))?;
     }
     show(&now, &opened.plan, output)
 }

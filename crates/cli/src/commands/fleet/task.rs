@@ -15,12 +15,14 @@ use assay_fleet::task::host_lock::HostLock;
 use assay_fleet::task::machine::{DriveEnd, Event, Limits};
 use assay_fleet::task::runner::{self, Report, Setup};
 use assay_fleet::task::selection;
+use assay_fleet::task::view::TaskView;
 use assay_fleet::{FleetError, HostName, Plan, PlanId, Serial, queue, stored_plan};
 use assay_suite::drive_state_cache::DriveStateCache;
 use serde_json::json;
 use signal_hook::consts::SIGUSR1;
 use signal_hook::iterator::Signals;
 
+use super::metrics::{TaskIdentity, TaskMetrics};
 use crate::args::fleet::TaskArguments;
 use crate::commands::ending_signals;
 use crate::exit::{CommandOutcome, TaskStatus};
@@ -73,6 +75,20 @@ pub fn run(arguments: &TaskArguments, output: Output) -> anyhow::Result<CommandO
         Alone::Busy => return ended(QUEUE_AGAIN, arguments),
     };
     let suites = suites(&plan, &arguments.plan, &work)?;
+    let view = Arc::new(TaskView::default());
+    let folder = arguments.metrics.as_ref().or(plan.run.metrics.as_ref());
+    let metrics = folder.map(|folder| {
+        let identity = TaskIdentity {
+            plan: arguments.plan.clone(),
+            host: host.clone(),
+            models: drives
+                .iter()
+                .map(|drive| (drive.serial.clone(), drive.model.clone()))
+                .collect(),
+        };
+        TaskMetrics::start(folder, only.as_ref(), identity, Arc::clone(&view))
+    });
+    let metrics = metrics.transpose()?;
     let tick = poll.unwrap_or(TICK);
     let every = plan.store.every.0 / u64::try_from(tick.as_nanos())?.max(1);
     let setup = Setup {
@@ -97,8 +113,10 @@ pub fn run(arguments: &TaskArguments, output: Output) -> anyhow::Result<CommandO
         drive_state: Arc::new(drive_state),
         install_state: Arc::new(install_state),
         note: Arc::new(move |text: String| output.note(&text)),
+        view: Arc::clone(&view),
     };
     let report = runner::run(setup, inbox)?;
+    drop(metrics);
     output.show(|| text(&report), || document(&arguments.plan, &report))?;
     ended(report.status, arguments)
 }

@@ -2,6 +2,7 @@
 
 use super::SuiteProgress;
 use crate::claim::{ClaimState, SuiteOutcome};
+use crate::task::view::TaskState;
 
 /// How a drive's part of a task ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -179,6 +180,21 @@ impl DriveTask {
         match &self.phase {
             Phase::Ended(end) => Some(end),
             _ => None,
+        }
+    }
+
+    pub(super) fn state(&self) -> TaskState {
+        match &self.phase {
+            Phase::Running { .. } => TaskState::Measuring,
+            Phase::Releasing(_) => TaskState::Shipping,
+            Phase::Ended(_) => TaskState::Ended,
+            Phase::Queued
+            | Phase::Claiming
+            | Phase::Unclaimed { .. }
+            | Phase::Preparing { .. }
+            | Phase::Waiting { .. }
+            | Phase::Lost { .. }
+            | Phase::Returned { .. } => TaskState::Waiting,
         }
     }
 

@@ -1,0 +1,204 @@
+//! How far a task's drives are on this host, for those who watch it: states from the task itself, figures from the journals.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use assay_store::journal::{JOURNAL_FILE, LineContent, parse_line};
+use assay_store::model::{Entry, IntervalRecord, Manifest};
+
+use crate::Serial;
+
+/// What a task does with a drive.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum TaskState {
+    /// Nothing yet, or not now: another drive, the shared store or a lost drive is waited for.
+    #[default]
+    Waiting,
+    /// `assay run` measures it.
+    Measuring,
+    /// What was measured is shipped.
+    Shipping,
+    /// The task is done with it.
+    Ended,
+}
+
+impl TaskState {
+    /// All.
+    pub const ALL: [TaskState; 4] = [
+        TaskState::Waiting,
+        TaskState::Measuring,
+        TaskState::Shipping,
+        TaskState::Ended,
+    ];
+
+    /// Name in metrics.
+    pub fn name(self) -> &'static str {
+        match self {
+            TaskState::Waiting => "waiting",
+            TaskState::Measuring => "measuring",
+            TaskState::Shipping => "shipping",
+            TaskState::Ended => "ended",
+        }
+    }
+}
+
+/// A drive in a task.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct DriveView {
+    /// State.
+    pub state: TaskState,
+    /// Attempt of the claim; 0 before it was taken.
+    pub attempt: u64,
+    /// Run folder of the suite under way.
+    pub folder: Option<PathBuf>,
+    /// Complete suites, of [`DriveView::suites`].
+    pub suites_done: usize,
+    /// Suites of the plan.
+    pub suites: usize,
+    /// When something was shipped last, seconds since 1970, UTC.
+    pub shipped_at_s: Option<u64>,
+    /// Length of journals that is not shipped, bytes.
+    pub waiting_bytes: u64,
+}
+
+/// The drives of a task, by serial.
+#[derive(Debug, Default)]
+pub struct TaskView(Mutex<BTreeMap<Serial, DriveView>>);
+
+impl TaskView {
+    /// All drives as they are now.
+    pub fn snapshot(&self) -> BTreeMap<Serial, DriveView> {
+        self.drives().clone()
+    }
+
+    /// Change the view of a drive.
+    pub(super) fn update(&self, serial: &Serial, change: impl FnOnce(&mut DriveView)) {
+        change(self.drives().entry(serial.clone()).or_default());
+    }
+
+    /// A view is whole between any two updates, also after a panic of another thread.
+    fn drives(&self) -> MutexGuard<'_, BTreeMap<Serial, DriveView>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Figures of a run under way, from its journal.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct RunFigures {
+    /// The last cell that began.
+    pub cell: Option<String>,
+    /// Cells that are over.
+    pub cells_done: usize,
+    /// Cells to be measured.
+    pub cells: usize,
+    /// I/Os per second of the last interval.
+    pub iops: Option<f64>,
+    /// Bytes per second of the last interval.
+    pub bytes_per_s: Option<f64>,
+    /// Failed I/Os in all intervals.
+    pub errors: u64,
+    /// Composite temperature, degrees Celsius.
+    pub temperature_c: Option<f64>,
+}
+
+/// Reads what a journal has got since the last time.
+#[derive(Debug, Default)]
+pub struct JournalFollower {
+    journal: PathBuf,
+    read_bytes: u64,
+    figures: RunFigures,
+}
+
+impl JournalFollower {
+    /// Of a run folder, from its beginning.
+    pub fn new(folder: &Path) -> JournalFollower {
+        let manifest = Manifest::load(folder).ok();
+        let cells = manifest.map_or(0, |manifest| {
+            let measured = manifest.cells.iter().filter(|c| c.skipped.is_none());
+            measured.count()
+        });
+        JournalFollower {
+            journal: folder.join(JOURNAL_FILE),
+            read_bytes: 0,
+            figures: RunFigures {
+                cells,
+                ..RunFigures::default()
+            },
+        }
+    }
+
+    /// The run folder.
+    pub fn folder(&self) -> Option<&Path> {
+        self.journal.parent()
+    }
+
+    /// The figures up to the last whole line; those of before where the journal cannot be read now.
+    pub fn figures(&mut self) -> &RunFigures {
+        if let Some(bytes) = self.new_lines() {
+            let lines = bytes.split(|&byte| byte == b'\n');
+            for line in lines.filter(|line| !line.is_empty()) {
+                if let LineContent::Entry(entry) = parse_line(line) {
+                    self.figures.add(&entry);
+                }
+            }
+            self.read_bytes += bytes.len() as u64;
+        }
+        &self.figures
+    }
+
+    fn new_lines(&self) -> Option<Vec<u8>> {
+        let file = File::open(&self.journal).ok()?;
+        let len = file.metadata().ok()?.len();
+        let new = usize::try_from(len.checked_sub(self.read_bytes)?).ok()?;
+        let mut bytes = vec![0; new];
+        file.read_exact_at(&mut bytes, self.read_bytes).ok()?;
+        let end = bytes.iter().rposition(|&byte| byte == b'\n')?;
+        bytes.truncate(end + 1);
+        Some(bytes)
+    }
+}
+
+impl RunFigures {
+    fn add(&mut self, entry: &Entry) {
+        match entry {
+            Entry::CellStart { cell, .. } => {
+                self.cell = Some(cell.clone());
+                (self.iops, self.bytes_per_s) = (None, None);
+            }
+            Entry::CellFinish { .. } | Entry::CellFailed { .. } | Entry::CellSkipped { .. } => {
+                self.cells_done += 1;
+                (self.iops, self.bytes_per_s) = (None, None);
+            }
+            Entry::Interval(interval) => self.add_interval(interval),
+            Entry::Telemetry(telemetry) => {
+                self.temperature_c = telemetry.temperature_c.or(self.temperature_c);
+            }
+            _ => {}
+        }
+    }
+
+    fn add_interval(&mut self, interval: &IntervalRecord) {
+        let (mut ios, mut bytes) = (0, 0);
+        for op in &interval.ops {
+            ios += op.counts.ios;
+            bytes += op.counts.bytes;
+            self.errors += op.counts.errors;
+        }
+        let seconds = interval
+            .end
+            .0
+            .checked_sub(interval.start.0)
+            .map_or(0.0, |ns| ns as f64 / 1e9);
+        if seconds > 0.0 {
+            self.iops = Some(ios as f64 / seconds);
+            self.bytes_per_s = Some(bytes as f64 / seconds);
+        }
+    }
+}
+
+#[cfg(test)]
+#[path = "../../tests/unit/task_view.rs"]
+mod tests;
