@@ -465,11 +465,12 @@ pub struct CompletionsArguments {
 #[command(after_help = "\
 Examples:
   assay man job | man -l -
+  assay man fleet submit | man -l -
   assay man --out ~/.local/share/man/man1")]
 pub struct ManArguments {
-    /// The command [default: the page of assay itself]
+    /// The command, with its sub-command [default: the page of assay itself]
     #[arg(value_name = "COMMAND")]
-    pub command: Option<String>,
+    pub command: Vec<String>,
     /// Write the pages of all commands into this folder.
     #[arg(long = "out", value_name = "FOLDER", conflicts_with = "command")]
     pub output: Option<PathBuf>,

@@ -30,14 +30,26 @@ pub(crate) fn about(warning: Warning, cell: Option<&str>, drive: Option<usize>) 
     }
 }
 
-/// `idle_pct`: of the whole host.
-pub(crate) fn host_limited(busiest_thread_pct: f64, idle_pct: Option<f64>) -> Warning {
+/// `idle_pct`: of the whole host. `rate_reached`: the workload asked for a rate and got it, so that the host can have delayed I/Os but not limited
+/// them.
+pub(crate) fn host_limited(
+    busiest_thread_pct: f64,
+    idle_pct: Option<f64>,
+    rate_reached: bool,
+) -> Warning {
     let evidence = match idle_pct {
         Some(idle) if idle < limit::IDLE_HOST_PCT => {
             format!("the host's processors were {idle:.0} % idle")
         }
         _ => format!("a worker thread used {busiest_thread_pct:.0} % of a processor"),
     };
+    if rate_reached {
+        return warning(
+            code::HOST_LIMITED,
+            format!("{evidence}: latencies include waits for a processor"),
+            "read them as upper bounds for the drive; use a host with more or faster processors, or keep other work off it",
+        );
+    }
     warning(
         code::HOST_LIMITED,
         format!("{evidence}: the host, not the drive, set this rate"),

@@ -26,25 +26,42 @@ pub fn run(arguments: &ManArguments, output: Output) -> anyhow::Result<CommandOu
             || json!({ "files": files }),
         );
     }
-    let name = match &arguments.command {
-        Some(command) => format!("assay-{command}"),
-        None => "assay".to_owned(),
-    };
+    let words = std::iter::once("assay").chain(arguments.command.iter().map(String::as_str));
+    let name = words.collect::<Vec<_>>().join("-");
     let Some((_, page)) = pages.iter().find(|(page, _)| *page == name) else {
-        bail_usage!("there is no command {}", name.trim_start_matches("assay-"));
+        bail_usage!("there is no command {}", arguments.command.join(" "));
     };
     output.show(|| page.clone(), || json!({ "name": name, "page": page }))
 }
 
-/// Name and text (roff) of the page of `assay` and of each command.
+/// Name and text (roff) of the page of `assay` and of each command, with those of its sub-commands after it.
 fn pages() -> anyhow::Result<Vec<(String, String)>> {
-    let mut root = Arguments::command();
+    let mut root = without_help(Arguments::command());
     // Gives commands their full names.
     root.build();
-    let visible = root
+    let mut pages = Vec::new();
+    add(&root, &mut pages)?;
+    Ok(pages)
+}
+
+/// Without the commands `help`, which have no pages.
+fn without_help(command: Command) -> Command {
+    let command = command.mut_subcommands(without_help);
+    match command.has_subcommands() {
+        true => command.disable_help_subcommand(true),
+        false => command,
+    }
+}
+
+fn add(command: &Command, pages: &mut Vec<(String, String)>) -> anyhow::Result<()> {
+    pages.push(page(command)?);
+    let visible = command
         .get_subcommands()
-        .filter(|command| !command.is_hide_set() && command.get_name() != "help");
-    std::iter::once(&root).chain(visible).map(page).collect()
+        .filter(|command| !command.is_hide_set());
+    for command in visible {
+        add(command, pages)?;
+    }
+    Ok(())
 }
 
 fn page(command: &Command) -> anyhow::Result<(String, String)> {

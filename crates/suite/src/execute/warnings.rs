@@ -149,12 +149,17 @@ impl Executor<'_> {
         if let Some(gave_up) = job.end.gave_up {
             warnings.push(warn::gave_up(gave_up.errors, gave_up.span));
         }
+        let offered = result.values.get(OFFERED_IOPS).copied();
+        let offered_iops = offered.unwrap_or(workload.rate_iops);
+        let chance = chance_share(offered_iops, result.elapsed.as_secs_f64());
+        let least_iops = offered_iops * (limit::RATE_REACHED_PCT / 100.0 - chance);
         if !simulated && workload.engine != "null" && cell.plan.kind != CellKind::Prepare {
             let busiest_pct = job.busiest_thread_pct;
             let idle_pct = host.map(|h| h.idle_pct + h.iowait_pct);
             let busy = busiest_pct >= limit::BUSY_THREAD_PCT;
+            let rate_reached = offered_iops > 0.0 && result.iops() >= least_iops;
             if busy || idle_pct.is_some_and(|idle| idle < limit::IDLE_HOST_PCT) {
-                warnings.push(warn::host_limited(busiest_pct, idle_pct));
+                warnings.push(warn::host_limited(busiest_pct, idle_pct, rate_reached));
             }
             let ceiling = self.audit.null_iops_per_thread * f64::from(workload.numjobs);
             let share_pct = result.iops() / ceiling * 100.0;
@@ -183,10 +188,7 @@ impl Executor<'_> {
                 advice,
             ));
         }
-        let offered = result.values.get(OFFERED_IOPS).copied();
-        let offered_iops = offered.unwrap_or(workload.rate_iops);
-        let chance = chance_share(offered_iops, result.elapsed.as_secs_f64());
-        if result.iops() < offered_iops * (limit::RATE_REACHED_PCT / 100.0 - chance) {
+        if result.iops() < least_iops {
             warnings.push(warn::rate_not_reached(offered_iops, result.iops()));
         }
         let operations = result.operations();

@@ -40,3 +40,27 @@ fn a_raised_critical_warning_states_time_and_advice() {
     assert_eq!(spec_names.next(), Some(TEMPERATURE_THRESHOLD));
     assert!(advice(TEMPERATURE_THRESHOLD).contains("heat sink"));
 }
+
+#[test]
+fn a_busy_host_sets_a_rate_only_where_none_was_reached() {
+    let closed = host_limited(10.0, Some(0.4), false);
+    assert!(
+        closed
+            .message
+            .starts_with("the host's processors were 0 % idle")
+    );
+    assert!(
+        closed
+            .message
+            .ends_with("the host, not the drive, set this rate")
+    );
+    let open = host_limited(99.0, Some(50.0), true);
+    assert_eq!(
+        open.message,
+        "a worker thread used 99 % of a processor: latencies include waits for a processor"
+    );
+    assert_eq!(
+        (closed.code.as_str(), open.code),
+        ("host-limited", closed.code.clone())
+    );
+}

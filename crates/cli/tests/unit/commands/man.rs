@@ -5,12 +5,19 @@ fn there_is_a_page_for_each_command_with_its_options() {
     let pages = pages().unwrap();
     let names: Vec<&str> = pages.iter().map(|(name, _)| name.as_str()).collect();
     assert_eq!(names[0], "assay");
-    let commands = Arguments::command();
-    let visible = commands
-        .get_subcommands()
-        .filter(|c| !c.is_hide_set())
-        .count();
-    assert_eq!(names.len(), 1 + visible);
+    fn count(command: &Command) -> usize {
+        let visible = command.get_subcommands().filter(|c| !c.is_hide_set());
+        1 + visible.map(count).sum::<usize>()
+    }
+    assert_eq!(names.len(), count(&Arguments::command()));
+    // A page that refers to another one: that one exists.
+    assert!(names.contains(&"assay-fleet-submit"), "{names:?}");
+    for (name, page) in &pages {
+        for line in page.lines().filter(|line| line.ends_with("(1)")) {
+            let other = line.trim_end_matches("(1)").replace("\\-", "-");
+            assert!(names.contains(&other.as_str()), "{name} refers to {other}");
+        }
+    }
     let (_, job) = pages.iter().find(|(name, _)| name == "assay-job").unwrap();
     // Every option of `assay job --help`; roff escapes hyphens.
     for option in ["iodepth", "bs", "rw", "runtime"] {
