@@ -19,7 +19,7 @@
 //!
 //! # Not detected
 //! A program that has a file or device open without claiming or locking it: a virtual machine started without image locking, a
-//! database on the raw device, an iSCSI or NVMe export. QEMU's image locks on *files* are detected (`/proc/locks`). Locks of programs in
+//! database on the raw device, an iSCSI or NVMe export. Locks on *files*, such as QEMU's on images, are detected (`/proc/locks`). Locks of programs in
 //! other PID namespaces are hidden. A partition that is missing on another path (its table was read at another time) cannot be claimed
 //! on that path. Data without a signature (a raw recording) is protected by rule 2 alone.
 //!
@@ -34,6 +34,7 @@ use crate::identity::{DeviceNumber, DriveInfo, DriveKind, SystemRoot};
 
 mod claim;
 mod confirmation;
+mod locks;
 mod loops;
 mod refusal;
 mod usage;

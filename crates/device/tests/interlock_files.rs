@@ -152,6 +152,48 @@ fn a_file_locked_by_another_program_is_never_written() {
 }
 
 #[test]
+fn a_file_locked_as_a_whole_by_another_program_is_never_written() {
+    let Some(fixture) = InterlockFixture::new() else {
+        return;
+    };
+    let image = fixture.image("db.img", 1);
+    for shared in ["--exclusive", "--shared"] {
+        let child = std::process::Command::new("flock")
+            .arg(shared)
+            .arg(&image)
+            .args(["sh", "-c", "echo locked; read end"])
+            .stdin(std::process::Stdio::piped())
+            .stdout(std::process::Stdio::piped())
+            .spawn();
+        let Ok(mut child) = child else {
+            println!("skipped: no flock(1) to hold a lock");
+            return;
+        };
+        let mut line = String::new();
+        let stdout = child.stdout.take().unwrap();
+        std::io::BufRead::read_line(&mut std::io::BufReader::new(stdout), &mut line).unwrap();
+        assert_eq!(line, "locked\n");
+        let result = authorise(&info(&image), &destroy(&["db.img"]));
+        drop(child.stdin.take());
+        child.wait().unwrap();
+        let refusal = result.unwrap_err();
+        assert_eq!(
+            refusal.reasons,
+            [RefusalReason::Locked {
+                device: image.display().to_string(),
+                pid: Some(child.id())
+            }],
+            "{shared}"
+        );
+        allowed(&image, &["db.img"]);
+    }
+    // A lock of this process, as of a script that calls it.
+    let own = File::open(&image).unwrap();
+    own.lock().unwrap();
+    allowed(&image, &["db.img"]);
+}
+
+#[test]
 fn a_drive_replaced_under_its_name_is_detected() {
     let Some(fixture) = InterlockFixture::new() else {
         return;

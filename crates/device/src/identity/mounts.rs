@@ -63,7 +63,7 @@ pub(crate) fn parse_swaps(text: &str) -> Vec<PathBuf> {
     text.lines().skip(1).filter_map(parse).collect()
 }
 
-/// A POSIX or open-file-description lock in `/proc/locks`.
+/// A lock in `/proc/locks`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct FileLock {
     /// Filesystem of the locked file.
@@ -72,18 +72,21 @@ pub(crate) struct FileLock {
     pub inode: u64,
     /// Owning process; `None` for an open-file-description lock.
     pub pid: Option<u32>,
+    /// A flock(2) lock, which is of the whole file and of an open file description that child processes inherit.
+    pub is_whole_file: bool,
 }
 
 /// Parses `/proc/locks` (proc_locks(5)): `1: POSIX  ADVISORY  WRITE 1234 fe:00:5678 0 EOF`; device numbers in hexadecimal, and
-/// `->` before the kind of a waiting one. flock(2) locks are skipped: scripts use them by convention (also around runs of this
-/// program), while QEMU marks an image in use by record locks.
+/// `->` before the kind of a waiting one. Leases are no locks.
 pub(crate) fn parse_locks(text: &str) -> Vec<FileLock> {
     text.lines()
         .filter_map(|line| {
             let mut fields = line.split_whitespace().skip(1).filter(|f| *f != "->");
-            if !matches!(fields.next()?, "POSIX" | "OFDLCK") {
-                return None;
-            }
+            let is_whole_file = match fields.next()? {
+                "POSIX" | "OFDLCK" => false,
+                "FLOCK" => true,
+                _ => return None,
+            };
             let pid = fields.nth(2)?.parse().ok();
             let mut place = fields.next()?.split(':');
             let major = u32::from_str_radix(place.next()?, 16).ok()?;
@@ -93,6 +96,7 @@ pub(crate) fn parse_locks(text: &str) -> Vec<FileLock> {
                 device: DeviceNumber { major, minor },
                 inode,
                 pid,
+                is_whole_file,
             })
         })
         .collect()

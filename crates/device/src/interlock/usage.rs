@@ -11,7 +11,7 @@ use crate::identity::{
 
 use super::claim::{dev_path, open_node, subject_at};
 use super::loops::{Loop, attached_loops};
-use super::{RefusalReason, Subject};
+use super::{RefusalReason, Subject, locks};
 
 /// Loop devices on loop devices deeper than this are not followed; the drive then counts as unchecked.
 const MAX_LAYERS: usize = 8;
@@ -310,14 +310,17 @@ impl Examination<'_> {
                 device: label.to_owned(),
             });
         }
-        let own = std::process::id();
-        let locks = self.tables.locks.iter();
-        let foreign =
-            locks.filter(|l| l.device == device && l.inode == inode && l.pid != Some(own));
+        let tables = self.tables;
+        let held = locks::holders(
+            tables.root,
+            &tables.locks,
+            (device, inode),
+            Path::new(label),
+        );
         self.reasons
-            .extend(foreign.map(|lock| RefusalReason::Locked {
+            .extend(held.into_iter().map(|pid| RefusalReason::Locked {
                 device: label.to_owned(),
-                pid: lock.pid,
+                pid,
             }));
         self.examine_loops(&subject, Path::new(label), label, via);
     }

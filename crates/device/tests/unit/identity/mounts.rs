@@ -36,13 +36,14 @@ fn swaps_and_mounts() {
 }
 
 #[test]
-fn locks_of_records_only() {
+fn locks_of_records_and_whole_files() {
     let text = "1: POSIX  ADVISORY  WRITE 3568 fe:01:2531452 0 EOF\n\
                     2: OFDLCK ADVISORY  READ -1 00:1c:77 100 101\n\
                     3: FLOCK  ADVISORY  WRITE 1 08:02:5 0 EOF\n\
                     1: -> POSIX  ADVISORY  WRITE 12 fe:01:2531452 0 EOF\n";
     let locks = parse_locks(text);
-    assert_eq!(locks.len(), 3);
+    let whole: Vec<bool> = locks.iter().map(|lock| lock.is_whole_file).collect();
+    assert_eq!(whole, [false, false, true, false]);
     assert_eq!(
         locks[0],
         FileLock {
@@ -51,7 +52,8 @@ fn locks_of_records_only() {
                 minor: 1
             },
             inode: 2_531_452,
-            pid: Some(3568)
+            pid: Some(3568),
+            is_whole_file: false,
         }
     );
     assert_eq!(
@@ -62,10 +64,15 @@ fn locks_of_records_only() {
                 minor: 28
             },
             inode: 77,
-            pid: None
+            pid: None,
+            is_whole_file: false,
         }
     );
-    assert_eq!(locks[2].pid, Some(12));
+    assert_eq!((locks[2].pid, locks[3].pid), (Some(1), Some(12)));
+    assert_eq!(
+        parse_locks("4: LEASE  ACTIVE    READ 12 fe:01:2 0 EOF\n"),
+        []
+    );
 }
 
 proptest! {

@@ -1,0 +1,91 @@
+//! Locks that other programs hold on a file, from `/proc/locks`.
+//!
+//! # Whole-file locks of callers
+//! `flock disk.img assay job disk.img ...` and shell scripts lock the file around the run of this program. The lock is theirs and this
+//! program's: it shows in `/proc/PID/fdinfo` (proc_pid_fdinfo(5)) of this process or of one of its ancestors, and does not count.
+//!
+//! # Device numbers
+//! btrfs and overlays give files another device number than the one in `/proc/locks` (both anonymous, major 0). There an equal inode is a
+//! suspicion only, and the file is asked itself: flock(2), and fcntl(2) `F_GETLK`.
+
+use std::fs::{self, File};
+use std::path::Path;
+
+use rustix::fs::{FlockOperation, flock, fstat};
+use rustix::io::Errno;
+use rustix::process::{Flock, FlockType, fcntl_getlk};
+
+use crate::identity::{DeviceNumber, FileLock, SystemRoot, parse_locks};
+
+/// Ancestors that are looked at; more are not followed.
+const MAX_ANCESTORS: usize = 64;
+
+/// The processes that hold locks on a file; `None` for a lock without a process.
+pub(super) fn holders(
+    root: &SystemRoot,
+    locks: &[FileLock],
+    (device, inode): (DeviceNumber, u64),
+    path: &Path,
+) -> Vec<Option<u32>> {
+    let own = std::process::id();
+    let mut suspects = locks
+        .iter()
+        .filter(|lock| lock.inode == inode)
+        .filter(|lock| lock.device == device || (lock.device.major == 0 && device.major == 0))
+        .filter(|lock| lock.is_whole_file || lock.pid != Some(own))
+        .peekable();
+    if suspects.peek().is_none() {
+        return Vec::new();
+    }
+    let of_callers = locks_of_callers(root, own);
+    let foreign = suspects.filter(|lock| !of_callers.contains(lock));
+    let held = foreign.filter(|lock| lock.device == device || is_locked(path, inode));
+    held.map(|lock| lock.pid).collect()
+}
+
+/// Whole-file locks that this process and its ancestors have open.
+fn locks_of_callers(root: &SystemRoot, own: u32) -> Vec<FileLock> {
+    let mut found = Vec::new();
+    let mut process = own;
+    for _ in 0..MAX_ANCESTORS {
+        let infos = fs::read_dir(root.proc(format!("{process}/fdinfo")));
+        for info in infos.into_iter().flatten().flatten() {
+            // A descriptor may be closed meanwhile.
+            let text = fs::read_to_string(info.path()).unwrap_or_default();
+            let lines = text.lines().filter_map(|line| line.strip_prefix("lock:"));
+            let locks = lines.flat_map(parse_locks);
+            found.extend(locks.filter(|lock| lock.is_whole_file));
+        }
+        match parent(root, process) {
+            Some(parent) if parent > 0 => process = parent,
+            _ => break,
+        }
+    }
+    found
+}
+
+/// proc_pid_stat(5): the fourth field, after a name in parentheses that may have any characters.
+fn parent(root: &SystemRoot, process: u32) -> Option<u32> {
+    let stat = fs::read_to_string(root.proc(format!("{process}/stat"))).ok()?;
+    let (_, fields) = stat.rsplit_once(')')?;
+    fields.split_whitespace().nth(1)?.parse().ok()
+}
+
+/// Whether another open file description holds a lock on the file. Its own lock is held for an instant.
+fn is_locked(path: &Path, inode: u64) -> bool {
+    let Ok(file) = File::open(path) else {
+        return false;
+    };
+    if fstat(&file).map(|stat| stat.st_ino) != Ok(inode) {
+        return false;
+    }
+    if flock(&file, FlockOperation::NonBlockingLockExclusive) == Err(Errno::WOULDBLOCK) {
+        return true;
+    }
+    let whole = Flock::from(FlockType::WriteLock);
+    matches!(fcntl_getlk(&file, &whole), Ok(Some(_)))
+}
+
+#[cfg(test)]
+#[path = "../../tests/unit/interlock/locks.rs"]
+mod tests;
