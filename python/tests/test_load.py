@@ -47,6 +47,24 @@ def test_runs_has_a_row_per_drive_that_joins_the_other_tables(bandwidth):
         assert joined.num_rows == table.num_rows
 
 
+def test_conclusions_are_those_of_the_json_export(bandwidth, tmp_path):
+    """One definition: rows, keys and values are the same."""
+    run = assay.load(bandwidth)
+    command = [assay.find_binary(), "export", str(bandwidth), "--format", "json", "-o", str(tmp_path / "run.json")]
+    subprocess.run(command, check=True, capture_output=True)
+    document = json.loads((tmp_path / "run.json").read_text())
+    for name in ("conclusions", "phases", "modes"):
+        assert getattr(run, name).to_pylist() == document[name], name
+    kinds = set(run.conclusions["kind"].to_pylist())
+    assert kinds <= {"score", "knee", "latency", "throttling", "steady_state", "power", "causes", "verdict"}
+    assert {"causes", "verdict"} <= kinds
+    measured = {row["cell"] for row in run.cells.to_pylist() if row["elapsed_ns"]}
+    assert {row["cell"] for row in run.phases.to_pylist()} <= measured
+    for row in run.cells.to_pylist():
+        if row["ci_low_iops"] is not None:
+            assert row["ci_low_iops"] <= row["iops"] <= row["ci_high_iops"], row["cell"]
+
+
 def test_segments_of_a_soak_are_one_cell(long_soak):
     run = assay.load(long_soak)
     assert len(run.manifest["cells"]) == 3
@@ -56,7 +74,7 @@ def test_segments_of_a_soak_are_one_cell(long_soak):
 
 
 def test_every_number_has_a_unit(run):
-    for table in (run.runs, run.cells, run.intervals, run.telemetry, run.host, run.histograms):
+    for table in (run.runs, run.cells, run.intervals, run.telemetry, run.host, run.conclusions, run.phases, run.modes, run.histograms):
         units = assay.units(table)
         for field in table.schema:
             number = pa.types.is_integer(field.type) or pa.types.is_floating(field.type)
@@ -107,7 +125,7 @@ def test_the_table_of_histograms_holds_all_that_was_measured(run):
 
 def test_data_frames_keep_the_units(run):
     frames = run.to_pandas()
-    assert set(frames) == {"runs", "cells", "intervals", "telemetry", "host", "histograms"}
+    assert set(frames) == {"runs", "cells", "intervals", "telemetry", "host", "conclusions", "phases", "modes", "histograms"}
     assert len(frames["cells"]) == run.cells.num_rows
     assert frames["cells"].attrs["units"] == assay.units(run.cells)
 

@@ -6,6 +6,7 @@
 //!
 //! - [`estimate`]: figures of a cell with confidence intervals.
 //! - [`steady_state`]: check of figures declared steady.
+//! - [`conclusions`]: everything concluded from a run, as rows of tables.
 //! - [`modes`]: levels between which the rate of a cell alternates.
 //! - [`queueing`]: service, queueing and lateness of open loops.
 //! - [`score`]: consistency score of a cell's last part.
@@ -27,6 +28,7 @@
 pub mod attribution;
 pub mod cohort;
 pub mod compare;
+pub mod conclusions;
 pub mod estimate;
 #[cfg(test)]
 #[path = "../tests/fixtures/mod.rs"]

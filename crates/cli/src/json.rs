@@ -3,10 +3,12 @@
 use assay_analysis::compare::{
     DriveGroup, GroupComparison, Metric, MetricComparison, WorkloadComparison,
 };
+use assay_analysis::conclusions;
 use assay_device::identity::DriveInfo;
 use assay_stats::Estimate;
 use assay_stats::compare::ComparisonSettings;
 use assay_store::Run;
+use assay_store::export::table::{Conclusions, Table, conclusion_table, mode_table, phase_table};
 use assay_store::model::{CellPlan, CellResult, DriveRecord, PREDICTIVE_LEVEL};
 use assay_store::read::{CellDrive, CellRecord, CellState};
 use serde_json::{Map, Value, json};
@@ -30,7 +32,12 @@ pub fn job(run: &Run, info: &DriveInfo) -> Value {
         };
         cell.drives.iter().map(job).collect()
     };
+    let found = conclusions::of(run);
+    let [conclusions, phases, modes] = concluded(run, &found, None);
     json!({
+        "conclusions": conclusions,
+        "phases": phases,
+        "modes": modes,
         "drive": info,
         "jobs": run.cells.iter().flat_map(drives).collect::<Vec<_>>(),
         "host": host(run),
@@ -65,8 +72,27 @@ fn host(run: &Run) -> Value {
     })
 }
 
+/// The rows of `conclusions`, `phases` and `modes`, of one drive or of all. The run is the document's.
+fn concluded(run: &Run, found: &Conclusions, drive: Option<usize>) -> [Vec<Map<String, Value>>; 3] {
+    let tables = [
+        conclusion_table(run, found),
+        phase_table(run, found),
+        mode_table(run, found),
+    ];
+    let is_wanted =
+        |row: &Map<String, Value>| drive.is_none_or(|drive| row["drive"] == json!(drive));
+    tables.map(|table: Table<'_>| {
+        let mut rows: Vec<_> = table.objects().filter(is_wanted).collect();
+        for row in &mut rows {
+            row.remove("run_id");
+        }
+        rows
+    })
+}
+
 /// `assay run --json`: one entry of `runs` per drive.
 pub fn suite(run: &Run) -> Value {
+    let found = conclusions::of(run);
     let of_drive = |(index, drive): (usize, &DriveRecord)| {
         let cells = run
             .cells
@@ -77,10 +103,14 @@ pub fn suite(run: &Run) -> Value {
             cell_of(cell, drive, part)
         };
         let steady: Vec<_> = run.steady.iter().filter(|s| s.drive == index).collect();
+        let [conclusions, phases, modes] = concluded(run, &found, Some(index));
         json!({
             "drive": drive,
             "simulated": drive.simulated,
             "cells": cells.map(cell).collect::<Vec<_>>(),
+            "conclusions": conclusions,
+            "phases": phases,
+            "modes": modes,
             "steady": steady,
             "verdict": run.verdicts.get(index).cloned().flatten(),
         })

@@ -6,7 +6,7 @@
 //!
 //! # Architecture
 //! ```text
-//! ROOT/plan=PLAN/month=YYYY-MM/{runs,cells,intervals,telemetry,warnings,inventory,figures}-NNNN.parquet
+//! ROOT/plan=PLAN/month=YYYY-MM/{runs,cells,intervals,telemetry,warnings,inventory,conclusions,phases,modes,figures}-NNNN.parquet
 //! ```
 //! The partitioning is Hive's: `plan` and `month` (of the run's creation, UTC) are columns for every reader that knows it, and are in no file.
 //! Columns and rows come from [`assay_store::export::table`], the one definition that the exports of single runs use too. `figures`

@@ -140,7 +140,8 @@ fn rows_of(candidate: &Candidate, observe: Observe<'_>) -> Result<RunRows, Strin
         return Err(reason);
     }
     let figures = figures::rows(&run, &candidate.joined, observe);
-    // Figures are of the intervals as recorded, tables of soaks of minutes.
+    // Figures and conclusions are of the intervals as recorded, tables of soaks of minutes.
+    let found = assay_analysis::conclusions::of(&run);
     let has_soak = run
         .cells
         .iter()
@@ -149,7 +150,7 @@ fn rows_of(candidate: &Candidate, observe: Observe<'_>) -> Result<RunRows, Strin
         true => read(Run::open_minutes(&candidate.folder))?,
         false => run,
     };
-    let tables = candidate.joined.tables(&run).into_iter();
+    let tables = candidate.joined.tables(&run, &found).into_iter();
     let rows = tables.map(|table| table.rows.collect());
     Ok(rows.chain([figures]).collect())
 }

@@ -5,14 +5,17 @@ mod fixtures;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use assay_stats::confidence;
+use assay_stats::modes::Mode;
 use assay_stats::{Histogram, OpInterval};
+use assay_store::export::table::{CellIntervals, Conclusion, Conclusions, ModeRow, PhaseRow};
 use assay_store::export::{export_bench_fio, export_fio_json, export_json};
 use assay_store::model::{Entry, IntervalRecord, OpRecord, RunEnd};
-use assay_store::{Destination, ExportFormat, Run, RunWriter, StoreError, export};
-use assay_units::{Nanos, Op};
+use assay_store::{Destination, ExportFormat, Run, RunWriter, StoreError};
+use assay_units::{Nanos, Op, Rng};
 use parquet::basic::{Compression, LogicalType};
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::record::Field;
@@ -21,6 +24,73 @@ use serde_json::Value;
 use fixtures::{LARGE, SMALL};
 
 type Row = BTreeMap<String, String>;
+
+/// Something of each kind about the first drive of the first cell; finding it is not this crate's.
+fn conclude(run: &Run) -> Conclusions {
+    let plan = &run.cells[0].plan;
+    let (drive, cell, step) = (plan.drives[0], plan.id.clone(), plan.step.clone());
+    let mut rng = Rng::stream(1, "rates");
+    let rates: Vec<f64> = (0..200).map(|_| 1000.0 + 30.0 * rng.normal()).collect();
+    let intervals = CellIntervals {
+        iops: confidence::mean(&rates, confidence::LEVEL),
+        ..CellIntervals::default()
+    };
+    Conclusions {
+        conclusions: vec![
+            Conclusion {
+                drive,
+                cell: Some(cell.clone()),
+                step: Some(step.clone()),
+                kind: "score",
+                name: "mean",
+                span_s: Some((3200.5, 3600.0)),
+                value: Some(22_000.25),
+                unit: "IOPS",
+                interval: Some((21_900.0, 22_100.5)),
+                text: None,
+            },
+            Conclusion {
+                drive,
+                kind: "verdict",
+                name: "result",
+                text: Some("not_recommended".to_owned()),
+                ..Conclusion::default()
+            },
+        ],
+        phases: vec![PhaseRow {
+            drive,
+            cell: cell.clone(),
+            step: step.clone(),
+            span_s: (0.0, 31.5),
+            cause: "slc_cache_exhausted".to_owned(),
+            mean_mib_per_s: 512.5,
+            mean_iops: 4100.0,
+            cache_bytes: Some(8 << 30),
+            evidence: "the rate fell, \"abruptly\"".to_owned(),
+            ..PhaseRow::default()
+        }],
+        modes: vec![ModeRow {
+            drive,
+            cell: cell.clone(),
+            step,
+            span_s: (0.0, 400.0),
+            number: 1,
+            mode: Mode {
+                level: 2400.0,
+                stddev: 24.5,
+                share_pct: 30.0,
+                visits: 10,
+                dwell: 12.5,
+                longest: 13.0,
+            },
+        }],
+        intervals: BTreeMap::from([((cell, drive), intervals)]),
+    }
+}
+
+fn export(path: &Path, format: ExportFormat, out: &Path) -> Result<Vec<PathBuf>, StoreError> {
+    assay_store::export(path, format, out, &conclude)
+}
 
 /// A parser of RFC 4180, independent of the writer.
 fn read_csv(path: &Path) -> Vec<Row> {
@@ -184,6 +254,61 @@ fn parquet_csv_and_json_agree_with_the_run_and_each_other() {
         }
     }
     assert!(cells.next().is_none() && points.next().is_none() && readings.next().is_none());
+    // What is concluded has the same rows and keys in JSON.
+    for name in ["conclusions", "phases", "modes"] {
+        let objects = json[name].as_array().unwrap();
+        assert_eq!(objects.len(), tables[name].len(), "{name}");
+        for (object, row) in objects.iter().zip(&tables[name]) {
+            let object = object.as_object().unwrap();
+            assert!(object.keys().all(|key| row.contains_key(key)) && object.len() == row.len());
+            for (key, value) in object {
+                match value {
+                    Value::String(text) => assert_eq!(&row[key], text, "{name}: {key}"),
+                    Value::Bool(flag) => assert_eq!(row[key], flag.to_string()),
+                    value => same(&row[key], Some(value), key),
+                }
+            }
+        }
+    }
+    let first = &tables["cells"][0];
+    let interval = conclude(&run)
+        .intervals
+        .into_values()
+        .next()
+        .unwrap()
+        .iops
+        .unwrap();
+    let ends = ["ci_low_iops", "ci_high_iops"].map(|key| first[key].parse::<f64>().unwrap());
+    assert_eq!(ends, [interval.low, interval.high]);
+    let result = json.pointer("/cells/0/results/0/result").unwrap();
+    if !result.is_null() {
+        assert_eq!(result["iops_ci"]["low"].as_f64(), Some(interval.low));
+        same(&first["iops"], result.get("iops"), "iops");
+        same(&first["mib_per_s"], result.get("mib_per_s"), "mib_per_s");
+    }
+    // The manifest has the plan that the columns of cells repeat.
+    for row in &tables["cells"] {
+        let planned = json["cells"].as_array().unwrap().iter();
+        let cell = planned
+            .clone()
+            .find(|cell| cell["id"] == row["cell"].as_str())
+            .unwrap();
+        for (column, pointer) in [
+            ("rwmixread", "/workload/rwmixread"),
+            ("power_state", "/workload/power_state"),
+            ("round", "/round/number"),
+            ("load_pct", "/load/percent"),
+        ] {
+            same(&row[column], cell.pointer(pointer), column);
+        }
+        for column in ["variant", "view"] {
+            assert_eq!(
+                row[column],
+                cell[column].as_str().unwrap_or_default(),
+                "{column}"
+            );
+        }
+    }
 }
 
 /// A CSV field and a JSON number (or nothing) are the same figure.
@@ -612,13 +737,18 @@ fn snapshots() {
     let path = mixed_run(dir.path());
     let run = Run::open(&path).unwrap();
     let mut json = Vec::new();
-    export_json(&run, &mut json).unwrap();
+    // Without intervals: what they are is not this crate's.
+    let conclude = |run: &Run| Conclusions {
+        intervals: BTreeMap::new(),
+        ..conclude(run)
+    };
+    export_json(&run, &conclude(&run), &mut json).unwrap();
     insta::assert_snapshot!("json", String::from_utf8(json).unwrap());
     let mut fio = Vec::new();
     export_fio_json(&run, &mut fio).unwrap();
     insta::assert_snapshot!("fio-json", String::from_utf8(fio).unwrap());
     let out = dir.path().join("csv");
-    for file in export(&path, ExportFormat::Csv, &out).unwrap() {
+    for file in assay_store::export(&path, ExportFormat::Csv, &out, &conclude).unwrap() {
         let name = format!("csv-{}", file.file_stem().unwrap().to_str().unwrap());
         insta::assert_snapshot!(name, fs::read_to_string(&file).unwrap());
     }

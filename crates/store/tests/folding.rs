@@ -401,7 +401,7 @@ fn the_drain_after_a_job_is_added_to_its_last_interval() {
     // The highest exported rate is that of a whole second.
     let folder = tempfile::tempdir().unwrap();
     let format = assay_store::export::ExportFormat::Csv;
-    assay_store::export(&run.path, format, folder.path()).unwrap();
+    assay_store::export(&run.path, format, folder.path(), &|_| Default::default()).unwrap();
     let mut table = csv::Reader::from_path(folder.path().join("intervals.csv")).unwrap();
     let column = table
         .headers()

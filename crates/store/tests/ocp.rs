@@ -425,7 +425,7 @@ fn a_run_has_its_drives_cells_figures_limits_and_verdicts() {
     assert_eq!(begun, [Value::String(wanted.unwrap())]);
     // The library's export is the same without the limits of rules.
     let out = dir.path().join("run.jsonl");
-    export(&folder, ExportFormat::Ocp, &out).unwrap();
+    export(&folder, ExportFormat::Ocp, &out, &|_| Default::default()).unwrap();
     let plain = fs::read_to_string(&out).unwrap();
     assert!(check(&plain) && all(&plain, "/testStepArtifact/measurement/validators").is_empty());
 }

@@ -472,7 +472,7 @@ fn fill_the_disk(dir: &Path) {
     let formats = assay_store::ExportFormat::ALL.into_iter();
     for format in formats.filter(|format| !["bench-fio", "fio-logs"].contains(&format.name())) {
         let out = dir.join(format!("export-{}", format.name()));
-        let error = assay_store::export(&path, format, &out)
+        let error = assay_store::export(&path, format, &out, &|_| Default::default())
             .unwrap_err()
             .to_string();
         assert!(error.contains("full"), "{}: {error}", format.name());

@@ -5,7 +5,8 @@
 >>> run.cells.to_pandas()                                # doctest: +SKIP
 >>> run.histogram("samsung-951/random-read/t=16").percentile(99.9)  # ns; doctest: +SKIP
 
-`runs`, `cells`, `intervals`, `telemetry` and `host` are the tables of `assay export --format parquet`, made by the binary of the same wheel.
+`runs`, `cells`, `intervals`, `telemetry`, `host`, `conclusions`, `phases` and `modes` are the tables of `assay export --format parquet`, made by the
+binary of the same wheel.
 `histograms` and their percentiles are read from the journal by this module, as docs/run-folder.md describes it. Every column
 has its unit in the metadata of its field: `assay.units(run.cells)`.
 """

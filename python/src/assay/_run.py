@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import pandas
     import pyarrow
 
-TABLES = ("runs", "cells", "intervals", "telemetry", "host")
+TABLES = ("runs", "cells", "intervals", "telemetry", "host", "conclusions", "phases", "modes")
 
 
 @dataclass
@@ -33,13 +33,19 @@ class Run:
     runs: pyarrow.Table
     """One row per drive: serial, model, firmware, suite and its hash, build, dates, outcome. `run_id` joins it to the other tables."""
     cells: pyarrow.Table
-    """One row per cell and drive: workload, rates, latencies."""
+    """One row per cell and drive: workload, rates with their confidence intervals, latencies."""
     intervals: pyarrow.Table
     """One row per interval, drive and operation."""
     telemetry: pyarrow.Table
     """One row per reading of a drive's sensors."""
     host: pyarrow.Table
     """One row per cell and interval: processor time of the host."""
+    conclusions: pyarrow.Table
+    """One row per figure or answer that is concluded: scores, knees, parts of latencies, throttling, steady state, power, causes, verdicts."""
+    phases: pyarrow.Table
+    """One row per phase of a cell: span, cause, mean rates, evidence."""
+    modes: pyarrow.Table
+    """One row per level between which the rate of a cell alternates: share and dwell time."""
     _sums: dict[_journal.Key, Histogram] = field(repr=False)
 
     @property

@@ -28,13 +28,19 @@ _ENDINGS = {
     "_w": "W",
 }
 
+# Columns of `conclusions` whose unit is that of the row, in its column `unit`.
+_BY_ROW = ("value", "lower", "upper")
+
 
 def unit_of(column: str) -> str:
-    """The unit of a column: `ns`, `B`, `MiB/s`, `1/s`, `%`, `degC`, `mW`, ...; `1` for counts, indices and texts.
+    """The unit of a column: `ns`, `B`, `MiB/s`, `1/s`, `%`, `degC`, `mW`, ...; `1` for counts, indices and texts; `unit` where it is in the
+    column of that name.
 
     >>> unit_of("read_latency_p99_ns"), unit_of("read_mib_per_s"), unit_of("iodepth")
     ('ns', 'MiB/s', '1')
     """
+    if column in _BY_ROW:
+        return "unit"
     fitting = [ending for ending in _ENDINGS if column.endswith(ending)]
     return _ENDINGS[max(fitting, key=len)] if fitting else "1"
 

@@ -6,6 +6,22 @@ use assay_units::{GIB, MIB};
 use super::Cause;
 
 impl Cause {
+    /// Its name in tables and JSON.
+    pub const fn name(&self) -> &'static str {
+        match self {
+            Cause::Fresh => "fresh",
+            Cause::SlcCacheExhausted { .. } => "slc_cache_exhausted",
+            Cause::GcOnset => "collection_onset",
+            Cause::GcSteady { .. } => "collection_steady",
+            Cause::ThermalThrottling { .. } => "thermal_throttling",
+            Cause::PowerLimited { .. } => "power_limited",
+            Cause::RateLimited { .. } => "rate_limited",
+            Cause::HostLimited => "host_limited",
+            Cause::Steady => "steady",
+            Cause::Unexplained => "unexplained",
+        }
+    }
+
     /// A short label, for legends and tables.
     pub const fn label(&self) -> &'static str {
         match self {

@@ -3,6 +3,7 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
+use assay_analysis::conclusions;
 use assay_lake::{Joined, Lake, RunFacts, Source};
 use assay_store::Run;
 use assay_store::export::{
@@ -54,7 +55,7 @@ pub fn run(arguments: &ExportArguments, output: Output) -> anyhow::Result<Comman
             })?;
             vec![out]
         }
-        _ => assay_store::export(path, format, &out)?,
+        _ => assay_store::export(path, format, &out, &conclusions::of)?,
     };
     output.show(
         || {
@@ -70,7 +71,7 @@ pub fn run(arguments: &ExportArguments, output: Output) -> anyhow::Result<Comman
 fn to_stdout(run: &Run, format: ExportFormat) -> anyhow::Result<CommandOutcome> {
     let mut stdout = std::io::stdout().lock();
     match format {
-        ExportFormat::Json => export_json(run, &mut stdout)?,
+        ExportFormat::Json => export_json(run, &conclusions::of(run), &mut stdout)?,
         ExportFormat::FioJson => export_fio_json(run, &mut stdout)?,
         ExportFormat::Ocp => {
             let figures = RuleFigures::of(&run.path)?;

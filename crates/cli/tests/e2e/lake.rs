@@ -16,7 +16,7 @@ fn runs_are_joined_and_what_cannot_be_is_named() {
     let done = fixture.ok("export a --format lake -o lake --plan trial");
     assert_eq!(
         done.stdout,
-        "lake: 1 run added, 0 replaced, 0 unchanged, 0 left out; 7 files written\n"
+        "lake: 1 run added, 0 replaced, 0 unchanged, 0 left out; 10 files written\n"
     );
     fs::create_dir(fixture.path("broken")).unwrap();
     fixture.write("broken/manifest.json", "{");

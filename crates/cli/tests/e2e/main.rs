@@ -18,6 +18,7 @@ mod fixture;
 
 mod bad_input;
 mod bad_suites;
+mod conclusions;
 mod contracts;
 mod devices;
 mod fio;

@@ -4,17 +4,21 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use super::table::{Table, Value};
+use super::table::{Conclusions, Table, Value};
 use super::{output_error, write_tables};
 use crate::error::StoreError;
 use crate::read::Run;
 
-/// Write `runs.csv`, `cells.csv`, `intervals.csv`, `telemetry.csv` and `host.csv` into a folder, made when missing. Returns the files.
+/// Write each of [`tables`](super::table::tables) into a file `NAME.csv` in a folder, made when missing. Returns the files.
 ///
 /// # Errors
 /// When the folder or a file cannot be written.
-pub fn export_csv(run: &Run, folder: &Path) -> Result<Vec<PathBuf>, StoreError> {
-    write_tables(run, folder, "csv", |table, _, out| write(table, out))
+pub fn export_csv(
+    run: &Run,
+    found: &Conclusions,
+    folder: &Path,
+) -> Result<Vec<PathBuf>, StoreError> {
+    write_tables(run, found, folder, "csv", |table, _, out| write(table, out))
 }
 
 fn write(table: Table<'_>, out: &mut impl Write) -> Result<(), StoreError> {

@@ -6,7 +6,9 @@ use assay_stats::{HostAudit, HostLoad, LatencySummary, OpSummary};
 use assay_units::{Nanos, Op};
 use serde::{Serialize, Serializer};
 
-use super::table::{state_text, used};
+use super::table::{
+    CellIntervals, Conclusions, conclusion_table, mode_table, phase_table, state_text, used,
+};
 use super::write_document;
 use crate::error::StoreError;
 use crate::model::{
@@ -15,6 +17,8 @@ use crate::model::{
 };
 use crate::read::{CellDrive, CellRecord, Gap, Run};
 use crate::series::OpSample;
+
+type Object = serde_json::Map<String, serde_json::Value>;
 
 #[derive(Serialize)]
 struct Document<'a> {
@@ -25,6 +29,9 @@ struct Document<'a> {
     audit: Option<&'a HostAudit>,
     outcome: Option<RunEnd>,
     cells: Vec<Cell<'a>>,
+    conclusions: Vec<Object>,
+    phases: Vec<Object>,
+    modes: Vec<Object>,
     verdicts: Vec<DriveVerdict<'a>>,
     warnings: &'a [Warning],
     damaged_lines: &'a [String],
@@ -73,6 +80,8 @@ struct DriveInCell<'a> {
 
 #[derive(Serialize)]
 struct CellFigures<'a> {
+    #[serde(flatten)]
+    intervals: CellIntervals,
     elapsed_ns: Nanos,
     iops: f64,
     mib_per_s: f64,
@@ -111,6 +120,7 @@ struct TelemetryEntry<'a> {
     throttled: Option<bool>,
     warning_time_s: Option<u64>,
     power_mw: Option<u64>,
+    power_state: Option<u8>,
     host_bytes_read: Option<u64>,
     host_bytes_written: Option<u64>,
     nand_bytes_written: Option<u64>,
@@ -123,11 +133,11 @@ struct Distribution<'a> {
     cumulative_ns: &'a [(Nanos, u64)],
 }
 
-/// Write the run as one JSON document.
+/// Write the run as one JSON document, with what is concluded from it.
 ///
 /// # Errors
 /// When the output cannot be written.
-pub fn export_json(run: &Run, out: &mut impl Write) -> Result<(), StoreError> {
+pub fn export_json(run: &Run, found: &Conclusions, out: &mut impl Write) -> Result<(), StoreError> {
     let verdicts = run.verdicts.iter().zip(&run.manifest.drives).enumerate();
     let document = Document {
         format: "assay-run",
@@ -136,7 +146,14 @@ pub fn export_json(run: &Run, out: &mut impl Write) -> Result<(), StoreError> {
         manifest: &run.manifest,
         audit: run.audit.as_ref(),
         outcome: run.outcome,
-        cells: run.cells.iter().map(|cell| cell_of(run, cell)).collect(),
+        cells: run
+            .cells
+            .iter()
+            .map(|cell| cell_of(run, found, cell))
+            .collect(),
+        conclusions: conclusion_table(run, found).objects().collect(),
+        phases: phase_table(run, found).objects().collect(),
+        modes: mode_table(run, found).objects().collect(),
         verdicts: verdicts
             .map(|(drive, (verdict, record))| DriveVerdict {
                 drive,
@@ -151,9 +168,12 @@ pub fn export_json(run: &Run, out: &mut impl Write) -> Result<(), StoreError> {
     write_document(&document, out)
 }
 
-fn cell_of<'a>(run: &'a Run, cell: &'a CellRecord) -> Cell<'a> {
+fn cell_of<'a>(run: &'a Run, found: &'a Conclusions, cell: &'a CellRecord) -> Cell<'a> {
     let (state, state_reason) = state_text(&cell.state);
-    let results = cell.drives.iter().map(|part| part_of(run, cell, part));
+    let results = cell
+        .drives
+        .iter()
+        .map(|part| part_of(run, found, cell, part));
     let host = cell.host.iter();
     Cell {
         plan: &cell.plan,
@@ -166,14 +186,23 @@ fn cell_of<'a>(run: &'a Run, cell: &'a CellRecord) -> Cell<'a> {
     }
 }
 
-fn part_of<'a>(run: &'a Run, cell: &'a CellRecord, part: &'a CellDrive) -> DriveInCell<'a> {
+fn part_of<'a>(
+    run: &'a Run,
+    found: &'a Conclusions,
+    cell: &'a CellRecord,
+    part: &'a CellDrive,
+) -> DriveInCell<'a> {
+    let intervals = found.intervals.get(&(cell.plan.id.clone(), part.drive));
     let drive = &run.manifest.drives[part.drive];
     let distributions = part.distributions.iter();
     DriveInCell {
         drive: part.drive,
         drive_label: &drive.label,
         simulated: drive.simulated,
-        result: part.result.as_ref().map(|result| figures(cell, result)),
+        result: part
+            .result
+            .as_ref()
+            .map(|result| figures(cell, result, intervals)),
         series: &part.series,
         telemetry: &part.telemetry,
         distributions: distributions
@@ -186,8 +215,13 @@ fn part_of<'a>(run: &'a Run, cell: &'a CellRecord, part: &'a CellDrive) -> Drive
     }
 }
 
-fn figures<'a>(cell: &CellRecord, result: &'a CellResult) -> CellFigures<'a> {
+fn figures<'a>(
+    cell: &CellRecord,
+    result: &'a CellResult,
+    intervals: Option<&CellIntervals>,
+) -> CellFigures<'a> {
     CellFigures {
+        intervals: intervals.copied().unwrap_or_default(),
         elapsed_ns: result.elapsed,
         iops: result.iops(),
         mib_per_s: result.mib_per_s(),
@@ -225,6 +259,7 @@ fn telemetry<S: Serializer>(records: &[TelemetryRecord], serializer: S) -> Resul
         throttled: t.throttled,
         warning_time_s: t.warning_time_s,
         power_mw: t.power_mw,
+        power_state: t.power_state,
         host_bytes_read: t.host_bytes_read,
         host_bytes_written: t.host_bytes_written,
         nand_bytes_written: t.nand_bytes_written,

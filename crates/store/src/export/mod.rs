@@ -1,7 +1,7 @@
 //! Export of runs to JSON, CSV, Parquet, fio's JSON and Open Compute's artifacts.
 //!
 //! [`json`], [`csv`] and [`parquet`] hold everything in figures (not the raw histograms: those stay in the run folder);
-//! [`fio`] is for tools made for fio. CSV and Parquet share their tables (module `table`). Every format marks simulated drives.
+//! [`fio`] is for tools made for fio. CSV and Parquet share their tables (module `table`), and what is concluded from a run has those of its tables in JSON too. Every format marks simulated drives.
 
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
@@ -10,7 +10,7 @@ use std::str::FromStr;
 
 use serde::Serialize;
 
-use self::table::Table;
+use self::table::{Conclusions, Table};
 use crate::error::StoreError;
 use crate::read::Run;
 
@@ -95,7 +95,10 @@ impl FromStr for ExportFormat {
     }
 }
 
-/// Export a run folder. `out` is the file to write (json, fio-json, ocp; the latter without the figures of verdict rules, which only
+/// Finds what is concluded from a run: `analysis::conclusions::of`, which this crate cannot reach.
+pub type Conclude<'a> = &'a (dyn Fn(&Run) -> Conclusions + Sync);
+
+/// Export a run folder, with what `conclude` finds. `out` is the file to write (json, fio-json, ocp; the latter without the figures of verdict rules, which only
 /// [`ocp::export_ocp`] can be given) or the folder to write into (csv, parquet, bench-fio, fio-logs;
 /// made when missing). Existing files of the same names are replaced, each only when the new one is whole. Returns the
 /// files written.
@@ -106,13 +109,14 @@ pub fn export(
     run_path: &Path,
     format: ExportFormat,
     out: &Path,
+    conclude: Conclude<'_>,
 ) -> Result<Vec<PathBuf>, StoreError> {
     let run = Run::open(run_path)?;
     match format {
-        ExportFormat::Json => replace_file(out, |file| export_json(&run, file))?,
+        ExportFormat::Json => replace_file(out, |file| export_json(&run, &conclude(&run), file))?,
         ExportFormat::FioJson => replace_file(out, |file| export_fio_json(&run, file))?,
-        ExportFormat::Csv => return export_csv(&run, out),
-        ExportFormat::Parquet => return export_parquet(&run, out),
+        ExportFormat::Csv => return export_csv(&run, &conclude(&run), out),
+        ExportFormat::Parquet => return export_parquet(&run, &conclude(&run), out),
         ExportFormat::BenchFio => return export_bench_fio(&run, out),
         ExportFormat::FioLogs => return export_fio_logs(&run, out),
         ExportFormat::Ocp => replace_file(out, |file| export_ocp(run_path, &|_| Vec::new(), file))?,
@@ -123,12 +127,13 @@ pub fn export(
 /// Write each table of a run into a file of its own, in a folder that is made when missing. Returns the files.
 fn write_tables(
     run: &Run,
+    found: &Conclusions,
     folder: &Path,
     extension: &str,
     write: impl Fn(Table<'_>, &Path, &mut BufWriter<File>) -> Result<(), StoreError>,
 ) -> Result<Vec<PathBuf>, StoreError> {
     fs::create_dir_all(folder).map_err(StoreError::io("create the folder", folder))?;
-    let files = table::tables(run).into_iter().map(|table| {
+    let files = table::tables(run, found).into_iter().map(|table| {
         let path = folder.join(format!("{}.{extension}", table.name));
         replace_file(&path, |file| write(table, &path, file))?;
         Ok(path)

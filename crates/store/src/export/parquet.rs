@@ -14,7 +14,7 @@ use parquet::file::properties::{WriterProperties, WriterPropertiesPtr};
 use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
 use parquet::schema::types::{Type, TypePtr};
 
-use super::table::{Column, Row, Table, Value, ValueType};
+use super::table::{Column, Conclusions, Row, Table, Value, ValueType};
 use super::write_tables;
 use crate::error::StoreError;
 use crate::read::Run;
@@ -26,14 +26,17 @@ pub use read::TableReader;
 /// Rows held in memory before they are written: bounds memory for runs of many hours.
 const ROWS_PER_GROUP: usize = 64 << 10;
 
-/// Write `runs.parquet`, `cells.parquet`, `intervals.parquet`, `telemetry.parquet` and `host.parquet` into a folder, made when missing.
-/// Returns the files.
+/// Write each of [`tables`](super::table::tables) into a file `NAME.parquet` in a folder, made when missing. Returns the files.
 ///
 /// # Errors
 /// When the folder or a file cannot be written.
-pub fn export_parquet(run: &Run, folder: &Path) -> Result<Vec<PathBuf>, StoreError> {
+pub fn export_parquet(
+    run: &Run,
+    found: &Conclusions,
+    folder: &Path,
+) -> Result<Vec<PathBuf>, StoreError> {
     let metadata = metadata(run);
-    write_tables(run, folder, "parquet", |table, path, file| {
+    write_tables(run, found, folder, "parquet", |table, path, file| {
         write(file, table, &metadata).map_err(|error| write_error(path, error))
     })
 }

@@ -1,7 +1,7 @@
-//! Tables of runs: columns and rows, of the CSV and Parquet exports and of joined tables of many runs.
+//! Tables of runs: columns and rows, of the CSV, Parquet and JSON exports and of joined tables of many runs.
 
 use assay_stats::summary::PERCENTILES;
-use assay_stats::{HostLoad, LatencySummary, OpSummary};
+use assay_stats::{Estimate, HostLoad, LatencySummary, OpSummary};
 use assay_units::{Nanos, Op};
 use sha2::{Digest, Sha256};
 
@@ -12,99 +12,18 @@ use crate::read::{CellDrive, CellRecord, CellState, Run};
 use crate::run::hex;
 use crate::series::OpSample;
 
+mod conclusions;
 mod joined;
+mod value;
+
+pub use conclusions::{
+    CellIntervals, Conclusion, Conclusions, ModeRow, PhaseRow, conclusion_table, mode_table,
+    phase_table,
+};
+use value::ColumnValue;
+pub use value::{Value, ValueType};
 
 pub use joined::{JoinedRun, RunFacts, inventory_table, soak_table, warning_table};
-
-/// Type of a column.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ValueType {
-    /// Unsigned, 64 bits.
-    Count,
-    /// Double.
-    Figure,
-    /// True or false.
-    Flag,
-    /// UTF-8.
-    Text,
-}
-
-/// A value; `Absent` where nothing was measured.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Value {
-    /// Not measured, or not known.
-    Absent,
-    /// Unsigned, 64 bits.
-    Count(u64),
-    /// Double.
-    Figure(f64),
-    /// True or false.
-    Flag(bool),
-    /// UTF-8.
-    Text(String),
-}
-
-impl Value {
-    /// The text, if it is one.
-    pub fn text(&self) -> Option<&str> {
-        match self {
-            Value::Text(text) => Some(text),
-            _ => None,
-        }
-    }
-
-    /// The count, if it is one.
-    pub fn count(&self) -> Option<u64> {
-        match self {
-            Value::Count(n) => Some(*n),
-            _ => None,
-        }
-    }
-
-    /// The figure, if it is one.
-    pub fn figure(&self) -> Option<f64> {
-        match self {
-            Value::Figure(x) => Some(*x),
-            _ => None,
-        }
-    }
-}
-
-/// A Rust type that columns are made of.
-trait ColumnValue {
-    const TYPE: ValueType;
-    fn value(self) -> Value;
-}
-
-macro_rules! column_values {
-    ($($from:ty => $variant:ident($value:ident, $into:expr);)+) => {$(
-        impl ColumnValue for $from {
-            const TYPE: ValueType = ValueType::$variant;
-            fn value(self) -> Value {
-                let $value = self;
-                Value::$variant($into)
-            }
-        }
-    )+};
-}
-
-column_values! {
-    u64 => Count(n, n);
-    u32 => Count(n, n.into());
-    usize => Count(n, n as u64);
-    Nanos => Count(span, span.0);
-    f64 => Figure(x, x);
-    bool => Flag(flag, flag);
-    &str => Text(text, text.to_owned());
-    String => Text(text, text);
-}
-
-impl<T: ColumnValue> ColumnValue for Option<T> {
-    const TYPE: ValueType = T::TYPE;
-    fn value(self) -> Value {
-        self.map_or(Value::Absent, T::value)
-    }
-}
 
 /// Name and type of a column.
 pub type Column = (String, ValueType);
@@ -122,14 +41,17 @@ pub struct Table<'a> {
     pub rows: Box<dyn Iterator<Item = Row> + 'a>,
 }
 
-/// The tables of the export of a run.
-pub fn tables(run: &Run) -> [Table<'_>; 5] {
+/// The tables of the export of a run, with what is concluded from it.
+pub fn tables<'a>(run: &'a Run, found: &'a Conclusions) -> [Table<'a>; 8] {
     [
         run_table(run, None),
-        cell_table(run),
+        cell_table(run, found),
         interval_table(run),
         telemetry_table(run),
         host_table(run),
+        conclusion_table(run, found),
+        phase_table(run, found),
+        mode_table(run, found),
     ]
 }
 
@@ -350,8 +272,8 @@ pub fn run_table<'a>(run: &'a Run, joined: Option<&'a JoinedRun>) -> Table<'a> {
     c.table("runs", manifest.drives.iter().enumerate())
 }
 
-/// `cells`: one row per cell and drive.
-pub fn cell_table<'a>(run: &'a Run) -> Table<'a> {
+/// `cells`: one row per cell and drive, with the confidence intervals of its figures.
+pub fn cell_table<'a>(run: &'a Run, found: &'a Conclusions) -> Table<'a> {
     let mut c: Columns<'a, DriveRow<'a>> = Columns::new();
     c.keys(|r| *r);
     c.add("drive_kind", |r| r.drive().kind.as_str());
@@ -361,7 +283,11 @@ pub fn cell_table<'a>(run: &'a Run) -> Table<'a> {
     c.add("kind", |r| json_name(r.cell.plan.kind));
     c.add("state", |r| state_text(&r.cell.state).0);
     c.add("state_reason", |r| state_text(&r.cell.state).1);
+    c.add("view", |r| json_name(r.cell.plan.view?));
+    c.add("variant", |r| r.cell.plan.variant.as_deref());
+    c.add("round", |r| Some(r.cell.plan.round.as_ref()?.number));
     c.add("rw", |r| r.workload().rw.as_str());
+    c.add("rwmixread", |r| r.workload().rwmixread.map(u32::from));
     c.add("bs_bytes", |r| r.workload().bs_bytes);
     c.add("iodepth", |r| r.workload().iodepth);
     c.add("numjobs", |r| r.workload().numjobs);
@@ -383,6 +309,31 @@ pub fn cell_table<'a>(run: &'a Run) -> Table<'a> {
     c.add("temperature_max_c", |r| r.value("temperature_max_c"));
     c.add("scale", |r| r.run.manifest.scale);
     c.add("elapsed_ns", |r| r.result().map(|x| x.elapsed));
+    let measured = |r: &DriveRow<'a>| r.result().filter(|x| x.elapsed > Nanos::ZERO);
+    c.add("iops", move |r| measured(r).map(CellResult::iops));
+    c.add("mib_per_s", move |r| measured(r).map(CellResult::mib_per_s));
+    c.add("latency_mean_ns", move |r| {
+        let latency = measured(r)?.latency();
+        (latency.samples > 0).then_some(latency.mean)
+    });
+    type Interval = (&'static str, fn(&CellIntervals) -> Option<Estimate>);
+    let intervals: [Interval; 3] = [
+        ("iops", |i| i.iops),
+        ("mib_per_s", |i| i.mib_per_s),
+        ("latency_mean_ns", |i| i.latency_mean_ns),
+    ];
+    for (name, of) in intervals {
+        let estimate = move |r: &DriveRow<'a>| {
+            let key = (r.cell.plan.id.clone(), r.part.drive);
+            of(found.intervals.get(&key)?)
+        };
+        c.add(format!("ci_low_{name}"), move |r| {
+            estimate(r).map(|e| e.low)
+        });
+        c.add(format!("ci_high_{name}"), move |r| {
+            estimate(r).map(|e| e.high)
+        });
+    }
     for (name, direction) in [("read", Op::Read), ("write", Op::Write)] {
         let op = move |r: &DriveRow<'a>| used(r.cell, r.result()?, direction);
         c.add(format!("{name}_ios"), move |r| op(r).map(|o| o.ios));
@@ -450,6 +401,7 @@ pub fn telemetry_table(run: &Run) -> Table<'_> {
     c.add("throttled", |(_, t)| t.throttled);
     c.add("warning_time_s", |(_, t)| t.warning_time_s);
     c.add("power_mw", |(_, t)| t.power_mw);
+    c.add("power_state", |(_, t)| t.power_state.map(u32::from));
     c.add("host_bytes_read", |(_, t)| t.host_bytes_read);
     c.add("host_bytes_written", |(_, t)| t.host_bytes_written);
     c.add("nand_bytes_written", |(_, t)| t.nand_bytes_written);

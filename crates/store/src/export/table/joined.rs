@@ -2,7 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Column, Columns, Table, intervals, run_table};
+use super::{
+    Column, Columns, Conclusions, Table, conclusion_table, intervals, mode_table, phase_table,
+    run_table,
+};
 use crate::model::{CellKind, DriveRecord, Warning};
 use crate::read::Run;
 
@@ -38,31 +41,37 @@ pub struct JoinedRun {
 
 impl JoinedRun {
     /// Names of the joined tables.
-    pub const NAMES: [&'static str; 6] = [
+    pub const NAMES: [&'static str; 9] = [
         "runs",
         "cells",
         "intervals",
         "telemetry",
         "warnings",
         "inventory",
+        "conclusions",
+        "phases",
+        "modes",
     ];
 
-    /// The tables of a run that was read with [`Run::open_minutes`].
-    pub fn tables<'a>(&'a self, run: &'a Run) -> [Table<'a>; 6] {
+    /// The tables of a run that was read with [`Run::open_minutes`], and of what is concluded from it as recorded.
+    pub fn tables<'a>(&'a self, run: &'a Run, found: &'a Conclusions) -> [Table<'a>; 9] {
         [
             run_table(run, Some(self)),
-            super::cell_table(run),
+            super::cell_table(run, found),
             soak_table(run),
             super::telemetry_table(run),
             warning_table(run),
             inventory_table(run, self),
+            conclusion_table(run, found),
+            phase_table(run, found),
+            mode_table(run, found),
         ]
     }
 
     /// Columns of the joined tables, in the order of [`JoinedRun::NAMES`].
-    pub fn definitions() -> [Vec<Column>; 6] {
-        let (joined, run) = (JoinedRun::default(), Run::default());
-        joined.tables(&run).map(|table| table.columns)
+    pub fn definitions() -> [Vec<Column>; 9] {
+        let (joined, run, found) = (JoinedRun::default(), Run::default(), Conclusions::default());
+        joined.tables(&run, &found).map(|table| table.columns)
     }
 
     /// What `runs` says of a drive: the facts, with what the run folder knows where they are silent.

@@ -1,0 +1,102 @@
+//! Conclusions about a drive in a cell: score, parts of the latency, power, throttling.
+
+use assay_stats::confidence::{self, Estimate, LEVEL};
+use assay_store::export::table::Conclusion;
+use assay_store::series::IntervalSample;
+
+use super::{Place, Rows};
+use crate::attribution::Throttling;
+use crate::{power, queueing, score};
+
+fn ends(estimate: Option<Estimate>) -> Option<(f64, f64)> {
+    estimate.map(|e| (e.low, e.high))
+}
+
+/// `score`.
+pub(super) fn score(place: Place<'_>, into: &mut Vec<Conclusion>) {
+    let Some(scored) = score::of(place.part) else {
+        return;
+    };
+    let score = &scored.score;
+    let samples = place.part.measured_intervals();
+    let last = &samples[samples.len() - score.samples as usize..];
+    let rates: Vec<f64> = last.iter().map(IntervalSample::iops).collect();
+    let mut rows = Rows {
+        about: Conclusion {
+            span_s: Some((scored.from_s, scored.to_s)),
+            ..place.conclusion("score", "")
+        },
+        into,
+    };
+    let interval = ends(confidence::mean(&rates, LEVEL));
+    let shortened = "a ninth of a run shorter than the hour of the procedure";
+    let remark = scored.shortened.then(|| shortened.to_owned());
+    rows.add_with("mean", "IOPS", score.mean, interval, remark);
+    rows.add("stddev", "IOPS", score.stddev);
+    rows.add("mean_over_stddev", "", score.consistency);
+    rows.add("slowest", "IOPS", score.min);
+    rows.add("median", "IOPS", score.median);
+    rows.add("fastest", "IOPS", score.max);
+    rows.add("outliers_below", "%", score.outliers_below_pct);
+    rows.add("outliers_above", "%", score.outliers_above_pct);
+    let modes = Some(score.modes.len()).filter(|&count| count > 0);
+    rows.add("modes", "", modes.map(|count| count as f64));
+}
+
+/// `latency`, of open loops.
+pub(super) fn latency(place: Place<'_>, into: &mut Vec<Conclusion>) {
+    let Some(parts) = queueing::of_cell(place.run, place.cell, place.part.drive) else {
+        return;
+    };
+    let about = place.conclusion("latency", "");
+    let mut rows = Rows { about, into };
+    rows.add("mean", "ns", parts.latency_ns);
+    if let Some(service) = parts.service {
+        let basis = Some(service.basis.text());
+        rows.add_with("service", "ns", service.mean_ns, None, basis);
+    }
+    rows.add("queueing", "ns", parts.queueing_ns);
+    rows.add("lateness", "ns", parts.lateness_ns);
+}
+
+/// `power`.
+pub(super) fn power(place: Place<'_>, into: &mut Vec<Conclusion>) {
+    let Some(watts) = power::mean_watts(place.part) else {
+        return;
+    };
+    let about = place.conclusion("power", "");
+    let mut rows = Rows { about, into };
+    rows.add_with("mean", "W", watts, ends(power::estimate(place.part)), None);
+    let iops = place.part.result.as_ref().map(|result| result.iops());
+    let efficiency = iops.filter(|&iops| iops > 0.0).map(|iops| iops / watts);
+    rows.add("efficiency", "IOPS/W", efficiency);
+}
+
+/// `throttling`.
+pub(super) fn throttling(place: Place<'_>, hot: &Throttling, into: &mut Vec<Conclusion>) {
+    let first = hot.spans.first().map(|span| span.0);
+    let last = hot.spans.last().map(|span| span.1);
+    let mut rows = Rows {
+        about: Conclusion {
+            span_s: first.zip(last),
+            ..place.conclusion("throttling", "")
+        },
+        into,
+    };
+    rows.add("onset", "s", hot.onset_s);
+    rows.add("onset_temperature", "C", hot.onset_c);
+    rows.add(
+        "rate_before",
+        "MiB/s",
+        hot.before.map(|before| before.mib_per_s),
+    );
+    rows.add("rate_throttled", "MiB/s", hot.after_mib_per_s);
+    rows.add("rate_slow", "MiB/s", hot.slow_mib_per_s);
+    rows.add("slow_share", "%", hot.duty_pct);
+    rows.add("period", "s", hot.period_s);
+    rows.add(
+        "rate_recovered",
+        "MiB/s",
+        hot.recovery.map(|after| after.mib_per_s),
+    );
+}

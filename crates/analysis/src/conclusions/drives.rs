@@ -1,0 +1,184 @@
+//! Conclusions about a drive in a step or in the whole run: knees, steady state of rounds, causes, verdict.
+
+use assay_stats::confidence::Estimate;
+use assay_store::export::table::Conclusion;
+use assay_store::model::{ReasonWeight, VerdictResult};
+use assay_store::read::Run;
+
+use super::Rows;
+use crate::knee::{CurveKnee, SweepKnee};
+use crate::{attribution, estimate, knee};
+
+/// All of a drive.
+pub(super) fn of(run: &Run, drive: usize, into: &mut Vec<Conclusion>) {
+    let mut steps: Vec<&str> = run
+        .cells
+        .iter()
+        .map(|cell| cell.plan.step.as_str())
+        .collect();
+    let mut seen = std::collections::BTreeSet::new();
+    steps.retain(|step| seen.insert(*step));
+    for step in steps {
+        for sweep in knee::of_step(run, step, drive) {
+            depth(run, drive, sweep, into);
+        }
+        for curve in knee::of_load(run, step, drive) {
+            load(run, drive, curve, into);
+        }
+    }
+    rounds(run, drive, into);
+    causes(run, drive, into);
+    verdict(run, drive, into);
+}
+
+fn about(drive: usize, kind: &'static str) -> Conclusion {
+    Conclusion {
+        drive,
+        kind,
+        ..Conclusion::default()
+    }
+}
+
+/// About the cell at a knee.
+fn at_knee(run: &Run, drive: usize, cell: usize) -> Conclusion {
+    let plan = &run.cells[cell].plan;
+    Conclusion {
+        cell: Some(plan.id.clone()),
+        step: Some(plan.step.clone()),
+        ..about(drive, "knee")
+    }
+}
+
+/// `knee` of a sweep over depth.
+fn depth(run: &Run, drive: usize, sweep: SweepKnee, into: &mut Vec<Conclusion>) {
+    let mut rows = Rows {
+        about: at_knee(run, drive, sweep.cell),
+        into,
+    };
+    let knee = sweep.knee;
+    let rising = knee
+        .still_rising
+        .then(|| "still rising at the deepest point".to_owned());
+    rows.add_with("depth", "", f64::from(knee.depth), None, rising);
+    let estimates = run.cells[sweep.cell].drive(drive).map(estimate::of);
+    let ends = |e: Estimate| (e.low, e.high);
+    let interval = estimates.and_then(|estimates| estimates.iops).map(ends);
+    rows.add_with("rate", "IOPS", knee.rate, interval, None);
+    rows.add("best_depth", "", f64::from(knee.best_depth));
+    rows.add("best_rate", "IOPS", knee.best);
+}
+
+/// `knee` of a load curve.
+fn load(run: &Run, drive: usize, curve: CurveKnee, into: &mut Vec<Conclusion>) {
+    let mut rows = Rows {
+        about: at_knee(run, drive, curve.cell),
+        into,
+    };
+    let knee = curve.knee;
+    let percent = run.cells[curve.cell]
+        .plan
+        .load
+        .as_ref()
+        .map(|load| load.percent);
+    rows.add("load", "%", percent);
+    rows.add("offered", "IOPS", knee.offered);
+    rows.add("latency_mean", "ns", knee.latency_ns);
+    rows.add("unloaded_latency_mean", "ns", knee.unloaded_ns);
+    rows.add("beyond", "IOPS", knee.beyond);
+}
+
+/// `steady_state` of rounds; each is named by its group in the text.
+fn rounds(run: &Run, drive: usize, into: &mut Vec<Conclusion>) {
+    for record in run.steady.iter().filter(|record| record.drive == drive) {
+        let mut rows = Rows {
+            about: Conclusion {
+                cell: Some(record.group.clone()),
+                step: Some(record.step.clone()),
+                ..about(drive, "steady_state")
+            },
+            into,
+        };
+        let achieved = f64::from(u8::from(record.achieved));
+        rows.add_with("achieved", "", achieved, None, record.why.clone());
+        rows.say("rule", &record.rule);
+        let figure = Some(record.figure.clone());
+        rows.add_with("mean", "", record.mean, None, figure);
+        rows.add("range", "%", record.range_pct);
+        rows.add("excursion", "%", record.excursion_pct);
+        rows.add("first_round", "", f64::from(record.window.0));
+        rows.add("last_round", "", f64::from(record.window.1));
+    }
+}
+
+/// `causes`: the summary of the phases of all cells.
+fn causes(run: &Run, drive: usize, into: &mut Vec<Conclusion>) {
+    let found = attribution::summary(run, drive);
+    let mut rows = Rows {
+        about: about(drive, "causes"),
+        into,
+    };
+    let bytes = |bytes: Option<u64>| bytes.map(|bytes| bytes as f64);
+    rows.add("slc_cache", "B", bytes(found.slc_cache_bytes));
+    rows.add("rate_in_cache", "MiB/s", found.rate_in_cache_mib_per_s);
+    rows.add(
+        "rate_after_cache",
+        "MiB/s",
+        found.rate_after_cache_mib_per_s,
+    );
+    rows.add("collection_after", "B", bytes(found.gc_after_bytes));
+    rows.add("collection_steady", "IOPS", found.gc_steady_iops);
+    rows.add("write_amplification", "", found.write_amplification);
+    rows.add("throttle_onset_temperature", "C", found.throttle_onset_c);
+    rows.add("throttle_onset", "s", found.throttle_onset_s);
+    rows.add("throttle_slow_share", "%", found.throttle_duty_pct);
+    rows.add("throttle_period", "s", found.throttle_period_s);
+    rows.add(
+        "rate_before_throttle",
+        "MiB/s",
+        found.rate_before_throttle_mib_per_s,
+    );
+    rows.add("rate_throttled", "MiB/s", found.rate_throttled_mib_per_s);
+    rows.add(
+        "host_limited_cells",
+        "",
+        f64::from(found.host_limited_cells),
+    );
+    rows.add(
+        "rate_limited_cells",
+        "",
+        f64::from(found.rate_limited_cells),
+    );
+    rows.add(
+        "power_limited_cells",
+        "",
+        f64::from(found.power_limited_cells),
+    );
+    rows.add("unexplained_cells", "", f64::from(found.unexplained_cells));
+}
+
+/// `verdict`.
+fn verdict(run: &Run, drive: usize, into: &mut Vec<Conclusion>) {
+    let Some(verdict) = run.verdicts.get(drive).and_then(Option::as_ref) else {
+        return;
+    };
+    let mut rows = Rows {
+        about: about(drive, "verdict"),
+        into,
+    };
+    let result = match verdict.result {
+        VerdictResult::Recommended => "recommended",
+        VerdictResult::Conditionally => "conditionally",
+        VerdictResult::NotRecommended => "not_recommended",
+        VerdictResult::Undecided => "undecided",
+    };
+    rows.say("result", result);
+    for reason in &verdict.reasons {
+        let name = match reason.weight {
+            ReasonWeight::For => "for",
+            ReasonWeight::Caution => "caution",
+            ReasonWeight::Against => "against",
+            ReasonWeight::Missing => "missing",
+        };
+        rows.say(name, &reason.text);
+    }
+}
