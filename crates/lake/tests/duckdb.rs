@@ -94,6 +94,10 @@ fn write_amplification(drive: usize) -> f64 {
     if drive < 8 { 2.0 } else { 1.5 }
 }
 
+fn power_mw(drive: usize) -> u64 {
+    3000 + 100 * drive as u64
+}
+
 fn interval(
     index: u32,
     span: Nanos,
@@ -213,6 +217,7 @@ fn folder(dir: &Path, drive: usize, run: usize) -> PathBuf {
                         at: Nanos::from_secs(60 * reading),
                         temperature_c: Some(40.0 + drive as f64),
                         throttled: Some(reading < throttled(drive)),
+                        power_mw: Some(power_mw(drive)),
                         host_bytes_written: Some(host_bytes),
                         nand_bytes_written: Some(nand_bytes),
                         ..TelemetryRecord::default()
@@ -264,7 +269,7 @@ fn models() -> [(&'static str, Vec<usize>); 2] {
 
 /// The rows that the queries must give, in their order.
 fn answers() -> Vec<Vec<Value>> {
-    let mut answers = vec![Vec::new(); 10];
+    let mut answers = vec![Vec::new(); 11];
     for (model, drives) in models() {
         let count = drives.len();
         for (firmware, runs, p99) in [("A", 1, 800.0), ("B", 2, 1600.0)] {
@@ -284,6 +289,14 @@ fn answers() -> Vec<Vec<Value>> {
                 off
             ]));
         }
+        let watts = |d: &usize| power_mw(*d) as f64 / 1e3;
+        let most = drives.iter().map(watts).fold(0.0, f64::max);
+        answers[10].push(json!([
+            model,
+            count,
+            median(drives.iter().map(watts)),
+            most
+        ]));
         let middle = median(drives.iter().map(|d| of_drive(*d).ln()));
         let sigma = 1.4826 * median(drives.iter().map(|d| (of_drive(*d).ln() - middle).abs()));
         for drive in drives.into_iter().filter(|d| [SLOW, DRIFTING].contains(d)) {

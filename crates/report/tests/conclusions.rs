@@ -120,6 +120,11 @@ fn steady_state_of_rounds_and_of_scored_parts() {
         assert_eq!(iops.len(), shown.len(), "{name}");
         for (conclusion, row) in iops.into_iter().zip(&shown) {
             is_shown(conclusion, &row[column], 1.0);
+            assert_eq!(
+                conclusion.interval.is_some(),
+                row[column].contains('\u{b1}'),
+                "{row:?}"
+            );
         }
     }
     let achieved = named(&found, "steady_state", "achieved");

@@ -2,7 +2,7 @@
 
 use assay_stats::confidence::Estimate;
 use assay_store::export::table::Conclusion;
-use assay_store::model::{ReasonWeight, VerdictResult};
+use assay_store::model::{CellPlan, ReasonWeight, SteadyRecord, VerdictResult};
 use assay_store::read::Run;
 
 use super::Rows;
@@ -87,7 +87,7 @@ fn load(run: &Run, drive: usize, curve: CurveKnee, into: &mut Vec<Conclusion>) {
     rows.add("beyond", "IOPS", knee.beyond);
 }
 
-/// `steady_state` of rounds; each is named by its group in the text.
+/// `steady_state` of rounds.
 fn rounds(run: &Run, drive: usize, into: &mut Vec<Conclusion>) {
     for record in run.steady.iter().filter(|record| record.drive == drive) {
         let mut rows = Rows {
@@ -101,12 +101,45 @@ fn rounds(run: &Run, drive: usize, into: &mut Vec<Conclusion>) {
         let achieved = f64::from(u8::from(record.achieved));
         rows.add_with("achieved", "", achieved, None, record.why.clone());
         rows.say("rule", &record.rule);
+        let mean = tracked_mean(run, record);
         let figure = Some(record.figure.clone());
-        rows.add_with("mean", "", record.mean, None, figure);
+        rows.add_with("mean", mean.unit, mean.value, mean.interval, figure);
         rows.add("range", "%", record.range_pct);
         rows.add("excursion", "%", record.excursion_pct);
         rows.add("first_round", "", f64::from(record.window.0));
         rows.add("last_round", "", f64::from(record.window.1));
+    }
+}
+
+/// A tracked figure over its window.
+struct TrackedMean {
+    value: f64,
+    unit: &'static str,
+    /// Confidence interval, from the consecutive seconds of the rounds.
+    interval: Option<(f64, f64)>,
+}
+
+fn tracked_mean(run: &Run, record: &SteadyRecord) -> TrackedMean {
+    let (first, last) = record.window;
+    let is_tracked = |plan: &CellPlan| {
+        let round = plan.round.as_ref();
+        // A name can begin with another's.
+        let rest = plan.id.strip_prefix(record.group.as_str());
+        let own = rest.is_some_and(|rest| !rest.starts_with(|c: char| c.is_ascii_alphanumeric()));
+        own && round.is_some_and(|r| r.tracked && (first..=last).contains(&r.number))
+    };
+    let cells = run.cells.iter().filter(|cell| is_tracked(&cell.plan));
+    let estimates = estimate::of_several(cells.filter_map(|cell| cell.drive(record.drive)));
+    // Latencies are tracked in microseconds.
+    let (unit, estimate, scale) = match record.figure.as_str() {
+        "IOPS" => ("IOPS", estimates.iops, 1.0),
+        "MiB/s" => ("MiB/s", estimates.mib_per_s, 1.0),
+        _ => ("ns", estimates.latency_mean_ns, 1e3),
+    };
+    TrackedMean {
+        value: record.mean * scale,
+        unit,
+        interval: estimate.map(|e| (e.low, e.high)),
     }
 }
 
