@@ -1,6 +1,6 @@
 # Build targets of assay; `make help` lists them.
 .DEFAULT_GOAL := help
-.PHONY: rtl-bench help build dist licences demo test fuzz rtl rtl-long registers check bench fidelity fleet-scaling predictions fit clean
+.PHONY: rtl-bench help build dist licences demo test fuzz rtl rtl-long registers check bench fidelity statistics fleet-scaling predictions fit clean
 
 help: ## list the targets
 	@sed -nE 's/^([a-z-]+):.*## (.*)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 16
@@ -58,6 +58,10 @@ bench: ## benchmarks against fio; minutes. BENCH="--quick null" selects, BENCH="
 fidelity: ## regenerate docs/fidelity.md and fidelity.html: published and simulated figures; minutes
 	cargo build --release -p assay-cli
 	@. scripts/lib.sh && "$$(target_directory)/release/assay" fidelity -o fidelity.html --markdown docs/fidelity.md --table reference/fidelity.csv
+
+statistics: ## repeat the simulations of intervals and comparisons: tables of docs/statistics.md; a minute
+	cargo build --release -p assay-stats --example statistics
+	@. scripts/lib.sh && "$$(target_directory)/release/examples/statistics" docs/statistics.md
 
 fleet-scaling: ## Slurm on 8 to 64 hosts of this machine, as root: the table of docs/fleet.md; minutes
 	@scripts/ensure-packages

@@ -2,8 +2,8 @@
 //!
 //! # Mechanism
 //! Runs are grouped by drive: a real one is identified by model and serial, a simulated one by its specification without the
-//! seed. Where all runs are of one drive, every run is a group: before and after. The first group is the baseline, and every
-//! other is compared with it, workload by workload, by [`assay_stats::compare`].
+//! seed. Where all runs are of one drive, every run is a group, unless [`sides`] names those before and those after a change. The first
+//! group is the baseline, and every other is compared with it, workload by workload, by [`assay_stats::compare`].
 //!
 //! Workloads match when step, variant, figures and access options are the same; areas may differ, because drives differ in size,
 //! but not the lengths of streams. Of cells in rounds the last window counts, as one series.
@@ -11,16 +11,21 @@
 //! # Non-goals
 //! An overall winner: the relevance of a workload depends on the use.
 
-use assay_stats::compare::{Better, Comparison, ComparisonSettings, Difference, RunValue, compare};
+use assay_stats::compare::{
+    Better, Comparison, ComparisonSettings, Difference, Quantity, RunValue, compare,
+};
 use assay_stats::mean;
-use assay_store::model::{CellPlan, CellResult, DriveRecord};
-use assay_store::read::{CellDrive, Run};
+use assay_store::model::CellPlan;
+use assay_store::read::Run;
 
-use crate::estimate::{self, Estimates};
-
+mod sides;
+mod values;
 mod workload;
 
-use workload::{Key, Measured, label_workloads, measured};
+pub use sides::{SidesError, before_after};
+use sides::{groups, is_same_simulation};
+use values::{Side, most_frequent};
+use workload::{Key, label_workloads};
 
 /// A compared metric.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -31,7 +36,7 @@ pub enum Metric {
     Iops,
     /// Mean latency, nanoseconds.
     LatencyMean,
-    /// Mean over the seconds of their 99th percentile latency, nanoseconds; where seconds hold too few operations, the run's 99th percentile.
+    /// 99th percentile latency of the run, nanoseconds.
     P99,
 }
 
@@ -51,6 +56,13 @@ impl Metric {
             Metric::Iops => ("iops", "IOPS", Better::More),
             Metric::LatencyMean => ("latency_mean_ns", "mean latency", Better::Less),
             Metric::P99 => ("latency_p99_ns", "p99 latency", Better::Less),
+        }
+    }
+
+    fn quantity(self) -> Quantity {
+        match self {
+            Metric::P99 => Quantity::TailPercentile,
+            Metric::MibPerS | Metric::Iops | Metric::LatencyMean => Quantity::Mean,
         }
     }
 
@@ -120,6 +132,10 @@ pub struct DifferenceCounts {
     pub slower: usize,
     /// Same.
     pub same: usize,
+    /// One run on each side: they differ.
+    pub runs_differ: usize,
+    /// One run on each side: they agree.
+    pub runs_agree: usize,
     /// Can't tell.
     pub cannot_tell: usize,
 }
@@ -127,8 +143,29 @@ pub struct DifferenceCounts {
 impl DifferenceCounts {
     /// Sum of all.
     pub fn total(&self) -> usize {
-        self.faster + self.slower + self.same + self.cannot_tell
+        Difference::ALL.iter().map(|answer| self.of(*answer)).sum()
     }
+
+    /// Count of a result.
+    pub fn of(&self, answer: Difference) -> usize {
+        match answer {
+            Difference::Faster => self.faster,
+            Difference::Slower => self.slower,
+            Difference::Same => self.same,
+            Difference::RunsDiffer => self.runs_differ,
+            Difference::RunsAgree => self.runs_agree,
+            Difference::CannotTell => self.cannot_tell,
+        }
+    }
+}
+
+/// Answers of a comparison that would be a difference by chance alone, if there were none.
+#[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize)]
+pub struct ByChance {
+    /// Comparisons with an interval, of distinct metrics.
+    pub answers: usize,
+    /// Of them at most so many are expected to be different: one less the level of each interval. Nothing is corrected for their number.
+    pub different: f64,
 }
 
 /// A group compared with the baseline.
@@ -158,8 +195,30 @@ impl GroupComparison {
             faster: count(Difference::Faster),
             slower: count(Difference::Slower),
             same: count(Difference::Same),
+            runs_differ: count(Difference::RunsDiffer),
+            runs_agree: count(Difference::RunsAgree),
             cannot_tell: count(Difference::CannotTell),
         }
+    }
+
+    /// The metrics that say different things: IOPS only where block sizes are mixed, else they are proportional to bandwidth.
+    pub fn distinct_metrics(&self) -> Vec<Metric> {
+        let redundant = |m: Metric| m == Metric::Iops && self.iops_follow_bandwidth();
+        let mut metrics = Metric::ALL.to_vec();
+        metrics.retain(|m| !redundant(*m) && self.tally(*m).total() > 0);
+        metrics
+    }
+
+    /// What chance alone would answer.
+    pub fn by_chance(&self) -> ByChance {
+        let metrics = self.distinct_metrics();
+        let compared = self.workloads.iter().flat_map(|w| &w.metrics);
+        let compared = compared.filter(|c| metrics.contains(&c.metric));
+        let levels = compared.filter_map(|c| c.comparison.interval.map(|_| c.comparison.level));
+        levels.fold(ByChance::default(), |sum, level| ByChance {
+            answers: sum.answers + 1,
+            different: sum.different + 1.0 - level,
+        })
     }
 
     /// Are IOPS redundant to bandwidth? True for fixed block sizes.
@@ -177,114 +236,51 @@ impl GroupComparison {
     }
 }
 
+/// What a side of a comparison is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SideKind {
+    /// All runs of a drive.
+    Drive,
+    /// One run of the only drive.
+    Run,
+    /// The runs of a drive before a change, or after it.
+    BeforeAfter,
+}
+
 /// Comparisons of several runs.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Comparisons {
-    /// The sides; the first is the baseline.
+    /// The sides.
     pub groups: Vec<DriveGroup>,
-    /// All runs are of one drive: sides are runs, not drives.
-    pub one_drive: bool,
-    /// Every other group against the first.
+    /// What they are.
+    pub by: SideKind,
+    /// Every other group against the first; of runs before and after, the two sides of each drive.
     pub pairs: Vec<GroupComparison>,
 }
 
 /// Compare runs. No pairs when there is only one drive in one run.
 pub fn of(runs: &[Run], terms: ComparisonSettings) -> Comparisons {
-    let (groups, one_drive) = groups(runs);
-    let pair = |other| pair(runs, &groups, other, one_drive, terms);
+    let (groups, by) = groups(runs);
+    let pair = |other| pair(runs, &groups, (0, other), by, terms);
     Comparisons {
         pairs: (1..groups.len()).map(pair).collect(),
         groups,
-        one_drive,
+        by,
     }
-}
-
-/// Identity of a drive across manifests.
-fn identity(drive: &DriveRecord) -> (bool, String, String) {
-    if drive.simulated {
-        let is_seed = |option: &&str| option.trim_start().starts_with("seed=");
-        let options = drive.spec.split(',').filter(|option| !is_seed(option));
-        let options: Vec<&str> = options.collect();
-        return (true, options.join(","), String::new());
-    }
-    let serial = match drive.serial.trim() {
-        "" => drive.spec.clone(),
-        serial => serial.to_owned(),
-    };
-    (false, drive.model.clone(), serial)
-}
-
-fn groups(runs: &[Run]) -> (Vec<DriveGroup>, bool) {
-    let mut groups: Vec<((bool, String, String), DriveGroup)> = Vec::new();
-    for (run, r) in runs.iter().enumerate() {
-        for (index, drive) in r.manifest.drives.iter().enumerate() {
-            let key = identity(drive);
-            if let Some((_, group)) = groups.iter_mut().find(|(k, _)| *k == key) {
-                group.members.push((run, index));
-                continue;
-            }
-            let name = match drive.label.trim() {
-                "" => drive.spec.clone(),
-                label => label.to_owned(),
-            };
-            let group = DriveGroup {
-                name,
-                simulated: drive.simulated,
-                members: vec![(run, index)],
-            };
-            groups.push((key, group));
-        }
-    }
-    let mut groups: Vec<DriveGroup> = groups.into_iter().map(|(_, group)| group).collect();
-    if let [only] = groups.as_slice()
-        && only.members.len() > 1
-    {
-        let side = |&(run, index): &(usize, usize)| DriveGroup {
-            name: format!("{}, run {}", only.name, run + 1),
-            simulated: only.simulated,
-            members: vec![(run, index)],
-        };
-        return (only.members.iter().map(side).collect(), true);
-    }
-    let names: Vec<String> = groups.iter().map(|g| g.name.clone()).collect();
-    for (i, group) in groups.iter_mut().enumerate() {
-        if names.iter().filter(|n| **n == names[i]).count() > 1 {
-            let run = group.members.first().map_or(0, |m| m.0);
-            group.name = format!("{}, run {}", group.name, run + 1);
-        }
-    }
-    (groups, false)
-}
-
-/// Value of a run, with its interval where there is one.
-fn repeat(metric: Metric, parts: &[&CellDrive], estimates: &Estimates) -> Option<RunValue> {
-    let (estimate, figure): (_, fn(&CellResult) -> f64) = match metric {
-        Metric::MibPerS => (estimates.mib_per_s, CellResult::mib_per_s),
-        Metric::Iops => (estimates.iops, CellResult::iops),
-        Metric::LatencyMean => (estimates.latency_mean_ns, |r| r.latency().mean),
-        Metric::P99 => (estimates.p99_ns, |r| r.latency().p99 as f64),
-    };
-    let results = parts.iter().filter_map(|p| p.result.as_ref());
-    let figures: Vec<f64> = results.map(figure).collect();
-    // A run in which nothing completed counts: leaving it out would bias its side.
-    (!figures.is_empty()).then(|| RunValue {
-        value: match (metric, &estimate) {
-            // The mean of the intervals' percentiles differs from the result's percentile.
-            (Metric::P99, Some(e)) => e.mean,
-            _ => mean(&figures),
-        },
-        estimate,
-    })
 }
 
 fn pair(
     runs: &[Run],
     groups: &[DriveGroup],
-    other: usize,
-    one_drive: bool,
+    (baseline, other): (usize, usize),
+    by: SideKind,
     terms: ComparisonSettings,
 ) -> GroupComparison {
-    let (a, b) = (Side::of(runs, &groups[0]), Side::of(runs, &groups[other]));
+    let (a, b) = (
+        Side::of(runs, &groups[baseline]),
+        Side::of(runs, &groups[other]),
+    );
     let (keys_of_a, keys_of_b) = (a.keys(), b.keys());
     let mut workloads = Vec::new();
     for (key, plan) in keys_of_a.iter().filter(|(key, _)| b.has(key)) {
@@ -297,54 +293,12 @@ fn pair(
     }
     let unmatched = keys_of_a.len() + keys_of_b.len() - 2 * workloads.len();
     label_workloads(&mut workloads);
-    let notes = notes(runs, &groups[0], &groups[other], one_drive, unmatched);
+    let notes = notes(runs, &groups[baseline], &groups[other], by, unmatched);
     GroupComparison {
-        baseline: 0,
+        baseline,
         other,
         workloads,
         notes,
-    }
-}
-
-/// The workloads of each run of a group, with their estimates.
-struct Side<'a>(Vec<Vec<(Measured<'a>, Estimates)>>);
-
-impl<'a> Side<'a> {
-    fn of(runs: &'a [Run], group: &DriveGroup) -> Side<'a> {
-        let with_estimates = |measured: Measured<'a>| {
-            let estimates = estimate::of_several(measured.parts.iter().copied());
-            (measured, estimates)
-        };
-        let of_run = |&(run, drive): &(usize, usize)| {
-            let measured = measured(&runs[run], drive).into_iter();
-            measured.map(with_estimates).collect()
-        };
-        Side(group.members.iter().map(of_run).collect())
-    }
-
-    fn has(&self, key: &Key) -> bool {
-        self.0.iter().flatten().any(|(m, _)| m.key == *key)
-    }
-
-    /// Each workload once.
-    fn keys(&self) -> Vec<(&Key, &'a CellPlan)> {
-        let mut keys: Vec<(&Key, &CellPlan)> = Vec::new();
-        for (m, _) in self.0.iter().flatten() {
-            if !keys.iter().any(|(k, _)| **k == m.key) {
-                keys.push((&m.key, m.plan));
-            }
-        }
-        keys
-    }
-
-    /// Values of a workload, by run; `whole`: without estimates.
-    fn values(&self, metric: Metric, key: &Key, whole: bool) -> Vec<RunValue> {
-        let value = |run: &Vec<(Measured<'_>, Estimates)>| {
-            let (m, estimates) = run.iter().find(|(m, _)| m.key == *key)?;
-            let none = Estimates::default();
-            repeat(metric, &m.parts, if whole { &none } else { estimates })
-        };
-        self.0.iter().filter_map(value).collect()
     }
 }
 
@@ -355,24 +309,33 @@ fn compared(
     b: &Side<'_>,
     terms: ComparisonSettings,
 ) -> Option<MetricComparison> {
-    let values = |whole| (a.values(metric, key, whole), b.values(metric, key, whole));
-    let (mut of_a, mut of_b) = values(false);
+    let op = most_frequent(a, b, key);
+    let (of_a, of_b) = (a.values(metric, op, key), b.values(metric, op, key));
     if of_a.is_empty() && of_b.is_empty() {
         return None;
-    }
-    // Percentiles of intervals and of whole runs are different quantities.
-    if metric == Metric::P99 && of_a.iter().chain(&of_b).any(|r| r.estimate.is_none()) {
-        (of_a, of_b) = values(true);
     }
     let mean = |side: &[RunValue]| {
         let values: Vec<f64> = side.iter().map(|r| r.value).collect();
         (!values.is_empty()).then(|| mean(&values))
     };
+    let mut comparison = compare(&of_a, &of_b, metric.quantity(), metric.text().2, terms);
+    let missing = || {
+        a.missing(metric, op, key)
+            .or_else(|| b.missing(metric, op, key))
+    };
+    if comparison.interval.is_none()
+        && comparison.ratio.is_some()
+        && let Some(missing) = missing()
+    {
+        comparison.why = Some(format!(
+            "a single run per side, and no interval within it: {missing}"
+        ));
+    }
     Some(MetricComparison {
         metric,
         baseline: mean(&of_a),
         other: mean(&of_b),
-        comparison: compare(&of_a, &of_b, metric.text().2, terms),
+        comparison,
     })
 }
 
@@ -380,15 +343,31 @@ fn notes(
     runs: &[Run],
     a: &DriveGroup,
     b: &DriveGroup,
-    one_drive: bool,
+    by: SideKind,
     unmatched: usize,
 ) -> Vec<String> {
     let mut notes = Vec::new();
     if a.members.len() == 1 && b.members.len() == 1 {
-        notes.push(match one_drive {
-            false => "one run of each drive: intervals hold what varies within a run; what a repetition would change is not known, so repeat runs before a small difference is believed".to_owned(),
-            true => "one run on each side: intervals hold what varies within a run; the state of the drive (fill, temperature) may differ between runs as much as what was changed".to_owned(),
-        });
+        let unknown = match by {
+            SideKind::Drive => "what a repetition would change is not known",
+            SideKind::Run | SideKind::BeforeAfter => {
+                "the state of the drive (fill, temperature) may differ between runs as much as what was changed"
+            }
+        };
+        notes.push(format!(
+            "one run on each side: it says whether these runs differ, not which side is faster; {unknown}: repeat runs, at least three on each side"
+        ));
+    }
+    let repeats = [a, b].into_iter().any(|side| {
+        let run = |at: usize| &runs[side.members[at].0];
+        let pairs =
+            (1..side.members.len()).flat_map(|at| (0..at).map(move |earlier| (earlier, at)));
+        let mut pairs = pairs.filter(|(i, j)| side.members[*i].0 != side.members[*j].0);
+        pairs.any(|(i, j)| is_same_simulation(run(i), run(j)))
+    });
+    if repeats {
+        let note = "simulated runs with the same seed repeat each other: they show no spread between runs; run with another --seed";
+        notes.push(note.to_owned());
     }
     let members = a.members.iter().chain(&b.members);
     let mut scales: Vec<f64> = members.map(|(run, _)| runs[*run].manifest.scale).collect();

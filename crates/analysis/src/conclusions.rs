@@ -147,9 +147,9 @@ fn of_place(place: Place<'_>, found: &mut Conclusions) {
     }
     let estimates = estimate::of(part);
     let intervals = CellIntervals {
-        iops: estimates.iops,
-        mib_per_s: estimates.mib_per_s,
-        latency_mean_ns: estimates.latency_mean_ns,
+        iops: estimates.iops.ok(),
+        mib_per_s: estimates.mib_per_s.ok(),
+        latency_mean_ns: estimates.latency_mean_ns.ok(),
     };
     let key = (cell.plan.id.clone(), part.drive);
     found.intervals.insert(key, intervals);

@@ -6,26 +6,73 @@
 //!
 //! A percentile of merged histograms has no such decomposition. [`Estimates::p99_ns`] is the mean of the intervals' 99th percentiles, which differs
 //! from the result's p99 (as a rule it is a little lower).
+//!
+//! A figure without an interval says why ([`Missing`]): too short, too strongly correlated, or too few bursts.
 
-use assay_stats::confidence::{self, Estimate, LEVEL};
+use std::fmt;
+
+use assay_stats::confidence::{self, Estimate, LEVEL, NoInterval};
 use assay_store::read::CellDrive;
 use assay_store::series::{IntervalSample, OpCounts};
-use assay_units::MIB;
+use assay_units::{MIB, median};
 
 /// Fewest latencies of an interval with a 99th percentile.
 pub const P99_SAMPLES: u64 = 100;
 
-/// A cell's figures on one drive; each `None` where the series is too short (fewer than ten intervals) or has no such figure.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+/// Why a figure has no confidence interval.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Missing {
+    /// The reason.
+    pub reason: NoInterval,
+    /// Length of the intervals of the series, seconds.
+    pub step_s: f64,
+}
+
+impl Missing {
+    /// Of a cell that was not measured.
+    pub const UNMEASURED: Missing = Missing {
+        reason: NoInterval::NoValues,
+        step_s: 1.0,
+    };
+}
+
+impl fmt::Display for Missing {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.reason.text(self.step_s))
+    }
+}
+
+/// A figure with its confidence interval, or why there is none.
+pub type MeanEstimate = Result<Estimate, Missing>;
+
+/// A cell's figures on one drive.
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Estimates {
     /// Operations per second, reads and writes together.
-    pub iops: Option<Estimate>,
+    pub iops: MeanEstimate,
     /// MiB (2^20 bytes) per second, reads and writes together.
-    pub mib_per_s: Option<Estimate>,
+    pub mib_per_s: MeanEstimate,
     /// Mean latency of the operation there was more of, nanoseconds.
-    pub latency_mean_ns: Option<Estimate>,
-    /// Mean over the seconds of their 99th percentile latency, same operation, nanoseconds.
+    pub latency_mean_ns: MeanEstimate,
+    /// Mean over the seconds of their 99th percentile latency, same operation, nanoseconds; `None` where most have too few operations.
     pub p99_ns: Option<Estimate>,
+}
+
+impl Default for Estimates {
+    /// Of a cell that was not measured.
+    fn default() -> Estimates {
+        Estimates {
+            iops: Err(Missing::UNMEASURED),
+            mib_per_s: Err(Missing::UNMEASURED),
+            latency_mean_ns: Err(Missing::UNMEASURED),
+            p99_ns: None,
+        }
+    }
+}
+
+/// Mean of values that follow each other in steps of `step_s` seconds.
+pub fn of_series(values: &[f64], step_s: f64) -> MeanEstimate {
+    confidence::mean(values, LEVEL).map_err(|reason| Missing { reason, step_s })
 }
 
 /// Of one cell.
@@ -44,9 +91,27 @@ pub fn of_several<'a>(drives: impl IntoIterator<Item = &'a CellDrive>) -> Estima
     } else {
         |s| &s.read
     };
+    of_operation(&samples, op)
+}
+
+/// Of cells as of [`of_several`], with the latencies of writes or of reads, whichever there was more of.
+pub fn of_several_with<'a>(
+    drives: impl IntoIterator<Item = &'a CellDrive>,
+    writes: bool,
+) -> Estimates {
+    let drives = drives.into_iter();
+    let samples: Vec<IntervalSample> = drives.flat_map(CellDrive::measured_intervals).collect();
+    match writes {
+        true => of_operation(&samples, |s| &s.write),
+        false => of_operation(&samples, |s| &s.read),
+    }
+}
+
+fn of_operation(samples: &[IntervalSample], op: fn(&IntervalSample) -> &OpCounts) -> Estimates {
+    let step_s = step_s(samples);
     let ratio = |of: &dyn Fn(&IntervalSample) -> (f64, f64)| {
         let parts: Vec<(f64, f64)> = samples.iter().map(of).collect();
-        confidence::ratio(&parts, LEVEL)
+        confidence::ratio(&parts, LEVEL).map_err(|reason| Missing { reason, step_s })
     };
     let enough = |counts: &&OpCounts| counts.latencies >= P99_SAMPLES;
     let counted = samples.iter().map(op).filter(enough);
@@ -59,8 +124,14 @@ pub fn of_several<'a>(drives: impl IntoIterator<Item = &'a CellDrive>) -> Estima
             (bytes as f64 / MIB as f64, s.elapsed_s())
         }),
         latency_mean_ns: ratio(&|s| (op(s).latency_sum_ns, op(s).latencies as f64)),
-        p99_ns: confidence::mean(&percentiles, LEVEL).filter(|_| most),
+        p99_ns: of_series(&percentiles, step_s).ok().filter(|_| most),
     }
+}
+
+/// Usual length of intervals, seconds, to a hundredth.
+pub fn step_s(samples: &[IntervalSample]) -> f64 {
+    let usual = median(samples.iter().map(IntervalSample::elapsed_s)).unwrap_or(1.0);
+    (usual * 100.0).round() / 100.0
 }
 
 #[cfg(test)]

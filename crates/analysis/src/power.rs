@@ -7,9 +7,10 @@
 //! # Non-goals
 //! Energy per operation.
 
-use assay_stats::confidence::{self, Estimate, LEVEL};
 use assay_store::read::CellDrive;
 use assay_units::Nanos;
+
+use crate::estimate::{MeanEstimate, of_series, step_s};
 
 /// Running mean of power readings.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -50,10 +51,10 @@ pub fn mean_watts(part: &CellDrive) -> Option<f64> {
     mean.watts()
 }
 
-/// The same with its confidence interval; `None` for fewer than ten readings.
-pub fn estimate(part: &CellDrive) -> Option<Estimate> {
+/// The same with its confidence interval. Readings are as far apart as intervals.
+pub fn estimate(part: &CellDrive) -> MeanEstimate {
     let watts: Vec<f64> = readings(part).iter().map(|&mw| mw as f64 / 1e3).collect();
-    confidence::mean(&watts, LEVEL)
+    of_series(&watts, step_s(&part.measured_intervals()))
 }
 
 #[cfg(test)]

@@ -318,14 +318,25 @@ Examples:
   assay compare before after
   assay compare drive-a drive-b drive-c --json
   assay compare before after --details       the answer for every workload
+  assay compare --before run-1 run-2 run-3 --after run-4 run-5 run-6
 
-Runs of the same drive are pooled; the first drive is the baseline. Runs of only one drive are compared with each other.
-Only workloads that both have are compared; each metric is reported as faster, slower, same or can't tell, with its confidence interval
-(docs/statistics.md).")]
+Runs of the same drive are pooled; the first drive is the baseline. Runs of only one drive are compared with each other, or those --before a
+change with those --after it. Only workloads that both have are compared; each metric is reported as faster, slower, same or can't tell, with
+its confidence interval; of one run on each side, whether these runs differ (docs/statistics.md).")]
 pub struct CompareArguments {
     /// Run folders.
-    #[arg(required = true, value_name = "RUN")]
+    #[arg(
+        required_unless_present_any = ["before", "after"],
+        conflicts_with_all = ["before", "after"],
+        value_name = "RUN"
+    )]
     pub runs: Vec<PathBuf>,
+    /// Runs before a change, of the drives of those after it: one side, repeated.
+    #[arg(long, value_name = "RUN", num_args = 1.., requires = "after")]
+    pub before: Vec<PathBuf>,
+    /// Runs after the change.
+    #[arg(long, value_name = "RUN", num_args = 1.., requires = "before")]
+    pub after: Vec<PathBuf>,
     /// Show every workload that the drives have in common, not only the summary of each pair.
     #[arg(long)]
     pub details: bool,

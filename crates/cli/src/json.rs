@@ -1,12 +1,13 @@
 //! JSON documents of `assay job`, `assay run` and `assay compare` (contract: `docs/json.md`).
 
 use assay_analysis::compare::{
-    DriveGroup, GroupComparison, Metric, MetricComparison, WorkloadComparison,
+    Comparisons, DriveGroup, GroupComparison, Metric, MetricComparison, WorkloadComparison,
 };
 use assay_analysis::conclusions;
+use assay_analysis::estimate::MeanEstimate;
 use assay_device::identity::DriveInfo;
-use assay_stats::Estimate;
 use assay_stats::compare::ComparisonSettings;
+use assay_stats::confidence::NoInterval;
 use assay_store::Run;
 use assay_store::export::table::{Conclusions, Table, conclusion_table, mode_table, phase_table};
 use assay_store::model::{CellPlan, CellResult, DriveRecord, PREDICTIVE_LEVEL};
@@ -179,8 +180,14 @@ fn cell_of(cell: &CellRecord, record: &DriveRecord, drive: Option<&CellDrive>) -
         let estimates = assay_analysis::estimate::of(part);
         for (key, value) in [
             ("mib_per_s_ci", interval(estimates.mib_per_s)),
+            ("mib_per_s_no_ci", no_interval(estimates.mib_per_s)),
             ("iops_ci", interval(estimates.iops)),
+            ("iops_no_ci", no_interval(estimates.iops)),
             ("latency_mean_ns_ci", interval(estimates.latency_mean_ns)),
+            (
+                "latency_mean_ns_no_ci",
+                no_interval(estimates.latency_mean_ns),
+            ),
             ("mib_per_s", json!(result.mib_per_s())),
             ("iops", json!(result.iops())),
             ("latency_ns", json!(result.latency())),
@@ -226,8 +233,30 @@ fn predictive(record: Option<&DriveRecord>, plan: &CellPlan, result: &CellResult
     object
 }
 
-/// A confidence interval, or null where the series is too short for one.
-fn interval(estimate: Option<Estimate>) -> Value {
+/// Why there is no confidence interval; null where there is one.
+fn no_interval(estimate: MeanEstimate) -> Value {
+    let Err(missing) = estimate else {
+        return Value::Null;
+    };
+    let mut object = json!({ "reason": Value::Null, "text": missing.to_string() });
+    let (reason, further) = match missing.reason {
+        NoInterval::NoValues => ("no_values", None),
+        NoInterval::TooShort { samples } => ("too_short", Some(("samples", json!(samples)))),
+        NoInterval::Dependent { memory, .. } => {
+            let seconds = memory * missing.step_s;
+            ("dependent", Some(("memory_s", json!(seconds))))
+        }
+        NoInterval::Bursts { bursts } => ("few_bursts", Some(("bursts", json!(bursts)))),
+    };
+    object["reason"] = json!(reason);
+    if let Some((key, value)) = further {
+        object[key] = value;
+    }
+    object
+}
+
+/// A confidence interval, or null without one.
+fn interval(estimate: MeanEstimate) -> Value {
     estimate.map_or(Value::Null, |e| {
         json!({
             "mean": e.mean,
@@ -241,10 +270,8 @@ fn interval(estimate: Option<Estimate>) -> Value {
     })
 }
 
-/// `assay compare --json`: the runs, and the comparison of each other drive (or run) with the first.
-pub fn compare(runs: &[Run]) -> Value {
-    let terms = ComparisonSettings::default();
-    let all = assay_analysis::compare::of(runs, terms);
+/// `assay compare --json`: the runs, and the comparison of each other side with the first, or of the two sides of each drive.
+pub fn compare(runs: &[Run], all: &Comparisons, terms: ComparisonSettings) -> Value {
     let group = |group: &DriveGroup| {
         let member =
             |&(run, drive): &(usize, usize)| json!({ "run": runs[run].path, "drive": drive });
@@ -260,6 +287,7 @@ pub fn compare(runs: &[Run]) -> Value {
             "other": other.name,
             "simulated": baseline.simulated || other.simulated,
             "answers": Map::from_iter(answers),
+            "by_chance": pair.by_chance(),
             "notes": pair.notes,
             "workloads": pair.workloads.iter().map(matched).collect::<Vec<_>>(),
         })
@@ -267,7 +295,7 @@ pub fn compare(runs: &[Run]) -> Value {
     json!({
         "compared": runs.iter().map(suite).collect::<Vec<_>>(),
         "groups": all.groups.iter().map(group).collect::<Vec<_>>(),
-        "by": if all.one_drive { "run" } else { "drive" },
+        "by": all.by,
         "level": terms.level,
         "minimum_effect": terms.minimum_effect,
         "comparisons": all.pairs.iter().map(pair).collect::<Vec<_>>(),

@@ -1,5 +1,7 @@
 //! Tables independent of the output medium: the page and the terminal show the same ones.
 
+use assay_analysis::estimate::Missing;
+
 use crate::format;
 
 /// A table with one row heading and columns that may be grouped under drives.
@@ -130,8 +132,8 @@ pub struct Number {
     pub spread: Option<String>,
     /// Its 90 % predictive interval, if it is a simulated drive's.
     pub range: Option<String>,
-    /// A mean over a series; it has a spread unless the series was too short.
-    pub averaged: bool,
+    /// Why a mean over a series has no spread.
+    pub no_spread: Option<Missing>,
     /// Details for a tooltip.
     pub details: String,
 }

@@ -16,6 +16,7 @@ pub mod consistency;
 pub mod figures;
 pub mod health;
 pub mod inspect;
+mod interval;
 pub mod knee;
 pub mod load;
 pub mod matrix;
@@ -30,7 +31,6 @@ pub mod stream;
 pub mod thermal;
 
 use assay_stats::LatencySummary;
-use assay_stats::confidence::{Estimate, FEWEST_VALUES};
 use assay_store::model::{CellResult, VerifySummary};
 use assay_units::text::group_digits;
 
@@ -38,6 +38,7 @@ use crate::format::{self, distinct, duration, joined, stamp};
 use crate::grid::{Point, Section};
 use crate::metric::LATENCIES;
 use crate::table::{Column, Row, TableCell};
+pub use interval::{half_width, no_interval_note, set_spread, spread_notes, with_spread};
 
 /// Columns of the axes along which the points of a section differ.
 fn axis_columns(section: &Section<'_>) -> Vec<Column> {
@@ -106,50 +107,10 @@ fn latency_cells(summary: &LatencySummary, names: &[&str]) -> Vec<TableCell> {
         .collect()
 }
 
-/// Half-width of a confidence interval in `unit`, as text.
-pub fn half_width(half: f64) -> Option<String> {
-    half.is_finite().then(|| match half {
-        tiny if tiny > 0.0 && tiny < 0.005 => "< 0.01".to_owned(),
-        half => format::figure(half),
-    })
-}
-
-/// Half-width of an estimate; `unit` is one unit of the cell in units of the estimate.
-pub fn spread(estimate: Option<Estimate>, unit: f64) -> Option<String> {
-    let e = estimate?;
-    half_width((e.high - e.low) / 2.0 / unit)
-}
-
-/// A mean's cell with the half-width of its confidence interval.
-pub fn with_spread(cell: TableCell, estimate: Option<Estimate>, unit: f64) -> TableCell {
-    cell.with(|number| {
-        number.spread = spread(estimate, unit);
-        number.averaged = true;
-    })
-}
-
 /// True when any figure of the rows meets the condition.
 pub fn any_number(rows: &[Row], condition: impl Fn(&crate::table::Number) -> bool) -> bool {
     let mut cells = rows.iter().flat_map(|r| &r.cells);
     cells.any(|c| matches!(c, TableCell::Number(n) if condition(n)))
-}
-
-/// The note that explains a [`spread`], where there is one.
-pub fn spread_note(rows: &[Row]) -> Option<String> {
-    any_number(rows, |n| n.spread.is_some()).then(|| {
-        "\u{b1}: half-width of the 95 % confidence interval of the mean, by batch means, because neighbouring seconds are correlated".to_owned()
-    })
-}
-
-/// Notes with the legend of \u{b1} and the reason why means have none.
-pub fn spread_notes(mut notes: Vec<String>, rows: &[Row]) -> Vec<String> {
-    notes.extend(spread_note(rows));
-    if any_number(rows, |n| n.averaged && n.spread.is_none()) {
-        notes.push(format!(
-            "means without \u{b1}: fewer than {FEWEST_VALUES} intervals were recorded"
-        ));
-    }
-    notes
 }
 
 /// A result in one line.

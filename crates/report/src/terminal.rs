@@ -6,8 +6,8 @@ mod answers;
 pub(crate) mod text;
 mod verdicts;
 
+use assay_analysis::compare::Comparisons;
 use assay_stats::LatencySummary;
-use assay_stats::compare::ComparisonSettings;
 use assay_store::model::{AREA_WRITTEN_PCT, CellKind, CellResult, RunEnd};
 use assay_store::read::Run;
 use assay_units::text::group_digits;
@@ -75,9 +75,15 @@ pub fn render(run: &Run, width: usize, style: Style) -> String {
 /// Details of a comparison of at most this many workloads are shown without being requested.
 const FEW_WORKLOADS: usize = 6;
 
-/// Several runs compared, at most `width` columns wide: a summary of each pair of drives over the workloads that both have. With `details`
+/// Several runs compared, at most `width` columns wide: a summary of each pair of sides over the workloads that both have. With `details`
 /// (and of few workloads, or without a pair) also bandwidth and p99 latency side by side, and the answer for every workload.
-pub fn compare(runs: &[Run], width: usize, style: Style, details: bool) -> String {
+pub fn compare(
+    runs: &[Run],
+    compared: &Comparisons,
+    width: usize,
+    style: Style,
+    details: bool,
+) -> String {
     let set = DriveSet::new(runs);
     let mut page = TextPage::new(width.max(MIN_WIDTH), style);
     for (i, run) in runs.iter().enumerate() {
@@ -88,11 +94,10 @@ pub fn compare(runs: &[Run], width: usize, style: Style, details: bool) -> Strin
     }
     limitations(&mut page, &set);
     page.blank();
-    let compared = assay_analysis::compare::of(runs, ComparisonSettings::default());
     let workloads: usize = compared.pairs.iter().map(|p| p.workloads.len()).sum();
     let details = details || workloads <= FEW_WORKLOADS;
     for pair in &compared.pairs {
-        answers::summary(&mut page, runs, &compared, pair);
+        answers::summary(&mut page, runs, compared, pair);
     }
     if !details {
         let text = "each workload: add --details; side by side with charts: assay report RUN...";
@@ -107,7 +112,7 @@ pub fn compare(runs: &[Run], width: usize, style: Style, details: bool) -> Strin
         }
     }
     for pair in &compared.pairs {
-        answers::details(&mut page, &compared, pair);
+        answers::details(&mut page, compared, pair);
     }
     page.finish()
 }

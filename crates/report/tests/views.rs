@@ -22,7 +22,13 @@ fn rows<'t>(tables: &'t Tables, caption: &str) -> &'t [(String, Vec<String>)] {
 }
 
 fn number(text: &str) -> f64 {
-    let figure = text.split(['\u{b1}', ' ']).next().unwrap().replace(',', "");
+    // Before its half-width or its mark.
+    let is_digit = |c: char| c.is_ascii_digit() || "-.,".contains(c);
+    let figure = text
+        .split(|c| !is_digit(c))
+        .next()
+        .unwrap()
+        .replace(',', "");
     figure
         .parse()
         .unwrap_or_else(|_| panic!("{text:?} is no number"))

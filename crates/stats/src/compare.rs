@@ -1,5 +1,5 @@
-//! Comparison of repeated runs: faster, slower, same or can't tell (results, sources and limits: docs/statistics.md,
-//! "Comparison").
+//! Comparison of runs: faster, slower, same or can't tell; of single runs, whether they differ (results, sources and limits:
+//! docs/statistics.md, "Comparison").
 //!
 //! A side has one value per run, with the interval of [`crate::confidence`] where the run was long enough. Everything
 //! is computed on logarithms, so exchanging the sides inverts the ratio exactly. Of three errors the widest counts:
@@ -7,6 +7,10 @@
 //! - *between runs*, from two runs on either side: the spread of the runs' values around their side's mean, common to
 //!   both sides, with Student's t for all runs less two;
 //! - *Welch's*, for several runs on both sides in different numbers: a common spread can then be wrong.
+//!
+//! One run on each side says nothing of the spread between runs, so it never says faster or slower, only that these runs differ or agree.
+//! A tail percentile ([`Quantity::TailPercentile`]) has no error within a run: its values depend on the few slowest operations, which come in
+//! groups, and on where the run's data happen to lie. Runs are its unit, from [`FEWEST_TAIL_RUNS`] on each side on.
 
 use serde::{Deserialize, Serialize};
 
@@ -15,6 +19,18 @@ use crate::student;
 
 /// Differences smaller than this are irrelevant, as a share of 1.
 pub const MINIMUM_EFFECT: f64 = 0.01;
+
+/// Fewest runs on each side with an answer on a tail percentile: from three values on, one of them cannot be the whole spread.
+pub const FEWEST_TAIL_RUNS: usize = 3;
+
+/// What is compared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Quantity {
+    /// A mean or a rate: its error within a run is known from the run's series.
+    Mean,
+    /// A percentile of latencies from the 90th on: known between runs only.
+    TailPercentile,
+}
 
 /// Result of a comparison: the other side relative to the baseline.
 #[derive(
@@ -28,18 +44,34 @@ pub enum Difference {
     Slower,
     /// Different by less than the minimum effect.
     Same,
+    /// One run on each side: different, significantly and by the minimum effect; whether other runs are is not known.
+    RunsDiffer,
+    /// One run on each side: different by less than the minimum effect.
+    RunsAgree,
     /// Not decided by the data.
     #[default]
     CannotTell,
 }
 
 impl Difference {
+    /// All, in the order they are shown.
+    pub const ALL: [Difference; 6] = [
+        Difference::Faster,
+        Difference::Slower,
+        Difference::Same,
+        Difference::RunsDiffer,
+        Difference::RunsAgree,
+        Difference::CannotTell,
+    ];
+
     /// Label for tables.
     pub fn label(self) -> &'static str {
         match self {
             Difference::Faster => "faster",
             Difference::Slower => "slower",
             Difference::Same => "same",
+            Difference::RunsDiffer => "these runs differ",
+            Difference::RunsAgree => "these runs agree",
             Difference::CannotTell => "can't tell",
         }
     }
@@ -190,10 +222,43 @@ fn effective_degrees(variance: f64, shares: f64) -> f64 {
     }
 }
 
-/// Compare `other` with `baseline`.
+/// The widest of several intervals' half-widths, with its error.
+fn widest(a: &Side, b: &Side, level: f64) -> Option<(f64, Basis)> {
+    let mut found: Option<(f64, Basis)> = None;
+    let mut candidate = |variance: f64, degrees: f64, basis: Basis| {
+        let half = student::two_sided(level, degrees).map(|t| t * variance.sqrt());
+        if let Some(half) = half.filter(|h| h.is_finite())
+            && found.is_none_or(|(most, _)| half > most)
+        {
+            found = Some((half, basis));
+        }
+    };
+    if let (Some(a), Some(b)) = (a.within, b.within) {
+        let (variance, degrees) = satterthwaite(a, b);
+        candidate(variance, degrees, Basis::WithinRuns);
+    }
+    if let Some(variance) = pooled(a, b) {
+        let of_means = variance * (1.0 / a.runs + 1.0 / b.runs);
+        candidate(of_means, a.runs + b.runs - 2.0, Basis::BetweenRuns);
+        if a.runs != b.runs && a.runs >= 2.0 && b.runs >= 2.0 {
+            let (variance, degrees) = satterthwaite(a.between(), b.between());
+            candidate(variance, degrees, Basis::BetweenRuns);
+        }
+    }
+    found
+}
+
+/// Variance between runs, common to both sides; `None` of one run each.
+fn pooled(a: &Side, b: &Side) -> Option<f64> {
+    let degrees = a.runs + b.runs - 2.0;
+    (degrees >= 1.0).then(|| (a.squares + b.squares) / degrees)
+}
+
+/// Compare `other` with `baseline`. Of a tail percentile only the values count, not their intervals.
 pub fn compare(
     baseline: &[RunValue],
     other: &[RunValue],
+    quantity: Quantity,
     better: Better,
     settings: ComparisonSettings,
 ) -> Comparison {
@@ -202,40 +267,31 @@ pub fn compare(
         runs: (baseline.len() as u32, other.len() as u32),
         ..Comparison::default()
     };
-    let (Some(a), Some(b)) = (Side::of(baseline), Side::of(other)) else {
+    let plain = |side: &[RunValue]| -> Vec<RunValue> {
+        let of_run = |r: &RunValue| RunValue {
+            estimate: r.estimate.filter(|_| quantity == Quantity::Mean),
+            ..*r
+        };
+        side.iter().map(of_run).collect()
+    };
+    let (Some(a), Some(b)) = (Side::of(&plain(baseline)), Side::of(&plain(other))) else {
         comparison.why = Some("one side has no value above zero".to_owned());
         return comparison;
     };
     let log_ratio = b.mean - a.mean;
     comparison.ratio = Some(log_ratio.exp());
-    let repeats = a.runs + b.runs - 2.0;
-    let pooled = (repeats >= 1.0).then(|| (a.squares + b.squares) / repeats);
-    let spread = ((a.spread + b.spread) / 2.0 + pooled.unwrap_or(0.0)).sqrt();
+    let spread = ((a.spread + b.spread) / 2.0 + pooled(&a, &b).unwrap_or(0.0)).sqrt();
     comparison.effect_size = (spread > 1e-12).then(|| log_ratio / spread);
-
-    let mut widest: Option<(f64, Basis)> = None;
-    let mut candidate = |variance: f64, degrees: f64, basis: Basis| {
-        let half = student::two_sided(settings.level, degrees).map(|t| t * variance.sqrt());
-        if let Some(half) = half.filter(|h| h.is_finite())
-            && widest.is_none_or(|(most, _)| half > most)
-        {
-            widest = Some((half, basis));
-        }
-    };
-    if let (Some(a), Some(b)) = (a.within, b.within) {
-        let (variance, degrees) = satterthwaite(a, b);
-        candidate(variance, degrees, Basis::WithinRuns);
+    let fewest = baseline.len().min(other.len());
+    if quantity == Quantity::TailPercentile && fewest < FEWEST_TAIL_RUNS {
+        comparison.why = Some(format!(
+            "a tail percentile is compared between runs: at least {FEWEST_TAIL_RUNS} runs on each side"
+        ));
+        return comparison;
     }
-    if let Some(variance) = pooled {
-        let of_means = variance * (1.0 / a.runs + 1.0 / b.runs);
-        candidate(of_means, repeats, Basis::BetweenRuns);
-        if a.runs != b.runs && a.runs >= 2.0 && b.runs >= 2.0 {
-            let (variance, degrees) = satterthwaite(a.between(), b.between());
-            candidate(variance, degrees, Basis::BetweenRuns);
-        }
-    }
-    let Some((half, basis)) = widest else {
-        let why = "a single run per side, and too short for an interval (under ten intervals): run longer, or repeat";
+    let Some((half, basis)) = widest(&a, &b, settings.level) else {
+        let why =
+            "a single run per side, and no interval within one of them: run longer, or repeat";
         comparison.why = Some(why.to_owned());
         return comparison;
     };
@@ -245,14 +301,21 @@ pub fn compare(
     let matters = (1.0 + settings.minimum_effect.max(0.0)).ln();
     // Differences within rounding do not count.
     let significant = low > 1e-12 || high < -1e-12;
+    let single = a.runs + b.runs == 2.0;
+    let better_by = match better {
+        Better::More => log_ratio,
+        Better::Less => -log_ratio,
+    };
     if low >= -matters && high <= matters && (!significant || matters > 0.0) {
-        comparison.answer = Difference::Same;
+        comparison.answer = match single {
+            true => Difference::RunsAgree,
+            false => Difference::Same,
+        };
     } else if significant && log_ratio.abs() >= matters {
-        let good = (log_ratio > 0.0) == (better == Better::More);
-        comparison.answer = if good {
-            Difference::Faster
-        } else {
-            Difference::Slower
+        comparison.answer = match better_by > 0.0 {
+            _ if single => Difference::RunsDiffer,
+            true => Difference::Faster,
+            false => Difference::Slower,
         };
     } else {
         let least = settings.minimum_effect * 100.0;

@@ -1,10 +1,9 @@
-//! Confidence intervals of means of autocorrelated series, by batch means (formulas, sources and tested coverage:
-//! docs/statistics.md, "Confidence intervals of means").
+//! Confidence intervals of means of autocorrelated series, or the reason why there is none (formulas, sources and simulated
+//! coverage: docs/statistics.md, "Confidence intervals of means").
 //!
-//! - Batch length: [`BATCH_FACTOR`] times the automatic block length (Politis and White, Econometric Reviews 23, 2004;
-//!   corrected with Patton, 28, 2009).
-//! - Batches of finite length understate the error. The first-order part is corrected as in "lugsail" batch means
-//!   (Vats and Flegal, Biometrika 109, 2022).
+//! - Error of the mean: [`long_run`], an autoregression at the time scale beyond which the variance grows no further.
+//! - An interval needs [`FEWEST_EFFECTIVE`] effective values: independent values with the same error. Of a series whose variance lies in
+//!   rare bursts, the bursts are the values ([`bursts`]).
 //! - Never below s / sqrt(n): an alternating series would otherwise appear better known than its spread suggests.
 //!
 //! A series with a trend has no mean: apply [`crate::steady`] first. No intervals of percentiles of merged histograms:
@@ -12,17 +11,25 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::moments::{mean as plain_mean, moments};
+use crate::moments::moments;
 use crate::student;
+
+mod bursts;
+mod long_run;
+
+use bursts::Bursts;
+use long_run::LongRun;
 
 /// Default confidence level.
 pub const LEVEL: f64 = 0.95;
-/// Series shorter than this have no interval.
-pub const FEWEST_VALUES: usize = 10;
-/// Fewest batches.
-pub const FEWEST_BATCHES: usize = 5;
-/// Batch length over the automatic block length: for coverage, bias matters more than variance.
-pub const BATCH_FACTOR: f64 = 2.0;
+/// Fewest effective values of a series with an interval: below, the correlation of a series cannot be told from its variation, and intervals
+/// cover less than they state (a rule of thumb of the same size for batches: Schmeiser, Operations Research 30, 1982).
+pub const FEWEST_EFFECTIVE: f64 = 30.0;
+/// Widening of an interval of exactly [`FEWEST_EFFECTIVE`] values: series are selected by their estimated correlation, and those of a length at
+/// which few have an interval are the ones whose correlation appears too weak. By simulation (docs/statistics.md).
+const WIDENING: f64 = 0.2;
+/// The widening falls with this power of the effective values.
+const WIDENING_POWER: i32 = 4;
 
 /// A mean with its interval.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -53,17 +60,72 @@ pub struct Estimate {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum IntervalMethod {
-    /// From the spread of the means of batches of consecutive values.
-    BatchMeans {
-        /// How many.
-        batches: u64,
+    /// From a first-order autoregression of the means of blocks of consecutive values.
+    Autoregression {
+        /// How many blocks.
+        blocks: u64,
         /// Values in each.
-        batch_length: u64,
+        block_length: u64,
     },
     /// From the spread of independent values.
     Independent,
     /// All values are the same.
     Constant,
+}
+
+/// Why a series has no interval.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "reason", rename_all = "snake_case")]
+pub enum NoInterval {
+    /// Nothing was measured, or a value is not finite.
+    NoValues,
+    /// Fewer values than effective ones are needed.
+    TooShort {
+        /// Values in the series.
+        samples: u64,
+    },
+    /// Values depend on those before, so that the series holds too few effective values.
+    Dependent {
+        /// Values in the series.
+        samples: u64,
+        /// Values over which they depend on each other: long-run variance over variance (Sokal's integrated autocorrelation time, twice).
+        memory: f64,
+    },
+    /// The variance lies in bursts, of which the series has too few.
+    Bursts {
+        /// Bursts in the series.
+        bursts: u64,
+    },
+}
+
+impl NoInterval {
+    /// The reason as text, for values that last `step_s` seconds each.
+    pub fn text(&self, step_s: f64) -> String {
+        let least = FEWEST_EFFECTIVE;
+        let time = |values: f64| format!("{:.0} s", (values * step_s).max(1.0));
+        match *self {
+            NoInterval::NoValues => "nothing was measured".to_owned(),
+            NoInterval::TooShort { samples } => {
+                let of = match (step_s == 1.0, samples) {
+                    (true, 1) => "second".to_owned(),
+                    (true, _) => "seconds".to_owned(),
+                    (false, 1) => format!("value of {step_s} s"),
+                    (false, _) => format!("values of {step_s} s"),
+                };
+                format!("too short: {samples} {of}, at least {least} are needed")
+            }
+            NoInterval::Dependent { samples, memory } => format!(
+                "seconds depend on each other over {}: {} hold about {:.0} independent values, and {least} are needed",
+                time(memory),
+                time(samples as f64),
+                samples as f64 / memory
+            ),
+            NoInterval::Bursts { bursts } => format!(
+                "the variation lies in {bursts} {}, and about {least} are needed",
+                if bursts == 1 { "burst" } else { "bursts" }
+            ),
+        }
+    }
 }
 
 impl Estimate {
@@ -73,17 +135,20 @@ impl Estimate {
     }
 }
 
-/// Mean of evenly spaced values; `None` if fewer than [`FEWEST_VALUES`], one not finite, or `level` not in (0, 1).
-pub fn mean(values: &[f64], level: f64) -> Option<Estimate> {
-    let n = values.len();
-    if n < FEWEST_VALUES {
-        return None;
+/// Mean of evenly spaced values.
+///
+/// # Errors
+/// The reason why there is no interval; [`NoInterval::NoValues`] also where `level` is not in (0, 1).
+pub fn mean(values: &[f64], level: f64) -> Result<Estimate, NoInterval> {
+    let independent = independent(values, level).ok_or(NoInterval::NoValues)?;
+    let (samples, count) = (independent.samples, values.len() as f64);
+    if count < FEWEST_EFFECTIVE {
+        return Err(NoInterval::TooShort { samples });
     }
-    let independent = independent(values, level)?;
-    let (count, mean, variance) = (n as f64, independent.mean, moments(values)?.1);
+    let (mean, variance) = (independent.mean, independent.stddev.powi(2));
     // Spread within the rounding of the sum.
-    if variance.sqrt() <= mean.abs() * 1e-12 {
-        return Some(Estimate {
+    if independent.stddev <= mean.abs() * 1e-12 {
+        return Ok(Estimate {
             low: mean,
             high: mean,
             stddev: 0.0,
@@ -92,34 +157,39 @@ pub fn mean(values: &[f64], level: f64) -> Option<Estimate> {
             ..independent
         });
     }
-    let block = block_length(values, mean) * BATCH_FACTOR;
-    let length = (block.ceil() as usize).clamp(1, n / FEWEST_BATCHES);
-    let (batches, spread) = batch_variance(values, length)?;
-    let unbiased = match length {
-        1 => spread,
-        _ => 2.0 * spread - batch_variance(values, length / 2)?.1,
-    };
-    // Variance of an independent value with this error of the mean.
-    let long_run = spread.max(unbiased).max(variance);
-    let standard_error = (long_run / count).sqrt();
-    let degrees = batches as f64 - 1.0;
-    let half = student::two_sided(level, degrees)? * standard_error;
-    half.is_finite().then(|| Estimate {
+    let long_run = LongRun::of(values, variance).ok_or(NoInterval::NoValues)?;
+    let memory = long_run.variance / variance;
+    if count / memory < FEWEST_EFFECTIVE {
+        return Err(NoInterval::Dependent { samples, memory });
+    }
+    let bursts = Bursts::of(values, mean);
+    let effective = (count / memory).min(bursts.effective());
+    if effective < FEWEST_EFFECTIVE {
+        let bursts = bursts.count;
+        return Err(NoInterval::Bursts { bursts });
+    }
+    let standard_error = (long_run.variance / count).sqrt();
+    let degrees = (2.0 / (2.0 / long_run.degrees + bursts.relative_variance())).max(1.0);
+    let widening =
+        WIDENING * (FEWEST_EFFECTIVE / effective).powi(WIDENING_POWER) * (1.0 - effective / count);
+    let t = student::two_sided(level, degrees).ok_or(NoInterval::NoValues)?;
+    let half = t * standard_error * (1.0 + widening);
+    Ok(Estimate {
         low: mean - half,
         high: mean + half,
-        effective_samples: count * variance / long_run,
-        standard_error,
+        effective_samples: effective,
+        standard_error: standard_error * (1.0 + widening),
         degrees,
-        method: IntervalMethod::BatchMeans {
-            batches: batches as u64,
-            batch_length: length as u64,
+        method: IntervalMethod::Autoregression {
+            blocks: (values.len() / long_run.block_length) as u64,
+            block_length: long_run.block_length as u64,
         },
         ..independent
     })
 }
 
-/// Mean of independent values, such as repetitions separated by idle time: Student's t times s / sqrt(n). `None` as
-/// [`mean`], but from two values on.
+/// Mean of independent values, such as repetitions separated by idle time: Student's t times s / sqrt(n). `None` of fewer than two values, of
+/// values that are not finite, and where `level` is not in (0, 1).
 pub fn independent(values: &[f64], level: f64) -> Option<Estimate> {
     if values.len() < 2 || !values.iter().all(|v| v.is_finite()) || !(level > 0.0 && level < 1.0) {
         return None;
@@ -148,59 +218,21 @@ pub fn independent(values: &[f64], level: f64) -> Option<Estimate> {
 
 /// Ratio of two sums (I/Os over seconds, latency over I/Os), from each interval's contributions to both. By
 /// linearisation (W. Cochran, "Sampling Techniques", 1977, 6.3): the mean of `ratio + (numerator - ratio * denominator)
-/// / mean denominator`. `None` where [`mean`] is, where a denominator is negative, or where all are zero.
-pub fn ratio(parts: &[(f64, f64)], level: f64) -> Option<Estimate> {
+/// / mean denominator`.
+///
+/// # Errors
+/// As of [`mean`]; [`NoInterval::NoValues`] also where a denominator is negative, or where all are zero.
+pub fn ratio(parts: &[(f64, f64)], level: f64) -> Result<Estimate, NoInterval> {
     let numerators: f64 = parts.iter().map(|p| p.0).sum();
     let denominators: f64 = parts.iter().map(|p| p.1).sum();
     if denominators.is_nan() || denominators <= 0.0 || parts.iter().any(|p| p.1 < 0.0) {
-        return None;
+        return Err(NoInterval::NoValues);
     }
     let ratio = numerators / denominators;
     let each = denominators / parts.len() as f64;
     let linear =
         |(numerator, denominator): &(f64, f64)| ratio + (numerator - ratio * denominator) / each;
     mean(&parts.iter().map(linear).collect::<Vec<f64>>(), level)
-}
-
-/// Number of batches, taken from the end of the series, and `length` times the variance of their means.
-fn batch_variance(values: &[f64], length: usize) -> Option<(usize, f64)> {
-    let batches = values.len() / length;
-    let used = &values[values.len() - batches * length..];
-    let means: Vec<f64> = used.chunks_exact(length).map(plain_mean).collect();
-    let (_, variance) = moments(&means)?;
-    Some((batches, variance * length as f64))
-}
-
-/// Automatic block length (module header) for the moving-block bootstrap; at least 1.
-fn block_length(values: &[f64], mean: f64) -> f64 {
-    let n = values.len();
-    let count = n as f64;
-    let run = 5_usize.max(count.log10().sqrt().ceil() as usize);
-    let lags = (count.sqrt().ceil() as usize + run).min(n - 1);
-    let covariance: Vec<f64> = (0..=lags)
-        .map(|lag| {
-            let pairs = values[..n - lag].iter().zip(&values[lag..]);
-            pairs.map(|(a, b)| (a - mean) * (b - mean)).sum::<f64>() / count
-        })
-        .collect();
-    // Largest correlation of an independent series by chance.
-    let noise = 2.0 * (count.log10() / count).sqrt();
-    let is_correlated = |lag: usize| (covariance[lag] / covariance[0]).abs() >= noise;
-    // The lag after which `run` lags are uncorrelated; without one, the last correlated lag.
-    let end = (0..=lags.saturating_sub(run)).find(|lag| !(lag + 1..=lag + run).any(is_correlated));
-    let last = || (1..=lags).rev().find(|lag| is_correlated(*lag));
-    let reach = end.or_else(last).unwrap_or(1);
-    let window = (2 * reach.max(1)).min(lags);
-    let (mut spectrum, mut curvature) = (covariance[0], 0.0);
-    for (lag, covariance) in covariance.iter().enumerate().take(window + 1).skip(1) {
-        let at = lag as f64 / window as f64;
-        let weight = (2.0 * (1.0 - at)).min(1.0);
-        spectrum += 2.0 * weight * covariance;
-        curvature += 2.0 * weight * lag as f64 * covariance;
-    }
-    let length = (1.5 * (curvature / spectrum).powi(2) * count).cbrt();
-    let is_usable = spectrum > 0.0 && length.is_finite();
-    if is_usable { length.max(1.0) } else { 1.0 }
 }
 
 #[cfg(test)]

@@ -32,7 +32,7 @@ fn conclude(run: &Run) -> Conclusions {
     let mut rng = Rng::stream(1, "rates");
     let rates: Vec<f64> = (0..200).map(|_| 1000.0 + 30.0 * rng.normal()).collect();
     let intervals = CellIntervals {
-        iops: confidence::mean(&rates, confidence::LEVEL),
+        iops: confidence::mean(&rates, confidence::LEVEL).ok(),
         ..CellIntervals::default()
     };
     Conclusions {

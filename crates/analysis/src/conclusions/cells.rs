@@ -28,7 +28,7 @@ pub(super) fn score(place: Place<'_>, into: &mut Vec<Conclusion>) {
         },
         into,
     };
-    let interval = ends(confidence::mean(&rates, LEVEL));
+    let interval = ends(confidence::mean(&rates, LEVEL).ok());
     let shortened = "a ninth of a run shorter than the hour of the procedure";
     let remark = scored.shortened.then(|| shortened.to_owned());
     rows.add_with("mean", "IOPS", score.mean, interval, remark);
@@ -66,7 +66,13 @@ pub(super) fn power(place: Place<'_>, into: &mut Vec<Conclusion>) {
     };
     let about = place.conclusion("power", "");
     let mut rows = Rows { about, into };
-    rows.add_with("mean", "W", watts, ends(power::estimate(place.part)), None);
+    rows.add_with(
+        "mean",
+        "W",
+        watts,
+        ends(power::estimate(place.part).ok()),
+        None,
+    );
     let iops = place.part.result.as_ref().map(|result| result.iops());
     let efficiency = iops.filter(|&iops| iops > 0.0).map(|iops| iops / watts);
     rows.add("efficiency", "IOPS/W", efficiency);

@@ -62,7 +62,9 @@ fn depth(run: &Run, drive: usize, sweep: SweepKnee, into: &mut Vec<Conclusion>) 
     rows.add_with("depth", "", f64::from(knee.depth), None, rising);
     let estimates = run.cells[sweep.cell].drive(drive).map(estimate::of);
     let ends = |e: Estimate| (e.low, e.high);
-    let interval = estimates.and_then(|estimates| estimates.iops).map(ends);
+    let interval = estimates
+        .and_then(|estimates| estimates.iops.ok())
+        .map(ends);
     rows.add_with("rate", "IOPS", knee.rate, interval, None);
     rows.add("best_depth", "", f64::from(knee.best_depth));
     rows.add("best_rate", "IOPS", knee.best);
@@ -139,7 +141,7 @@ fn tracked_mean(run: &Run, record: &SteadyRecord) -> TrackedMean {
     TrackedMean {
         value: record.mean * scale,
         unit,
-        interval: estimate.map(|e| (e.low, e.high)),
+        interval: estimate.ok().map(|e| (e.low, e.high)),
     }
 }
 

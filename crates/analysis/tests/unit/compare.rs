@@ -6,6 +6,7 @@ use crate::fixtures;
 /// A run of one drive with two workloads: the first is `first` IOPS, the second always 50,000.
 fn run(spec: &str, first: f64, seed: u64) -> Run {
     let mut run = fixtures::run(vec![fixtures::drive(spec)]);
+    (run.manifest.seed, run.manifest.run_id) = (seed, format!("run-{seed}"));
     for (bs, iops) in [(4096, first), (8192, 50e3)] {
         let plan = fixtures::plan("random-read", fixtures::reads(bs, 4, 8));
         run.cells
@@ -27,7 +28,7 @@ fn answers(pair: &GroupComparison, metric: Metric) -> Vec<Difference> {
 fn two_drives() {
     let runs = [run("sim:a", 100e3, 1), run("sim:b", 120e3, 2)];
     let all = of(&runs, ComparisonSettings::default());
-    assert!(!all.one_drive);
+    assert_eq!(all.by, SideKind::Drive);
     assert_eq!(
         all.groups
             .iter()
@@ -45,17 +46,37 @@ fn two_drives() {
             .collect::<Vec<_>>(),
         ["4 KiB", "8 KiB"]
     );
-    for metric in Metric::ALL {
-        assert_eq!(answers(pair, metric)[0], Difference::Faster, "{metric:?}");
-        assert_ne!(answers(pair, metric)[1], Difference::Faster, "{metric:?}");
-        assert_ne!(answers(pair, metric)[1], Difference::Slower, "{metric:?}");
+    // 20 % more in one run each: these runs differ, which says nothing of the drives. Of a tail percentile not even that is known.
+    for metric in [Metric::MibPerS, Metric::Iops, Metric::LatencyMean] {
+        assert_eq!(
+            answers(pair, metric)[0],
+            Difference::RunsDiffer,
+            "{metric:?}"
+        );
+        assert_ne!(
+            answers(pair, metric)[1],
+            Difference::RunsDiffer,
+            "{metric:?}"
+        );
         assert_eq!(pair.tally(metric).total(), 2);
     }
+    assert_eq!(answers(pair, Metric::P99), [Difference::CannotTell; 2]);
+    let p99 = &pair.workloads[0].metrics[3].comparison;
+    assert!(p99.ratio.is_some() && p99.interval.is_none(), "{p99:?}");
+    assert!(p99.why.as_ref().unwrap().contains("at least 3 runs"));
+    // Bandwidth and mean latency of two workloads; IOPS follow bandwidth.
+    let chance = pair.by_chance();
+    assert_eq!(chance.answers, 4);
+    assert!((chance.different - 0.2).abs() < 1e-9);
     let rate = &pair.workloads[0].metrics[1];
     assert!((rate.comparison.ratio.unwrap() - 1.2).abs() < 0.01);
     assert!((rate.baseline.unwrap() / 100e3 - 1.0).abs() < 0.01);
     assert!(pair.iops_follow_bandwidth());
-    assert!(pair.notes.iter().any(|n| n.contains("one run of each")));
+    assert!(
+        pair.notes
+            .iter()
+            .any(|n| n.starts_with("one run on each side: it says whether these runs differ"))
+    );
     // Another order, another baseline.
     let turned = of(
         &[runs[1].clone(), runs[0].clone()],
@@ -63,8 +84,28 @@ fn two_drives() {
     );
     assert_eq!(
         answers(&turned.pairs[0], Metric::Iops)[0],
-        Difference::Slower
+        Difference::RunsDiffer
     );
+}
+
+/// Three runs of each drive: the 99th percentile of whole runs is answered too.
+#[test]
+fn three_runs_of_each_drive_answer_tail_percentiles() {
+    let level = [100e3, 100.4e3, 99.8e3];
+    let side = |spec: &str, times: f64, seed: u64| -> Vec<Run> {
+        let of = |(n, level): (u64, &f64)| run(spec, level * times, seed + n);
+        (0..).zip(&level).map(of).collect()
+    };
+    let runs = [side("sim:a", 1.0, 1), side("sim:b", 1.2, 11)].concat();
+    let pair = &of(&runs, ComparisonSettings::default()).pairs[0];
+    for metric in Metric::ALL {
+        assert_eq!(answers(pair, metric)[0], Difference::Faster, "{metric:?}");
+    }
+    assert!(pair.notes.is_empty(), "{:?}", pair.notes);
+    let two = [&runs[..2], &runs[3..]].concat();
+    let pair = &of(&two, ComparisonSettings::default()).pairs[0];
+    assert_eq!(answers(pair, Metric::Iops)[0], Difference::Faster);
+    assert_eq!(answers(pair, Metric::P99)[0], Difference::CannotTell);
 }
 
 #[test]
@@ -99,7 +140,7 @@ fn runs_of_one_drive_are_before_and_after() {
         ],
         ComparisonSettings::default(),
     );
-    assert!(all.one_drive);
+    assert_eq!(all.by, SideKind::Run);
     assert_eq!(
         all.groups
             .iter()
@@ -107,18 +148,103 @@ fn runs_of_one_drive_are_before_and_after() {
             .collect::<Vec<_>>(),
         ["a, run 1", "a, run 2", "a, run 3"]
     );
-    assert_eq!(answers(&all.pairs[0], Metric::Iops)[0], Difference::Slower);
-    assert_eq!(
-        answers(&all.pairs[0], Metric::LatencyMean)[0],
-        Difference::Slower,
-        "more latency is slower"
+    for metric in [Metric::Iops, Metric::LatencyMean] {
+        assert_eq!(
+            answers(&all.pairs[0], metric)[0],
+            Difference::RunsDiffer,
+            "{metric:?}"
+        );
+    }
+    assert_ne!(
+        answers(&all.pairs[1], Metric::Iops)[0],
+        Difference::RunsDiffer
     );
-    assert_ne!(answers(&all.pairs[1], Metric::Iops)[0], Difference::Slower);
     assert_eq!(
         of(&[run("sim:a", 1e3, 1)], ComparisonSettings::default()).pairs,
         []
     );
     assert_eq!(of(&[], ComparisonSettings::default()).groups, []);
+}
+
+/// Three runs before a change and three after it are two sides, not six.
+#[test]
+fn runs_before_and_after_a_change_are_pooled() {
+    let level = [100e3, 100.5e3, 99.5e3, 90e3, 90.5e3, 89.5e3];
+    let runs: Vec<Run> = (1..)
+        .zip(&level)
+        .map(|(seed, iops)| run("sim:a", *iops, seed))
+        .collect();
+    let all = before_after(&runs, 3, ComparisonSettings::default()).unwrap();
+    assert_eq!(all.by, SideKind::BeforeAfter);
+    let names: Vec<&str> = all.groups.iter().map(|g| g.name.as_str()).collect();
+    assert_eq!(names, ["a, before", "a, after"]);
+    assert_eq!(all.pairs.len(), 1);
+    let iops = &all.pairs[0].workloads[0].metrics[1].comparison;
+    assert_eq!((iops.runs, iops.answer), ((3, 3), Difference::Slower));
+    let two = before_after(&runs[2..5], 1, ComparisonSettings::default()).unwrap();
+    assert_eq!(two.pairs[0].workloads[0].metrics[1].comparison.runs, (1, 2));
+}
+
+/// Two drives in each run: each is compared with itself.
+#[test]
+fn every_drive_of_the_runs_has_a_before_and_an_after() {
+    let two = |first: f64, second: f64, seed: u64| {
+        let (mut run, other) = (run("sim:a", first, seed), run("sim:b", second, seed + 50));
+        run.manifest.drives.extend(other.manifest.drives);
+        for mut cell in other.cells {
+            cell.plan.drives = vec![1];
+            cell.drives[0].drive = 1;
+            run.cells.push(cell);
+        }
+        run
+    };
+    let runs = [
+        two(100e3, 10e3, 1),
+        two(100.2e3, 10.02e3, 2),
+        two(80e3, 12e3, 3),
+        two(80.2e3, 12.02e3, 4),
+    ];
+    let all = before_after(&runs, 2, ComparisonSettings::default()).unwrap();
+    let pairs: Vec<(usize, usize)> = all.pairs.iter().map(|p| (p.baseline, p.other)).collect();
+    assert_eq!(pairs, [(0, 1), (2, 3)]);
+    assert_eq!(answers(&all.pairs[0], Metric::Iops)[0], Difference::Slower);
+    assert_eq!(answers(&all.pairs[1], Metric::Iops)[0], Difference::Faster);
+}
+
+#[test]
+fn sides_that_cannot_be_compared_are_refused_with_the_reason() {
+    let terms = ComparisonSettings::default();
+    let error = |runs: &[Run], before| before_after(runs, before, terms).unwrap_err().to_string();
+    let (a, b) = (run("sim:a", 100e3, 1), run("sim:a", 90e3, 2));
+    assert!(error(&[], 0).contains("no runs before the change"));
+    assert!(error(std::slice::from_ref(&a), 1).contains("no runs after the change"));
+    assert!(error(&[a.clone(), b.clone(), a.clone()], 1).contains("run run-1 is given twice"));
+    let other = run("sim:b", 90e3, 3);
+    let text = error(&[a.clone(), other], 1);
+    assert!(
+        text.contains("run run-3 measured b, run run-1 measured a"),
+        "{text}"
+    );
+    assert!(text.contains("`assay compare RUN...`"), "{text}");
+    let mut other = b.clone();
+    other.manifest.suite.name = "load".to_owned();
+    let text = error(&[a.clone(), other], 1);
+    assert!(
+        text.contains("run run-2 is of suite \"load\", run run-1 of \"made\""),
+        "{text}"
+    );
+    let mut same = b;
+    (same.manifest.seed, same.cells) = (1, a.cells.clone());
+    assert!(error(&[a.clone(), same.clone()], 1).contains("the same simulation"));
+    // Pooled by drive, such runs are noted.
+    let pooled = of(&[a, same, run("sim:b", 90e3, 5)], terms);
+    let notes = &pooled.pairs[0].notes;
+    assert!(
+        notes
+            .iter()
+            .any(|n| n.contains("same seed repeat each other")),
+        "{notes:?}"
+    );
 }
 
 #[test]
@@ -201,7 +327,7 @@ fn only_the_last_window_of_rounds_counts() {
         (iops.baseline.unwrap() / 100e3 - 1.0).abs() < 0.02,
         "{iops:?}"
     );
-    assert_eq!(iops.comparison.answer, Difference::Faster);
+    assert_eq!(iops.comparison.answer, Difference::RunsDiffer);
 }
 
 /// Streams of two lengths, each repeated: each length is a workload, all repetitions count, unmatched lengths are left out.
@@ -293,6 +419,12 @@ fn short_runs_need_repeating() {
         answers(&once.pairs[0], Metric::Iops),
         [Difference::CannotTell]
     );
+    let why = once.pairs[0].workloads[0].metrics[1]
+        .comparison
+        .why
+        .as_ref();
+    let expected = "a single run per side, and no interval within it: too short: 5 seconds, at least 30 are needed";
+    assert_eq!(why.unwrap(), expected);
     let runs = [
         short("sim:a", 1e5, 1),
         short("sim:b", 1.3e5, 2),

@@ -41,7 +41,7 @@ fn drive(series: Vec<OpSample>, elapsed_s: u64) -> CellDrive {
 
 #[test]
 fn means_are_those_of_the_result() {
-    let series = (0..21)
+    let series = (0..41)
         .flat_map(|i| {
             let odd = u64::from(i % 2);
             [
@@ -50,11 +50,11 @@ fn means_are_those_of_the_result() {
             ]
         })
         .collect();
-    let e = of(&drive(series, 20));
-    // The ramp second is left out: ten of each kind are left.
+    let e = of(&drive(series, 40));
+    // The ramp second is left out: twenty of each kind are left.
     let iops = e.iops.unwrap();
     assert!((iops.mean - 1356.0).abs() < 1e-9);
-    assert!(iops.low < iops.mean && iops.samples == 20);
+    assert!(iops.low < iops.mean && iops.samples == 40);
     assert!((e.mib_per_s.unwrap().mean - 1356.0 / 256.0).abs() < 1e-9);
     // Weighted by I/Os, as the merged histogram's mean: (1000 * 1e5 + 1200 * 1.1e5) / 2200.
     assert!((e.latency_mean_ns.unwrap().mean - 232e6 / 2200.0).abs() < 1e-6);
@@ -63,11 +63,11 @@ fn means_are_those_of_the_result() {
 
 #[test]
 fn silent_seconds_count_as_zero() {
-    let series = (1..31)
-        .filter(|i| !(10..15).contains(i))
+    let series = (1..161)
+        .filter(|i| i % 4 > 0)
         .map(|i| point(i, Op::Write, 600, 1e5))
         .collect();
-    // Five seconds without completions inside, ten at the end: filled in when a run is read.
+    // Every fourth second without completions, and two at the end: filled in when a run is read.
     let series: Vec<OpSample> = series;
     let spans = series
         .iter()
@@ -75,49 +75,64 @@ fn silent_seconds_count_as_zero() {
     let mut budget = silent::SilentBudget::of(series.len());
     let spans = spans.collect();
     let mut series = silent::fill_gaps(series.clone(), &spans, Nanos::ZERO, &mut budget);
-    silent::fill_end(&mut series, Nanos::from_secs(40), Nanos::ZERO, &mut budget);
-    let iops = of(&drive(series, 40)).iops.unwrap();
-    assert_eq!(iops.samples, 40);
-    assert!((iops.mean - 25.0 * 600.0 / 40.0).abs() < 1e-9);
+    silent::fill_end(&mut series, Nanos::from_secs(163), Nanos::ZERO, &mut budget);
+    let iops = of(&drive(series, 163)).iops.unwrap();
+    assert_eq!(iops.samples, 163);
+    assert!((iops.mean - 120.0 * 600.0 / 163.0).abs() < 1e-9);
 }
 
 #[test]
 fn a_short_last_interval_counts_but_is_no_sample() {
-    let mut series: Vec<OpSample> = (1..21).map(|i| point(i, Op::Read, 600, 1e5)).collect();
-    let mut stump = point(21, Op::Read, 300, 1e5);
+    let mut series: Vec<OpSample> = (1..41)
+        .map(|i| point(i, Op::Read, 590 + 10 * u64::from(i % 2), 1e5))
+        .collect();
+    let mut stump = point(41, Op::Read, 149, 1e5);
     stump.end = stump.start + Nanos::from_millis(250);
     let latency = stump.latency;
     series.push(stump);
     // Merged with the one before when a run is read.
     let series = short::merge_short(series, |_, _| Ok::<_, std::convert::Infallible>(latency));
-    let mut d = drive(series.unwrap(), 20);
-    d.result.as_mut().unwrap().elapsed = Nanos::from_millis(20_250);
+    let mut d = drive(series.unwrap(), 40);
+    d.result.as_mut().unwrap().elapsed = Nanos::from_millis(40_250);
     let iops = of(&d).iops.unwrap();
-    assert_eq!(iops.samples, 20);
-    assert!((iops.mean - 12_300.0 / 20.25).abs() < 1e-9);
+    assert_eq!(iops.samples, 40);
+    assert!((iops.mean - (595.0 * 40.0 + 149.0) / 40.25).abs() < 1e-9);
 }
 
 #[test]
 fn short_series_have_no_interval_and_sparse_ones_no_p99() {
     let short = (1..9).map(|i| point(i, Op::Read, 500, 1e5)).collect();
-    assert_eq!(of(&drive(short, 8)), Estimates::default());
-    let sparse = (1..31).map(|i| point(i, Op::Read, 99, 1e5)).collect();
-    let e = of(&drive(sparse, 30));
-    assert!(e.iops.is_some() && e.p99_ns.is_none());
+    let e = of(&drive(short, 8));
+    let too_short = "too short: 8 seconds, at least 30 are needed";
+    for figure in [e.iops, e.mib_per_s, e.latency_mean_ns] {
+        assert_eq!(figure.unwrap_err().to_string(), too_short);
+    }
+    assert_eq!(e.p99_ns, None);
+    let sparse = (1..41).map(|i| point(i, Op::Read, 99, 1e5)).collect();
+    let e = of(&drive(sparse, 40));
+    assert!(e.iops.is_ok() && e.p99_ns.is_none());
     assert_eq!(of(&drive(Vec::new(), 0)), Estimates::default());
 }
 
+/// Two levels of a round each: the memory is the reason, in seconds.
 #[test]
 fn rounds_are_concatenated() {
-    let round = |from: u64| {
-        let series = (1..9).map(|i| point(i, Op::Read, from, 1e5)).collect();
-        drive(series, 8)
+    let round = |from: u64, seconds: u32| {
+        let series = (1..=seconds).map(|i| point(i, Op::Read, from + u64::from(i % 3), 1e5));
+        drive(series.collect(), seconds.into())
     };
-    let (a, b) = (round(1000), round(1100));
-    let e = of_several([&a, &b]).iops.unwrap();
-    assert_eq!((e.mean, e.samples), (1050.0, 16));
+    let (a, b) = (round(1000, 30), round(1100, 30));
+    let e = of_several([&a, &b]).iops.unwrap_err();
+    assert!(matches!(
+        e.reason,
+        NoInterval::Dependent { samples: 60, .. }
+    ));
     assert!(
-        e.low < 1000.0 && e.high > 1100.0,
-        "two levels of one batch each: wide, {e:?}"
+        e.to_string()
+            .starts_with("seconds depend on each other over")
     );
+    let e = of_several([&round(1000, 18), &round(1000, 18)])
+        .iops
+        .unwrap();
+    assert_eq!((e.mean, e.samples), (1001.0, 36));
 }

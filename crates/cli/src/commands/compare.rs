@@ -1,5 +1,8 @@
 //! `assay compare RUN...`.
 
+use assay_analysis::compare;
+use assay_stats::compare::ComparisonSettings;
+
 use crate::args::CompareArguments;
 use crate::exit::CommandOutcome;
 use crate::json;
@@ -7,16 +10,24 @@ use crate::terminal::Output;
 
 /// Show runs side by side with their significant differences.
 pub fn run(arguments: &CompareArguments, output: Output) -> anyhow::Result<CommandOutcome> {
-    let runs = super::open_runs(&arguments.runs, output)?;
+    let folders = [&arguments.runs, &arguments.before, &arguments.after];
+    let folders: Vec<_> = folders.into_iter().flatten().cloned().collect();
+    let runs = super::open_runs(&folders, output)?;
+    let terms = ComparisonSettings::default();
+    let compared = match arguments.before.len() {
+        0 => compare::of(&runs, terms),
+        before => compare::before_after(&runs, before, terms)?,
+    };
     output.show(
         || {
             assay_report::terminal::compare(
                 &runs,
+                &compared,
                 output.columns(),
                 output.style(),
                 arguments.details,
             )
         },
-        || json::compare(&runs),
+        || json::compare(&runs, &compared, terms),
     )
 }

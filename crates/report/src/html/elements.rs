@@ -4,7 +4,7 @@ use maud::{Markup, html};
 
 use crate::charts::Chart;
 use crate::format::short_title;
-use crate::table::{Column, Heading, Row, Table, TableCell};
+use crate::table::{Column, Heading, Number, Row, Table, TableCell};
 
 /// A drive's name, with its badge when simulated.
 pub fn drive_name(name: &Heading) -> Markup {
@@ -201,7 +201,7 @@ fn cell(cell: &TableCell, first: &str) -> Markup {
         TableCell::Number(n) => html! {
             td class=[class(first, n.alarm)]
                 style=[n.share.map(|share| format!("--f:{:.3}", share.clamp(0.0, 1.0)))]
-                title=[(!n.details.is_empty()).then_some(&n.details)]
+                title=[tooltip(n)]
             {
                 @if n.best { strong { (n.text) } } @else { (n.text) }
                 @if let Some(spread) = &n.spread { small.pm { "\u{b1} " (spread) } }
@@ -210,6 +210,14 @@ fn cell(cell: &TableCell, first: &str) -> Markup {
             }
         },
     }
+}
+
+/// Details of a figure, and why it has no confidence interval.
+fn tooltip(n: &Number) -> Option<String> {
+    let missing = n.no_spread.map(|m| format!("no confidence interval: {m}"));
+    let details = Some(n.details.clone()).filter(|d| !d.is_empty());
+    let parts: Vec<String> = details.into_iter().chain(missing).collect();
+    (!parts.is_empty()).then(|| parts.join("; "))
 }
 
 /// Radio buttons that switch the tables of a section (`data-metric`) and the charts that follow them.

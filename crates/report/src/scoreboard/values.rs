@@ -119,9 +119,9 @@ fn by_figure<'s, 'a>(
         move |p: &Point<'_>| {
             let estimates = p.estimates();
             let estimate = if metric.unit == "IOPS" {
-                estimates.iops
+                estimates.iops.ok()
             } else {
-                estimates.mib_per_s
+                estimates.mib_per_s.ok()
             };
             Some(rated(p, metric.of(p.result()?)?, estimate, 1.0))
         }
@@ -157,7 +157,7 @@ fn by_figure<'s, 'a>(
         }
         F::MeanUs => {
             let value = ResultMetric::MEAN.of(first.result()?)?;
-            let estimate = first.estimates().latency_mean_ns;
+            let estimate = first.estimates().latency_mean_ns.ok();
             let range = predictive::range(first, ResultMetric::MEAN);
             Score {
                 value,
@@ -172,7 +172,7 @@ fn by_figure<'s, 'a>(
         F::P9999Us => percentile(first, |l| l.p99_99, 10_000)?,
         F::LastMibPerS => {
             let (_, last) = fifths(first)?;
-            rated(first, mean(&last), confidence::mean(&last, LEVEL), 1.0)
+            rated(first, mean(&last), confidence::mean(&last, LEVEL).ok(), 1.0)
         }
         F::HeldPct => {
             let (began, ended) = fifths(first)?;
@@ -200,7 +200,12 @@ fn by_figure<'s, 'a>(
             let series = section.series();
             let own = series.iter().find(|s| s[0].drive == first.drive)?;
             let point = own[knee::index(own)?];
-            rated(point, point.result()?.iops(), point.estimates().iops, 1.0)
+            rated(
+                point,
+                point.result()?.iops(),
+                point.estimates().iops.ok(),
+                1.0,
+            )
         }
         F::LoadKneePct => {
             let loads = load::loads(section);

@@ -1,9 +1,9 @@
 //! Performance consistency score (AnandTech M8Pe): mean of the last part of an hour of random writes, and mean over
 //! standard deviation.
 
+use assay_analysis::estimate::{of_series, step_s};
 use assay_analysis::modes;
 use assay_analysis::score::{self, CellScore};
-use assay_stats::confidence;
 use assay_stats::consistency::Score;
 use assay_stats::modes::{LEAST_VALUES, Mode};
 use assay_store::series::IntervalSample;
@@ -11,7 +11,7 @@ use assay_store::series::IntervalSample;
 use crate::format::{self, distinct, joined};
 use crate::grid::{Point, Section};
 use crate::table::{Column, Table, TableCell};
-use crate::tables::{mark, published, reason, spread, spread_note};
+use crate::tables::{mark, published, reason, set_spread, spread_notes};
 
 /// The variants of a section, in the order of their first occurrence.
 pub fn variants<'a>(section: &Section<'a>) -> Vec<&'a str> {
@@ -74,7 +74,7 @@ pub fn table(section: &Section<'_>) -> Table {
         let scored = &intervals[intervals.len() - score.samples as usize..];
         let rates: Vec<f64> = scored.iter().map(IntervalSample::iops).collect();
         let mean = TableCell::figure(score.mean).with(|n| {
-            n.spread = spread(confidence::mean(&rates, confidence::LEVEL), 1.0);
+            set_spread(n, of_series(&rates, step_s(scored)), 1.0);
             n.best = highest(point.variant(), |s| Some(s.mean)) == Some(score.mean);
             n.mark = mark(point);
             let stddev = format::figure(score.stddev);
@@ -109,8 +109,7 @@ pub fn table(section: &Section<'_>) -> Table {
         point.table_row(variant.into_iter().chain(cells).collect())
     });
     let rows: Vec<_> = rows.collect();
-    let mut notes = section.remarks();
-    notes.extend(spread_note(&rows));
+    let mut notes = spread_notes(section.remarks(), &rows);
     if let Some(span) = scores.iter().find_map(|(_, s)| s.as_ref()) {
         let part = format::duration(((span.to_s - span.from_s) * 1e9).round() as u64);
         let of = if span.shortened {

@@ -2,14 +2,17 @@
 
 use std::collections::BTreeSet;
 
-use assay_stats::{Estimate, HostLoad, OpSummary};
+use assay_analysis::estimate::{MeanEstimate, Missing};
+use assay_stats::{HostLoad, OpSummary};
 use assay_store::model::CellResult;
 
 use crate::format;
 use crate::grid::{Point, Section};
 use crate::metric::{LATENCIES, ResultMetric};
 use crate::table::{Column, Table, TableCell};
-use crate::tables::{axis_columns, latency_cells, mark, predictive, reason, rows_of_points};
+use crate::tables::{
+    axis_columns, latency_cells, mark, no_interval_note, predictive, reason, rows_of_points,
+};
 
 /// Shown only where some result has enough samples: most jobs do not.
 pub const RAREST: &str = "p99.999";
@@ -69,7 +72,11 @@ pub fn table(section: &Section<'_>, whole: bool) -> Table {
     let open_loop = any(|r| r.read.service_ns.is_some() || r.write.service_ns.is_some());
     let mut values = value_keys(section.results());
     values.retain(|_| whole);
-    let estimated = whole && section.points.iter().any(|p| precision(p) != [None; 2]);
+    let estimated = whole
+        && section
+            .points
+            .iter()
+            .any(|p| precision(p).iter().any(Result::is_ok));
     let predicted = whole
         && section
             .points
@@ -124,7 +131,11 @@ pub fn table(section: &Section<'_>, whole: bool) -> Table {
         if estimated {
             // The series of a mixed workload combines both operations.
             let single = operations(result).len() == 1;
-            cells.extend(precision(point).map(|pct| TableCell::figure(pct.filter(|_| single))));
+            cells.extend(precision(point).map(|pct| match pct {
+                _ if !single => TableCell::Empty,
+                Ok(pct) => TableCell::figure(pct),
+                Err(missing) => TableCell::Missing("none", missing.to_string()),
+            }));
         }
         if predicted {
             let range = |metric| predictive::range(point, metric).map(predictive::text);
@@ -165,7 +176,14 @@ pub fn table(section: &Section<'_>, whole: bool) -> Table {
         notes.push("host power: power of the host's processors by their own counters (RAPL), not of the drive".to_owned());
     }
     if estimated {
-        notes.push("confidence: sampling noise of the run, as half-width of the 95 % confidence interval of the mean, in percent of it, by batch means of the intervals, which allows for their correlation; it does not cover the variation between repetitions, nor how a simulated drive differs from the real one".to_owned());
+        notes.push("confidence: sampling noise of the run, as half-width of the 95 % confidence interval of the mean, in percent of it, which allows for the correlation of its intervals; it does not cover the variation between repetitions, nor how a simulated drive differs from the real one".to_owned());
+    }
+    if whole {
+        let missing = section.points.iter().flat_map(precision);
+        notes.extend(no_interval_note(
+            "no confidence interval",
+            missing.filter_map(Result::err),
+        ));
     }
     let caption = if whole {
         section.caption("all figures")
@@ -187,11 +205,10 @@ pub fn value_cells(result: &CellResult, keys: &[&str]) -> Vec<TableCell> {
     values.map(TableCell::figure).collect()
 }
 
-/// Half-widths of the confidence intervals of rate and mean latency, percent.
-fn precision(point: &Point<'_>) -> [Option<f64>; 2] {
+/// Half-widths of the confidence intervals of rate and mean latency, percent, or why there are none; of a mean of zero no percent.
+fn precision(point: &Point<'_>) -> [Result<Option<f64>, Missing>; 2] {
     let estimates = point.estimates();
-    [estimates.iops, estimates.latency_mean_ns]
-        .map(|e| e.and_then(|e: Estimate| e.half_width_pct()))
+    [estimates.iops, estimates.latency_mean_ns].map(|e: MeanEstimate| e.map(|e| e.half_width_pct()))
 }
 
 /// The operations that took place; without any, reads.

@@ -1,8 +1,7 @@
 //! Drives at the knee of a depth sweep: the lowest queue depth with 95 % of the best rate (AnandTech PBlaze5).
 
-use assay_analysis::estimate::Estimates;
+use assay_analysis::estimate::{Estimates, MeanEstimate};
 use assay_analysis::knee::total_depth;
-use assay_stats::confidence::Estimate;
 use assay_stats::knee::{DepthKnee, SHARE, lowest_depth_reaching};
 use assay_store::model::CellResult;
 
@@ -10,7 +9,7 @@ use super::power;
 use crate::format;
 use crate::grid::{Point, Section};
 use crate::table::{Column, Table, TableCell};
-use crate::tables::{latency_cells, spread, spread_note};
+use crate::tables::{latency_cells, set_spread, spread_notes};
 
 /// Rates of blocks up to this size are operations per second; of larger ones, bytes.
 const SMALL_BYTES: u64 = 16 << 10;
@@ -43,7 +42,7 @@ pub fn rate_of(section: &Section<'_>, result: &CellResult) -> f64 {
 }
 
 /// Confidence interval of the rate, and one unit of the rate in its units.
-pub fn rate_estimate(section: &Section<'_>, estimates: &Estimates) -> (Option<Estimate>, f64) {
+pub fn rate_estimate(section: &Section<'_>, estimates: &Estimates) -> (MeanEstimate, f64) {
     if small_blocks(section) {
         (estimates.iops, 1.0)
     } else {
@@ -103,7 +102,7 @@ pub fn table(section: &Section<'_>) -> Table {
         cells.push(depth.with(|n| n.mark = mark));
         cells.push(TableCell::figure(rate(point)).with(|n| {
             let (estimate, unit) = rate_estimate(section, &point.estimates());
-            n.spread = spread(estimate, unit);
+            set_spread(n, estimate, unit);
             n.details = point.plan().id.clone();
         }));
         cells.extend(latency_cells(result.latency(), &latencies));
@@ -117,8 +116,7 @@ pub fn table(section: &Section<'_>) -> Table {
         cells.push(TableCell::Text(format!("{best} at {at}")));
         rows.push(point.table_row(cells));
     }
-    let mut notes = section.remarks();
-    notes.extend(spread_note(&rows));
+    let mut notes = spread_notes(section.remarks(), &rows);
     notes.push(
         "knee: the lowest depth with 95 % of the best rate of the sweep; more depth mainly adds latency".to_owned(),
     );

@@ -5,7 +5,7 @@ use crate::format;
 use crate::grid::{Point, Section};
 use crate::metric::ResultMetric;
 use crate::table::{Column, Heading, Row, Table, TableCell};
-use crate::tables::{cell_of, predictive, spread, spread_note};
+use crate::tables::{cell_of, predictive, set_spread, spread_notes};
 
 /// The table of one metric; `None` when nothing varies.
 pub fn table(section: &Section<'_>, metric: ResultMetric) -> Option<Table> {
@@ -52,8 +52,7 @@ pub fn table(section: &Section<'_>, metric: ResultMetric) -> Option<Table> {
             Row::new(Heading::plain(section.row_label(row)), cells.collect())
         })
         .collect();
-    let mut notes = section.remarks();
-    notes.extend(spread_note(&rows));
+    let mut notes = spread_notes(section.remarks(), &rows);
     if metric.is_latency() && section.results().any(|r| r.read.ios > 0 && r.write.ios > 0) {
         notes.push("of a mixed workload, the latency of the more frequent operation; the chart and the table of all figures contain both".to_owned());
     }
@@ -80,15 +79,17 @@ fn figure(point: &Point<'_>, metric: ResultMetric, rivals: &[f64], largest: f64)
     let estimates = point.estimates();
     // Percentiles have no estimate.
     let (estimate, unit) = match metric.label {
-        "Bandwidth" => (estimates.mib_per_s, 1.0),
-        "IOPS" => (estimates.iops, 1.0),
-        "Mean latency" => (estimates.latency_mean_ns, 1e3),
+        "Bandwidth" => (Some(estimates.mib_per_s), 1.0),
+        "IOPS" => (Some(estimates.iops), 1.0),
+        "Mean latency" => (Some(estimates.latency_mean_ns), 1e3),
         _ => (None, 1.0),
     };
     cell_of(point, |r| metric.of(r)).with(|n| {
         // Of a simulated drive, what matters is how far the real one may be from it, not the run's sampling noise.
         n.range = predictive::range(point, metric).map(predictive::text);
-        n.spread = spread(estimate, unit).filter(|_| n.range.is_none());
+        if let Some(estimate) = estimate.filter(|_| n.range.is_none()) {
+            set_spread(n, estimate, unit);
+        }
         n.share = (largest > 0.0).then(|| value / largest);
         n.best = rivals.len() > 1 && !rivals.iter().any(beaten);
     })

@@ -1,5 +1,6 @@
 //! Power and efficiency of drives under load, and idle power.
 
+use assay_analysis::estimate::Missing;
 use assay_analysis::power;
 
 use super::knee::{rate_estimate, rate_of, rate_unit, small_blocks};
@@ -20,7 +21,7 @@ pub fn mean_watts(point: &Point<'_>) -> Option<f64> {
 
 /// The same as a cell, with its confidence interval.
 pub fn watts_cell(point: &Point<'_>) -> TableCell {
-    let estimate = point.data.and_then(power::estimate);
+    let estimate = point.data.map_or(Err(Missing::UNMEASURED), power::estimate);
     with_spread(TableCell::figure(mean_watts(point)), estimate, 1.0)
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use assay_analysis::estimate;
+use assay_analysis::estimate::{self, MeanEstimate, Missing};
 use assay_stats::confidence::Estimate;
 use assay_store::model::SteadyRecord;
 
@@ -85,8 +85,8 @@ impl DriveRounds<'_, '_> {
     }
 
     /// Confidence interval of the mean over a window, from the consecutive seconds of its rounds.
-    fn estimate(&self, steady: &SteadyRecord) -> Option<Estimate> {
-        let (row, column) = self.group_location(steady)?;
+    fn estimate(&self, steady: &SteadyRecord) -> MeanEstimate {
+        let (row, column) = self.group_location(steady).ok_or(Missing::UNMEASURED)?;
         let (from, to) = steady.window;
         let rounds = (from..=to).filter_map(|n| self.points.get(&(row, column, n))?.data);
         let estimates = estimate::of_several(rounds);

@@ -1,7 +1,7 @@
 //! Thermal throttling: onset, remaining rate and share of throttled time.
 
 use assay_analysis::attribution::{self, Throttling};
-use assay_stats::confidence::{self, LEVEL};
+use assay_analysis::estimate::{of_series, step_s};
 use assay_store::model::CellPlan;
 use assay_store::series::IntervalSample;
 
@@ -68,12 +68,9 @@ fn figures(point: &Point<'_>) -> Vec<TableCell> {
         let chosen = seconds.iter().enumerate().filter(|(i, s)| chosen(*i, s));
         chosen.map(|(_, s)| s.mib_per_s()).collect()
     };
+    let step_s = step_s(&seconds);
     let averaged = |value: Option<f64>, rates: &[f64]| {
-        with_spread(
-            TableCell::figure(value),
-            confidence::mean(rates, LEVEL),
-            1.0,
-        )
+        with_spread(TableCell::figure(value), of_series(rates, step_s), 1.0)
     };
     let mean_cell = |rates: &[f64]| {
         let mean = rates.iter().sum::<f64>() / rates.len() as f64;

@@ -1,16 +1,17 @@
 //! Statistical comparison of drives: faster, slower, same or can't tell.
 
 use assay_analysis::compare::{Comparisons, GroupComparison, Metric};
-use assay_stats::compare::{Comparison, Difference};
+use assay_stats::compare::{Comparison, Difference, FEWEST_TAIL_RUNS};
+use assay_stats::confidence::FEWEST_EFFECTIVE;
 use assay_store::read::Run;
 
 use super::text::{Paint, TextPage};
-use crate::format::{distinct, joined, plural, text_or};
+use crate::format::{self, distinct, joined, plural, text_or};
 use crate::grid::step_title;
 use crate::table::{Column, Heading, Row, Table, TableCell};
 
-/// An interval needs ten samples of a second (`assay_stats::confidence`), and a margin for the drain.
-const LEAST_SECONDS: f64 = 10.5;
+/// An interval needs this many independent samples of a second, and a margin for the drain.
+const LEAST_SECONDS: f64 = FEWEST_EFFECTIVE + 0.5;
 
 /// A pair in a few lines: what both have in common, per metric the ratio and the answers, and why some cannot be told.
 pub fn summary(page: &mut TextPage, runs: &[Run], all: &Comparisons, pair: &GroupComparison) {
@@ -19,8 +20,11 @@ pub fn summary(page: &mut TextPage, runs: &[Run], all: &Comparisons, pair: &Grou
         let text = "no workload was measured on both: run the same suite, with the same parameters, on both";
         page.item("  ", text, Some(Paint::Caution));
     }
-    for metric in shown(pair) {
+    for metric in pair.distinct_metrics() {
         page.item("  ", &metric_summary(pair, metric), None);
+    }
+    if let Some(text) = by_chance(pair) {
+        page.item("  ", &text, Some(Paint::Soft));
     }
     for note in undecided(runs, all, pair).iter().chain(&pair.notes) {
         page.item("  ", note, Some(Paint::Caution));
@@ -30,14 +34,16 @@ pub fn summary(page: &mut TextPage, runs: &[Run], all: &Comparisons, pair: &Grou
 
 /// The answer for every workload of a pair.
 pub fn details(page: &mut TextPage, all: &Comparisons, pair: &GroupComparison) {
-    let metrics = shown(pair);
+    let metrics = pair.distinct_metrics();
     if metrics.is_empty() {
         return;
     }
     title(page, all, pair);
     if metrics.contains(&Metric::P99) {
-        let note = "p99 latency is compared by the mean of the p99 of every second where seconds have enough samples, not by the p99 of the whole run";
-        page.item("  ", note, Some(Paint::Soft));
+        let note = format!(
+            "p99 latency: of whole runs; a tail percentile has no interval within a run, so it has an answer only with {FEWEST_TAIL_RUNS} runs or more on each side"
+        );
+        page.item("  ", &note, Some(Paint::Soft));
     }
     page.blank();
     for table in tables(pair, &metrics) {
@@ -57,24 +63,24 @@ fn title(page: &mut TextPage, all: &Comparisons, pair: &GroupComparison) {
     page.line(&title, Some(Paint::Strong));
 }
 
-/// The metrics shown: IOPS only where block sizes are mixed, else they are proportional to bandwidth.
-fn shown(pair: &GroupComparison) -> Vec<Metric> {
-    let redundant = |m: Metric| m == Metric::Iops && pair.iops_follow_bandwidth();
-    let metrics = Metric::ALL.into_iter();
-    metrics
-        .filter(|m| !redundant(*m) && pair.tally(*m).total() > 0)
-        .collect()
+/// `by chance alone, at most 1.2 of these 24 answers would be a difference`; `None` without an answer.
+fn by_chance(pair: &GroupComparison) -> Option<String> {
+    let chance = pair.by_chance();
+    let of = match chance.answers {
+        0 => return None,
+        1 => "this one answer".to_owned(),
+        many => format!("these {many} answers"),
+    };
+    let different = format::figure(chance.different);
+    Some(format!(
+        "if nothing differed, at most about {different} of {of} would be a difference by chance alone (5 % of each; not corrected for their number)"
+    ))
 }
 
 /// `bandwidth: 1.21 times (0.95 to 1.60); faster in 3 of 8, slower in 1, same in 2, can't tell in 2`.
 fn metric_summary(pair: &GroupComparison, metric: Metric) -> String {
     let tally = pair.tally(metric);
-    let counts = [
-        (Difference::Faster, tally.faster),
-        (Difference::Slower, tally.slower),
-        (Difference::Same, tally.same),
-        (Difference::CannotTell, tally.cannot_tell),
-    ];
+    let counts = Difference::ALL.map(|answer| (answer, tally.of(answer)));
     let counts = counts.into_iter().filter(|(_, count)| *count > 0);
     let parts = counts.map(|(answer, count)| format!("{} in {count}", answer.label()));
     let parts = joined(parts, ", ");
@@ -125,10 +131,10 @@ fn undecided(runs: &[Run], all: &Comparisons, pair: &GroupComparison) -> Vec<Str
             let runtime_ns = Some(workload.plan.workload.runtime_ns).filter(|ns| *ns > 0);
             shortest_ns = shortest_ns.into_iter().chain(runtime_ns).min();
         }
-        // Intervals with their figures are in the details.
+        // Figures are in the details.
         let why = match comparison.interval {
             Some(_) => "the interval of the ratio holds both no difference and one that matters",
-            None => why,
+            None => why.split_once(": ").map_or(why, |(short, _)| short),
         };
         match reasons.iter_mut().find(|(known, _)| *known == why) {
             Some((_, count)) => *count += 1,
@@ -140,13 +146,18 @@ fn undecided(runs: &[Run], all: &Comparisons, pair: &GroupComparison) -> Vec<Str
         format!("can't tell in {workloads}: {why}")
     });
     let mut lines: Vec<String> = lines.collect();
-    if let Some(ns) = shortest_ns {
+    if let Some(ns) = shortest_ns.filter(|ns| (*ns as f64) < LEAST_SECONDS * 1e9) {
         let members = all.groups[pair.other].members.first();
         let scale = members.map_or(1.0, |(run, _)| runs[*run].manifest.scale);
         let needed = (LEAST_SECONDS * 1e9 / ns as f64 * scale).ceil();
         lines.push(format!(
-            "for an interval of every workload: assay run SUITE DRIVE --scale {needed} (at least ten seconds per cell), or two runs of each drive"
+            "for an interval of every workload: assay run SUITE DRIVE --scale {needed} (at least {FEWEST_EFFECTIVE} seconds per cell), or repeated runs of each drive"
         ));
+    } else if shortest_ns.is_some() {
+        lines.push(
+            "for an interval of every workload: longer cells (--scale), or repeated runs of each drive"
+                .to_owned(),
+        );
     } else if has_interval {
         lines.push("for a narrower interval: longer cells (--scale), or more runs".to_owned());
     }
