@@ -67,9 +67,9 @@ fleet-scaling: ## Slurm on 8 to 64 hosts of this machine, as root: the table of 
 	@scripts/ensure-packages
 	@cargo test -p assay-cli --test fleet -- --ignored --nocapture scaling_table
 
-predictions: ## repeat the cross-validation and the ensembles: tables in reference/ and profiles/ensembles/; half an hour of one core. PART=folds, twins or ensembles selects, PART="folds writes" one group
-	cargo build --release -p assay-calibrate --example predictions
-	@. scripts/lib.sh && "$$(target_directory)/release/examples/predictions" . "$$(nproc)" $(PART)
+predictions: ## repeat the cross-validation and the ensembles: tables in reference/ and profiles/ensembles/; half an hour of one core. PART=folds, twins or ensembles selects, PART="folds writes" one group; on a cluster see docs/fit.md
+	cargo build --release -p assay-cli
+	@scripts/predictions $(PART)
 
 fit: ## fit the shipped profiles by profiles/fits.toml; FIT=samsung-951 selects one; minutes each
 	cargo build --release -p assay-cli

@@ -12,19 +12,26 @@
 //! Before each stage, one step of each parameter in both directions shows the sensitivities. A parameter to which no figure is sensitive
 //! (a program time where only reads were measured) keeps its value, and figures that are sensitive to none are left out of the cost.
 //!
+//! # Starts
+//! One search can end in a local optimum. A fit from many starts is many fits, which differ in [`FitSettings::start`] alone, and whose result
+//! is the best by [`FitResult::cost`]. Start 0 begins at the profile's values, the others at a random point of the ranges; that point and the
+//! search's random numbers follow from seed and number of the start, so that starts can be computed anywhere, in any order.
+//!
 //! # Repeating and resuming
 //! A fit is a function of the profile's text, the targets, the free parameters, the seed and the number of evaluations, whatever the
 //! number of threads. Its state file holds the costs of all candidates so far and is replaced after every generation; the same fit reads
 //! them instead of simulating again, and continues.
 
+mod state;
+
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use assay_ssd::Profile;
 use assay_ssd::profile::ProfileNumber;
 use assay_units::Rng;
-use sha2::{Digest, Sha256};
+use assay_units::rng::mix;
 
 use crate::CalibrateError;
 use crate::hardware::{Hardware, known_numbers};
@@ -35,13 +42,14 @@ use crate::residual::Residuals;
 use crate::search::CmaEs;
 use crate::simulate::{Effort, Figures, simulate, simulate_valid};
 use crate::spread::{spreads, with_spreads};
+use state::StateLog;
 
-/// Version of the state file.
-const STATE_VERSION: u32 = 1;
 /// Loss of a figure that the simulated drive does not have.
 const MISSING_LOSS: f64 = 12.0;
 /// The heat stage gets one evaluation in this many.
 const HEAT_SHARE: u64 = 8;
+/// Random points that are tried as a start; where none is a valid drive, the search begins at the profile's values.
+const START_DRAWS: usize = 100;
 /// Step of the sensitivity analysis, as a share of a parameter's range.
 const SENSITIVITY_STEP: f64 = 0.08;
 
@@ -54,6 +62,8 @@ pub struct FitSettings {
     pub evaluations: u64,
     /// Seed of the search.
     pub seed: u64,
+    /// Number of the start: 0 begins at the profile's values.
+    pub start: u64,
     /// Threads that simulate.
     pub threads: usize,
     /// State file; `None`: an interrupted fit is lost.
@@ -62,6 +72,16 @@ pub struct FitSettings {
     pub label: String,
     /// Whether parameters that were fitted before keep that text.
     pub keep_sources: bool,
+}
+
+impl FitSettings {
+    /// The seed of the search from this start: [`FitSettings::seed`] for start 0.
+    pub fn seed_of_start(&self) -> u64 {
+        match self.start {
+            0 => self.seed,
+            start => mix(self.seed, start),
+        }
+    }
 }
 
 /// Progress of a fit.
@@ -113,6 +133,27 @@ pub struct FitResult {
     pub complete: bool,
 }
 
+impl FitResult {
+    /// The mean loss of all targets at [`Effort::Full`], which compares starts; lower is better. NaN when stopped.
+    pub fn cost(&self) -> f64 {
+        let losses = self.residuals.of(Role::Target);
+        let losses: Vec<f64> = losses.map(|r| loss(&r.measurement, r.simulated)).collect();
+        losses.iter().sum::<f64>() / losses.len() as f64
+    }
+}
+
+/// Where a search begins: random points that are no valid drive are drawn again.
+fn begin(space: &ParameterSpace, start: u64, rng: &mut Rng) -> Vec<f64> {
+    let centre = space.start();
+    if start == 0 {
+        return centre;
+    }
+    let mut anywhere = || -> Vec<f64> { centre.iter().map(|_| rng.unit_f64()).collect() };
+    let mut drawn = (0..START_DRAWS).map(|_| anywhere());
+    let valid = drawn.find(|point| space.profile_at(point).is_ok());
+    valid.unwrap_or(centre)
+}
+
 /// Fit a profile (its text) to measurements. `progress` is called after every generation; when `stop` is set, the fit ends after the
 /// current generation with the best candidate so far. An error when there is no target, a parameter cannot be fitted, the profile is not
 /// valid, or the state file belongs to another fit.
@@ -147,7 +188,9 @@ pub fn fit(
         let space = ParameterSpace::new(&text, &free_here)?;
         free.extend(free_here);
         let name = stage.name;
-        let mut search = CmaEs::new(&space.start(), Rng::stream(settings.seed, name));
+        let mut rng = Rng::stream(settings.seed_of_start(), name);
+        let start = begin(&space, settings.start, &mut rng);
+        let mut search = CmaEs::new(&start, rng);
         let (mut first_cost, mut tried) = (f64::NAN, 0);
         while tried < stage.evaluations {
             let points = search.ask();
@@ -376,94 +419,6 @@ fn moved(
         }
     }
     Ok(out)
-}
-
-/// The costs so far, in the state file.
-struct StateLog {
-    path: Option<PathBuf>,
-    fit: String,
-    costs: Vec<f64>,
-}
-
-#[derive(serde::Serialize, serde::Deserialize)]
-struct StateFile {
-    version: u32,
-    /// Hash of everything that the fit depends on.
-    fit: String,
-    /// The bits of each cost: decimal notation could round.
-    costs: Vec<u64>,
-}
-
-impl StateLog {
-    fn open(
-        settings: &FitSettings,
-        text: &str,
-        targets: &[Measurement],
-        stages: &[Stage],
-    ) -> Result<StateLog, CalibrateError> {
-        let mut hash = Sha256::new();
-        hash.update(text);
-        for target in targets {
-            hash.update(format!("{target:?}"));
-        }
-        for Stage {
-            name,
-            evaluations,
-            free,
-            ..
-        } in stages
-        {
-            hash.update(format!("{name} {evaluations} {free:?}"));
-        }
-        hash.update(format!("{} {}", settings.seed, env!("CARGO_PKG_VERSION")));
-        let fit: String = hash.finalize().iter().map(|b| format!("{b:02x}")).collect();
-        let path = settings.state_file.clone();
-        let costs = match &path {
-            None => Vec::new(),
-            Some(path) => read(path, &fit)?,
-        };
-        Ok(StateLog { path, fit, costs })
-    }
-
-    fn append(
-        &mut self,
-        from: usize,
-        costs: impl Iterator<Item = f64>,
-    ) -> Result<(), CalibrateError> {
-        // The rest of a generation with another number of candidates cannot be used.
-        self.costs.truncate(from);
-        self.costs.extend(costs);
-        let Some(path) = &self.path else {
-            return Ok(());
-        };
-        let file = StateFile {
-            version: STATE_VERSION,
-            fit: self.fit.clone(),
-            costs: self.costs.iter().map(|c| c.to_bits()).collect(),
-        };
-        let error = CalibrateError::file(path);
-        let text = serde_json::to_string(&file).map_err(|e| error(e.into()))?;
-        let mut beside = path.clone().into_os_string();
-        beside.push(".new");
-        std::fs::write(&beside, text).map_err(&error)?;
-        std::fs::rename(&beside, path).map_err(error)
-    }
-}
-
-fn read(path: &Path, fit: &str) -> Result<Vec<f64>, CalibrateError> {
-    let text = match std::fs::read_to_string(path) {
-        Ok(text) => text,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
-        Err(error) => return Err(CalibrateError::file(path)(error)),
-    };
-    match serde_json::from_str::<StateFile>(&text) {
-        Ok(file) if file.version == STATE_VERSION && file.fit == fit => {
-            Ok(file.costs.into_iter().map(f64::from_bits).collect())
-        }
-        _ => Err(CalibrateError::OtherFit {
-            path: path.to_owned(),
-        }),
-    }
 }
 
 #[cfg(test)]

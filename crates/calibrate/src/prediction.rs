@@ -11,6 +11,7 @@
 //! - [`twins`]: twins of drives whose truth is known.
 //! - [`discrepancy`]: what the model lacks, and how alike its errors at neighbouring cells are.
 //! - [`ensemble`]: the members of the shipped profiles.
+//! - [`units`]: folds, twins and ensembles by index, computed anywhere and joined.
 
 pub mod alternatives;
 pub mod anchor;
@@ -23,3 +24,4 @@ pub mod score;
 mod structures;
 pub mod template;
 pub mod twins;
+pub mod units;

@@ -78,6 +78,7 @@ fn settings(evaluations: u64, threads: usize) -> FitSettings {
         free: free(),
         evaluations,
         seed: 7,
+        start: 0,
         threads,
         state_file: None,
         label: "the true drive".to_owned(),

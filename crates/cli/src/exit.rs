@@ -13,6 +13,7 @@ use assay_device::identity::IdentityError;
 use assay_device::interlock::Refusal;
 use assay_device::session::SessionError;
 use assay_fleet::FleetError;
+use assay_fleet::chunks::ChunkError;
 use assay_fleet::plan::PlanError;
 use assay_fleet::queue::QueueError;
 use assay_fleet::shared_store::SharedStoreError;
@@ -102,6 +103,7 @@ fn code_of(error: &anyhow::Error) -> u8 {
             .or_else(|| cause.downcast_ref().map(fleet_code))
             .or_else(|| cause.downcast_ref().map(lake_code))
             .or_else(|| cause.downcast_ref().map(sweep_code))
+            .or_else(|| cause.downcast_ref().map(chunk_code))
             .or_else(|| cause.downcast_ref().map(|task: &TaskStatus| task.status))
             .or_else(|| cause.downcast_ref().map(shared_store_code))
             .or_else(|| cause.downcast_ref().map(|_: &UsageError| USAGE))
@@ -209,6 +211,15 @@ fn sweep_code(error: &SweepError) -> u8 {
     match error {
         SweepError::File { source, .. } if source.kind() != ErrorKind::NotFound => IO_ERROR,
         _ => USAGE,
+    }
+}
+
+fn chunk_code(error: &ChunkError) -> u8 {
+    match error {
+        ChunkError::NoSuchChunk { .. } | ChunkError::Incomplete { .. } => USAGE,
+        ChunkError::Directory { .. } => USAGE,
+        ChunkError::Differs { .. } | ChunkError::Damaged { .. } => IO_ERROR,
+        ChunkError::Store(error) => shared_store_code(error),
     }
 }
 

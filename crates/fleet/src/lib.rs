@@ -10,7 +10,7 @@
 //! - [`mod@submit`] writes a plan into the shared store ([`stored_plan`], [`control`]) and makes the jobs that are missing; [`mod@status`] reads how far
 //!   each drive is.
 //! - [`queue`]: the trait of queues, with Slurm and this host as queues.
-//! - [`sweep`]: many simulated drives that differ in chosen numbers of a profile.
+//! - [`sweep`]: what is computed in chunks on many hosts: simulated drives over a matrix, fits, predictions; [`chunks`]: divided, stored, joined.
 //! - [`shared_store`]: documents by key, replaced by compare and swap: a directory, or a bucket.
 //! - [`claim`]: which attempt may measure a drive; [`ship`]: run folders to and from the shared store; [`mod@collect`]: all of a plan.
 //! - [`task`]: what a job runs on a host.
@@ -23,6 +23,7 @@
 #![forbid(unsafe_code)]
 
 pub mod assignment;
+pub mod chunks;
 pub mod claim;
 pub mod collect;
 pub mod control;

@@ -1,36 +1,43 @@
-//! Sweeps: many simulated drives that differ in chosen numbers of a profile, measured by the same suites.
+//! Sweep files: what is computed in chunks on many hosts. One of three sections says what the units are.
+//!
+//! | section | unit | result |
+//! |---|---|---|
+//! | `[sweep]` | a point: a simulated drive that differs from a profile in chosen numbers, measured by suites | a table of all points |
+//! | `[fit]` | a start of a fit | the profile of the best start |
+//! | `[predictions]` | a fold of a drive, a twin, or the ensemble of a profile | their tables |
 //!
 //! # Mechanism
-//! A file with a section `[sweep]` becomes a checked [`Sweep`]: a matrix of values, each combination `repeats` times. A [`Point`] follows
-//! from its index alone, its seed too, so results do not depend on who measures which point when. Tasks are chunks of consecutive
-//! points. The result of a chunk is one file that appears complete or not at all ([`Sweep::store_chunk`]); two tasks that measure the
-//! same chunk write the same bytes, so a chunk needs no claim. [`Sweep::join`] makes one table of all.
+//! A file becomes a checked [`SweepFile`]. What a unit gives follows from its index alone: a [`Point`] of a [`Sweep`] has its seed from it,
+//! a start of a [`Fit`] too. [`crate::chunks`] divides, stores and joins.
 //!
 //! # Non-goals
-//! Measuring a point: that is `assay run`, called by the command. Fitting: see `assay_calibrate`.
+//! Computing a unit: the command measures a point by `assay run` and calls `assay_calibrate` for the others.
+
+mod file;
+
+pub use file::{
+    Fit, FitRun, FitSection, Predictions, PredictionsPart, PredictionsSection, SweepFile,
+};
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use std::io::Write as _;
-use std::ops::Range;
-use std::path::{Path, PathBuf};
 
 use assay_units::rng::mix;
 use serde::{Deserialize, Serialize};
-use sha2::{Digest, Sha256};
 
 use crate::PlanId;
-use crate::name::{NameError, PLAN_HASH_DIGITS};
+use crate::chunks;
+use crate::name::NameError;
 
 /// Points of a chunk if the file does not say: with a shortened suite about a minute.
 pub const DEFAULT_CHUNK_POINTS: u64 = 60;
 /// Most points of a sweep: a hundred million take 24,000 core hours of `quick`.
 pub const MAX_POINTS: u64 = 100_000_000;
 
-/// A sweep that cannot be used, measured or joined.
+/// A sweep file that cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum SweepError {
-    /// The text is no sweep.
+    /// The text is no sweep file.
     #[error("{path}: {why}")]
     Invalid {
         /// The file.
@@ -38,30 +45,10 @@ pub enum SweepError {
         /// What to write.
         why: String,
     },
-    /// The name of the sweep.
+    /// Its name.
     #[error(transparent)]
     Name(#[from] NameError),
-    /// There is no such chunk.
-    #[error("there is no chunk {chunk}: the sweep has the chunks 0 to {last}")]
-    NoSuchChunk {
-        /// The number asked for.
-        chunk: u64,
-        /// The last one.
-        last: u64,
-    },
-    /// Chunks are not measured yet.
-    #[error(
-        "{missing} of {all} chunks are not measured yet, the first of them chunk {first}; `assay fleet sweep FILE` measures them"
-    )]
-    Incomplete {
-        /// Chunks without a result.
-        missing: u64,
-        /// Chunks of the sweep.
-        all: u64,
-        /// The first without a result.
-        first: u64,
-    },
-    /// A file of the shared store cannot be read or written.
+    /// The file cannot be read.
     #[error("{path}: {source}")]
     File {
         /// The file.
@@ -141,8 +128,8 @@ impl Default for SweepRun {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SweepStore {
-    /// A directory that all hosts see.
-    pub at: PathBuf,
+    /// A directory that all hosts see, or `s3://BUCKET/PREFIX`.
+    pub at: String,
 }
 
 fn one() -> u64 {
@@ -215,7 +202,7 @@ impl Sweep {
         if !(sweep.run.scale > 0.0 && sweep.run.scale.is_finite()) {
             return Err(invalid("run.scale is a number above 0".to_owned()));
         }
-        crate::name::PlanId::parse(&format!("{}-{}", sweep.name, "0".repeat(PLAN_HASH_DIGITS)))?;
+        chunks::id(&sweep.name, &serde_json::Value::Null)?;
         Ok(sweep)
     }
 
@@ -242,24 +229,6 @@ impl Sweep {
         }
     }
 
-    /// Number of chunks.
-    pub fn chunks(&self) -> u64 {
-        self.points().div_ceil(self.sweep.chunk)
-    }
-
-    /// The points of a chunk.
-    ///
-    /// # Errors
-    /// [`SweepError::NoSuchChunk`].
-    pub fn chunk(&self, chunk: u64) -> Result<Range<u64>, SweepError> {
-        let last = self.chunks() - 1;
-        if chunk > last {
-            return Err(SweepError::NoSuchChunk { chunk, last });
-        }
-        let first = chunk * self.sweep.chunk;
-        Ok(first..self.points().min(first + self.sweep.chunk))
-    }
-
     /// Its id: the name and a hash of what its results depend on, which are the points but not their chunks, the text of the profile,
     /// and the version of the tool.
     ///
@@ -271,10 +240,7 @@ impl Sweep {
             "suites": self.suites, "lot": matrix.lot, "repeats": matrix.repeats, "keys": matrix.keys,
             "run": self.run, "profile": profile, "version": version,
         });
-        let hash = Sha256::digest(parts.to_string().as_bytes());
-        let hash: String = hash.iter().map(|byte| format!("{byte:02x}")).collect();
-        let id = format!("{}-{}", self.name, &hash[..PLAN_HASH_DIGITS]);
-        Ok(PlanId::parse(&id)?)
+        Ok(chunks::id(&self.name, &parts)?)
     }
 
     /// The columns of the table.
@@ -300,79 +266,6 @@ impl Sweep {
         };
         results.iter().map(row).collect()
     }
-
-    /// The file of a chunk. Its name has the points, so that chunks of another length are other files.
-    fn file(&self, id: &PlanId, points: &Range<u64>) -> PathBuf {
-        let folder = self.store.at.join("sweeps").join(id.as_str());
-        folder.join(format!("points-{:09}-{:09}.csv", points.start, points.end))
-    }
-
-    /// Whether a chunk has its result.
-    ///
-    /// # Errors
-    /// [`SweepError::NoSuchChunk`].
-    pub fn is_measured(&self, id: &PlanId, chunk: u64) -> Result<bool, SweepError> {
-        Ok(self.file(id, &self.chunk(chunk)?).exists())
-    }
-
-    /// Stores the rows of a chunk, durably: the file appears complete or not at all.
-    ///
-    /// # Errors
-    /// [`SweepError::File`], [`SweepError::NoSuchChunk`].
-    pub fn store_chunk(&self, id: &PlanId, chunk: u64, rows: &str) -> Result<(), SweepError> {
-        let path = self.file(id, &self.chunk(chunk)?);
-        store(&path, rows).map_err(|source| SweepError::File {
-            path: path.display().to_string(),
-            source,
-        })
-    }
-
-    /// One table of all chunks.
-    ///
-    /// # Errors
-    /// [`SweepError::Incomplete`] while results are missing; [`SweepError::File`].
-    pub fn join(&self, id: &PlanId) -> Result<String, SweepError> {
-        let mut missing = Vec::new();
-        let mut table = self.header();
-        for chunk in 0..self.chunks() {
-            let path = self.file(id, &self.chunk(chunk)?);
-            match std::fs::read_to_string(&path) {
-                Ok(rows) => table.push_str(&rows),
-                Err(error) if error.kind() == std::io::ErrorKind::NotFound => missing.push(chunk),
-                Err(source) => {
-                    let path = path.display().to_string();
-                    return Err(SweepError::File { path, source });
-                }
-            }
-        }
-        match missing.first() {
-            None => Ok(table),
-            Some(&first) => Err(SweepError::Incomplete {
-                missing: missing.len() as u64,
-                all: self.chunks(),
-                first,
-            }),
-        }
-    }
-}
-
-fn store(path: &Path, text: &str) -> std::io::Result<()> {
-    let folder = path.parent().unwrap_or(Path::new("."));
-    std::fs::create_dir_all(folder)?;
-    // Unique per writer: two tasks of a chunk do not write into one file.
-    let host = rustix::system::uname();
-    let unique = format!(
-        "{}.{}.{}.part",
-        path.file_name().unwrap_or_default().to_string_lossy(),
-        host.nodename().to_string_lossy(),
-        std::process::id()
-    );
-    let part = folder.join(unique);
-    let mut file = std::fs::File::create(&part)?;
-    file.write_all(text.as_bytes())?;
-    file.sync_all()?;
-    std::fs::rename(&part, path)?;
-    std::fs::File::open(folder)?.sync_all()
 }
 
 /// A field of CSV (RFC 4180).

@@ -62,8 +62,8 @@ pub struct Scored {
 }
 
 impl Scored {
-    /// A prediction without its interval.
-    fn of(p: &Prediction) -> Scored {
+    /// A prediction, with an interval of no width until it is scored.
+    pub(super) fn of(p: &Prediction) -> Scored {
         Scored {
             fold: p.fold.clone(),
             drive: p.drive.clone(),
@@ -73,8 +73,8 @@ impl Scored {
             situation: p.situation,
             published: p.measurement.value,
             predicted: p.simulated,
-            low: 0.0,
-            high: 0.0,
+            low: p.simulated,
+            high: p.simulated,
             data_sheet: p.data_sheet,
             nearest: p.nearest,
             simulated: p.simulated,

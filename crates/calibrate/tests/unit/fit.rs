@@ -36,6 +36,7 @@ fn a_number_known_of_the_drive_is_not_fitted() {
         free: vec![FreeParameter::parse(path).expect("a path")],
         evaluations: 1,
         seed: 1,
+        start: 0,
         threads: 1,
         state_file: None,
         label: String::new(),

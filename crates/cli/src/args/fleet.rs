@@ -22,7 +22,7 @@ pub enum FleetCommand {
     Pause(PauseArguments),
     /// Stop all drives of a plan at once.
     Cancel(CancelArguments),
-    /// Measure simulated drives over a matrix of numbers of a profile.
+    /// Compute in chunks on many hosts: simulated drives over a matrix of numbers of a profile, the starts of a fit, the cross-validation.
     Sweep(SweepArguments),
     /// Do what is left to do of a plan for the drives of this host: what a job runs. Can be run again at any time.
     Task(TaskArguments),
@@ -105,20 +105,22 @@ Examples:
   assay fleet sweep sweep.toml -o table.csv
   sbatch --array=$(assay fleet sweep sweep.toml --missing) --wrap 'assay fleet sweep sweep.toml --chunk $SLURM_ARRAY_TASK_ID'
 
-A chunk that has its result is not measured again. Results depend on the file alone, not on chunks, hosts and order (docs/fleet.md).")]
+The section of the file says what is computed: [sweep], simulated drives over a matrix of parameters; [fit], the starts of a fit; [predictions], the
+cross-validation and the ensembles of the shipped profiles. A chunk that has its result is not computed again. Results depend on the file alone, not on
+chunks, hosts and order (docs/fleet.md).")]
 pub struct SweepArguments {
-    /// The sweep, a TOML file with a section [sweep]
+    /// TOML file with a section [sweep], [fit] or [predictions]
     pub file: PathBuf,
-    /// Measure this chunk only, numbered from 0
+    /// Compute this chunk only, numbered from 0
     #[arg(long, value_name = "N", conflicts_with = "output")]
     pub chunk: Option<u64>,
-    /// Measure nothing; print the numbers of the chunks without a result, as sbatch's --array takes them
+    /// Compute nothing; print the numbers of the chunks without a result, as sbatch's --array takes them
     #[arg(long, conflicts_with_all = ["chunk", "output", "jobs"])]
     pub missing: bool,
-    /// Points measured at the same time [default: one per processor]
+    /// Points, or simulated drives of a fit, at the same time [default: one per processor]
     #[arg(long, value_name = "N")]
     pub jobs: Option<NonZeroUsize>,
-    /// Write the table of all points into this file, CSV
+    /// Write the result: the table of all points (CSV), the profile of the best start (.toml), or the tables of predictions (a folder)
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
 }

@@ -1,58 +1,50 @@
 //! `assay fit PROFILE --to WHAT`: a profile fitted to measured figures.
 
+mod prepare;
+
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
-use anyhow::Context;
 use assay_calibrate::fit::FittedNumber;
-use assay_calibrate::measurement::{Measurement, Role};
-use assay_calibrate::parameter::{FreeParameter, free_by_default, renamed, with_values};
+use assay_calibrate::measurement::Role;
 use assay_calibrate::residual::{ErrorSummary, Residual, Residuals};
-use assay_calibrate::run_folder::{self, FitTargets};
-use assay_calibrate::shipped::{FitRecipe, hold_out, recipes};
+use assay_calibrate::run_folder::FitTargets;
 use assay_calibrate::twin::{STAGE_PROFILES, Twin, TwinSettings, twin};
-use assay_calibrate::{FitResult, FitSettings, fit, published, table};
+use assay_calibrate::{FitResult, fit};
 use assay_sim_host::profile_file::load;
-use assay_store::Run;
 use serde_json::{Value, json};
 
 use crate::args::FitArguments;
 use crate::exit::{CommandOutcome, bail_usage};
 use crate::terminal::Output;
 
+pub(super) use prepare::PreparedFit;
+use prepare::{check_profile_name, hold_out_named, targets};
+
 /// Value of `--to` for the built-in published figures.
-const PUBLISHED: &str = "published";
+pub(super) const PUBLISHED: &str = "published";
 /// The profile's name with which the structure is chosen too.
 const AUTO: &str = "auto";
-/// Overhead of the measuring host: free if the figures come from another host than the published ones.
-const HOST_OVERHEAD: &str = "bench.host_overhead_ns";
 
 /// Fit a profile; writes the profile and its residuals.
 pub fn run(arguments: FitArguments, output: Output) -> anyhow::Result<CommandOutcome> {
     if arguments.profile == AUTO {
         return twin_of(&arguments, output);
     }
-    let (text, profile) = load(&arguments.profile)?;
-    let recipe = recipe(&arguments, &profile.name)?;
-    let text = with_values(&text, &recipe.start)?;
-    let mut targets = targets(&arguments, &profile.name)?;
-    hold_out_named(&mut targets, &recipe.hold_out)?;
-    let name = arguments.name.as_ref().unwrap_or(&profile.name);
-    let path = profile_path(&arguments, name)?;
+    let mut prepared = PreparedFit::new(&arguments)?;
+    let path = profile_path(&arguments, prepared.new_name())?;
     let mut state_file = path.clone().into_os_string();
     state_file.push(".fit-state");
-    let settings = FitSettings {
-        free: free(&arguments, &recipe, &text)?,
-        evaluations: recipe.evaluations.max(1),
-        seed: recipe.seed,
-        threads: threads(arguments.threads),
-        state_file: Some(state_file.clone().into()),
-        label: targets.label.clone(),
-        keep_sources: arguments.to == PUBLISHED,
-    };
+    prepared.settings.state_file = Some(state_file.clone().into());
+    let PreparedFit {
+        text,
+        targets,
+        settings,
+        ..
+    } = &prepared;
     let stop = super::stop_flag()?;
     let bar = crate::progress::bar(output, settings.evaluations);
-    let fitted = fit(&text, &targets.measurements, &settings, &stop, &mut |p| {
+    let fitted = fit(text, &targets.measurements, settings, &stop, &mut |p| {
         bar.set_length(p.of);
         bar.set_position(p.done);
         bar.set_message(format!(
@@ -70,16 +62,13 @@ pub fn run(arguments: FitArguments, output: Output) -> anyhow::Result<CommandOut
         );
         return Ok(CommandOutcome::Interrupted);
     }
-    if *name != profile.name {
-        let title = format!("{name}: {} fitted to {}", profile.name, targets.label);
-        fitted.text = renamed(&fitted.text, name, &title)?;
-    }
+    fitted.text = prepared.named(&fitted.text)?;
     let table = write(&fitted, &path)?;
     // The same command then starts a new fit.
     let _ = std::fs::remove_file(&state_file);
     output.show(
-        || shown(&fitted, &targets, "", &path, &table),
-        || document(&fitted, &targets, &path, &table),
+        || shown(&fitted, targets, "", &path, &table),
+        || document(&fitted, targets, &path, &table),
     )
 }
 
@@ -160,110 +149,28 @@ fn structure_shown(nearest: &str, structure: &[FittedNumber]) -> String {
 
 /// Profile and residuals; returns the path of the residuals.
 fn write(fitted: &FitResult, path: &Path) -> anyhow::Result<PathBuf> {
-    super::write_atomically(path, &fitted.text)?;
+    write_result(&fitted.text, &fitted.residuals.to_csv(), path)
+}
+
+/// A profile and its residuals, both as text; returns the path of the residuals.
+pub(super) fn write_result(profile: &str, residuals: &str, path: &Path) -> anyhow::Result<PathBuf> {
+    super::write_atomically(path, profile)?;
     let table = path.with_extension("residuals.csv");
-    super::write_atomically(&table, &fitted.residuals.to_csv())?;
+    super::write_atomically(&table, residuals)?;
     Ok(table)
 }
 
-/// Hold out what `patterns` name; an error for one that names nothing.
-fn hold_out_named(targets: &mut FitTargets, patterns: &[String]) -> anyhow::Result<()> {
-    let unused = hold_out(&mut targets.measurements, patterns);
-    if let Some(pattern) = unused.first() {
-        let examples = targets.measurements.iter().take(3).map(Measurement::key);
-        let examples = examples.collect::<Vec<_>>().join("; ");
-        bail_usage!(
-            "{pattern:?} matches no measurement to hold out; examples of names: {examples}"
-        );
-    }
-    Ok(())
-}
-
-/// Where the profile goes; an error for a name that `sim:` and files cannot have.
+/// Where the profile goes.
 fn profile_path(arguments: &FitArguments, name: &str) -> anyhow::Result<PathBuf> {
-    let fine = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
-    if name.is_empty() || !name.chars().all(fine) {
-        bail_usage!(
-            "--name {name:?}: write lower-case letters, digits and hyphens, as in my-drive"
-        );
-    }
+    check_profile_name(name)?;
     let given = arguments.output.clone();
     let path = given.unwrap_or_else(|| PathBuf::from(format!("{name}.toml")));
     check_profile_path(&path)?;
     Ok(path)
 }
 
-fn targets(arguments: &FitArguments, profile: &str) -> anyhow::Result<FitTargets> {
-    let path = Path::new(&arguments.to);
-    let (measurements, label) = if arguments.to == PUBLISHED {
-        let measurements = published::published(profile)?;
-        if measurements.is_empty() {
-            bail_usage!(
-                "there are no published figures of {profile}; fit it to a table of measurements or to a run"
-            );
-        }
-        (measurements, "the published figures (reference/)".into())
-    } else if path.is_dir() {
-        return Ok(run_folder::measurements(
-            &Run::open(path)?,
-            arguments.drive.as_deref(),
-        )?);
-    } else if path.exists() {
-        let name = path.file_name().unwrap_or_default();
-        (table::load(path)?, name.to_string_lossy())
-    } else {
-        bail_usage!(
-            "--to {}: there is no such file or folder; give a table of measurements (.csv), a run folder, or published",
-            arguments.to
-        );
-    };
-    Ok(FitTargets {
-        measurements,
-        label: label.into_owned(),
-        ..FitTargets::default()
-    })
-}
-
-/// The recipe, from its file or from the command line.
-fn recipe(arguments: &FitArguments, profile: &str) -> anyhow::Result<FitRecipe> {
-    let Some(path) = &arguments.recipe else {
-        return Ok(FitRecipe {
-            seed: arguments.seed,
-            evaluations: arguments.evaluations,
-            free: arguments.free.clone(),
-            hold_out: arguments.hold_out.clone(),
-            ..FitRecipe::default()
-        });
-    };
-    let text = std::fs::read_to_string(path)
-        .with_context(|| format!("cannot read the recipes in {}", path.display()))?;
-    let mut all = recipes(&path.display().to_string(), &text)?;
-    let Some(recipe) = all.remove(profile) else {
-        let names: Vec<String> = all.into_keys().collect();
-        let (file, names) = (path.display(), names.join(", "));
-        bail_usage!("{file} has no recipe for {profile}; it has: {names}");
-    };
-    Ok(recipe)
-}
-
-fn free(
-    arguments: &FitArguments,
-    recipe: &FitRecipe,
-    text: &str,
-) -> anyhow::Result<Vec<FreeParameter>> {
-    let named = recipe.free()?;
-    if !named.is_empty() {
-        return Ok(named);
-    }
-    let mut free = free_by_default(text)?;
-    if arguments.to != PUBLISHED && !free.iter().any(|f| f.path == HOST_OVERHEAD) {
-        free.push(FreeParameter::whole(HOST_OVERHEAD));
-    }
-    Ok(free)
-}
-
 /// Error unless `path` is free, or an earlier profile.
-fn check_profile_path(path: &Path) -> anyhow::Result<()> {
+pub(super) fn check_profile_path(path: &Path) -> anyhow::Result<()> {
     let file = path.display();
     if path.exists() && load(&path.to_string_lossy()).is_err() {
         bail_usage!(

@@ -21,7 +21,7 @@ fn sweep(text: &str) -> Sweep {
 #[test]
 fn every_combination_is_a_point_as_often_as_asked() {
     let sweep = sweep(TEXT);
-    assert_eq!((sweep.points(), sweep.chunks()), (12, 3));
+    assert_eq!(sweep.points(), 12);
     let points: Vec<Point> = (0..12).map(|i| sweep.point(i)).collect();
     let mut seen = BTreeMap::new();
     for point in &points {
@@ -34,13 +34,6 @@ fn every_combination_is_a_point_as_often_as_asked() {
     seeds.sort_unstable();
     seeds.dedup();
     assert_eq!(seeds.len(), 12, "a seed of its own for every point");
-    // The chunks are all points, each once.
-    let all: Vec<u64> = (0..3).flat_map(|c| sweep.chunk(c).unwrap()).collect();
-    assert_eq!(all, (0..12).collect::<Vec<_>>());
-    assert!(matches!(
-        sweep.chunk(3),
-        Err(SweepError::NoSuchChunk { chunk: 3, last: 2 })
-    ));
 }
 
 #[test]
@@ -55,50 +48,65 @@ fn a_point_and_the_id_do_not_depend_on_the_chunks() {
 }
 
 #[test]
-fn joined_tables_are_equal_whatever_the_chunks_and_their_order() {
-    let folder = tempfile::tempdir().unwrap();
-    let table = |name: &str, chunk: u64, reversed: bool| {
-        let mut sweep = sweep(TEXT);
-        sweep.store.at = folder.path().join(name);
-        sweep.sweep.chunk = chunk;
-        let id = sweep.id("text", "1.0").unwrap();
-        assert!(matches!(
-            sweep.join(&id),
-            Err(SweepError::Incomplete { first: 0, .. })
-        ));
-        let mut chunks: Vec<u64> = (0..sweep.chunks()).collect();
-        if reversed {
-            chunks.reverse();
-        }
-        for chunk in chunks {
-            assert!(!sweep.is_measured(&id, chunk).unwrap());
-            let points = sweep.chunk(chunk).unwrap().map(|i| sweep.point(i));
-            let rows: String = points
-                .map(|p| {
-                    let value = p.seed as f64 / 3.0;
-                    let figure =
-                        |name: &str| PointResult::Figure(name.to_owned(), "IOPS".to_owned(), value);
-                    sweep.rows(&p, &[figure("a"), figure("b,c")])
-                })
-                .collect();
-            sweep.store_chunk(&id, chunk, &rows).unwrap();
-            // Another task that measured the same.
-            sweep.store_chunk(&id, chunk, &rows).unwrap();
-            assert!(sweep.is_measured(&id, chunk).unwrap());
-        }
-        sweep.join(&id).unwrap()
-    };
-    let first = table("first", 5, false);
-    assert_eq!(first, table("second", 1, true));
-    assert_eq!(first, table("third", 100, false));
-    assert_eq!(first.lines().count(), 1 + 24);
+fn the_rows_of_a_point_have_its_values_and_figures() {
+    let sweep = sweep(TEXT);
+    let figure = |name: &str| PointResult::Figure(name.to_owned(), "IOPS".to_owned(), 0.5);
+    let rows = sweep.rows(&sweep.point(3), &[figure("a"), figure("b,c")]);
+    let table = sweep.header() + &rows;
     assert!(
-        first.starts_with(
-            "point,seed,nand.program_ns,nand.read_ns,figure,unit,value,no_drive_because\n0,"
+        table.starts_with(
+            "point,seed,nand.program_ns,nand.read_ns,figure,unit,value,no_drive_because\n3,"
         ),
-        "{first}"
+        "{table}"
     );
-    assert!(first.contains("\"b,c\",IOPS,"), "{first}");
+    assert!(table.contains("\"b,c\",IOPS,0.5,\n"), "{table}");
+}
+
+const FIT: &str = r#"
+name = "my-drive"
+[fit]
+profile = "samsung-951"
+to = "figures.csv"
+starts = 8
+chunk = 3
+[store]
+at = "/nowhere"
+"#;
+
+#[test]
+fn a_file_has_one_of_three_sections() {
+    let read = |text: &str| SweepFile::parse("file.toml", text);
+    assert!(matches!(read(TEXT).unwrap(), SweepFile::Sweep(_)));
+    let SweepFile::Fit(fit) = read(FIT).unwrap() else {
+        panic!("a fit");
+    };
+    assert_eq!((fit.fit.evaluations, fit.run.seed), (2000, 1));
+    let SweepFile::Fit(other) = read(&FIT.replace("chunk = 3", "chunk = 1")).unwrap() else {
+        panic!("a fit");
+    };
+    let id = |fit: &Fit| fit.id("profile", "figures", "1.0").unwrap();
+    assert_eq!(id(&fit), id(&other), "chunks are not part of the id");
+    assert_ne!(id(&fit), fit.id("profile", "other figures", "1.0").unwrap());
+    for (text, why) in [
+        (
+            FIT.replace("starts = 8", "starts = 0"),
+            "whole numbers from 1",
+        ),
+        (FIT.replace("starts = 8", "start = 8"), "start"),
+        (FIT.replace("[fit]", "[fitting]"), "0 of the sections"),
+        (
+            format!("{FIT}[predictions]\npart = \"folds\"\n"),
+            "2 of the sections",
+        ),
+        (FIT.replace("my-drive", "a/b"), "a/b"),
+        (
+            "name = \"p\"\n[predictions]\npart = \"fold\"\n[store]\nat = \"/s\"".to_owned(),
+            "fold",
+        ),
+    ] {
+        let error = read(&text).unwrap_err().to_string();
+        assert!(error.contains(why), "{error}");
+    }
 }
 
 #[test]

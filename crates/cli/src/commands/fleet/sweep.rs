@@ -1,78 +1,90 @@
-//! `assay fleet sweep FILE`: each point is a profile file and a child `assay run` per suite.
+//! `assay fleet sweep FILE`: computes the chunks of a sweep, a fit or the predictions, and joins them.
 
-use std::collections::BTreeMap;
-use std::fs;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicU64, Ordering};
+mod fit;
+mod points;
+mod predictions;
 
-use anyhow::Context;
-use assay_analysis::cohort::observe::{Origin, of_run};
-use assay_calibrate::parameter::with_values;
-use assay_fleet::PlanId;
-use assay_fleet::sweep::{Point, PointResult, Sweep, SweepError};
-use assay_sim_host::profile_file;
-use assay_ssd::{Profile, ProfileError};
-use assay_store::Run;
-use serde_json::json;
+use std::ops::Range;
+use std::path::Path;
+
+use assay_fleet::chunks::Chunks;
+use assay_fleet::sweep::{SweepError, SweepFile};
+use serde_json::{Value, json};
 
 use crate::args::fleet::SweepArguments;
 use crate::exit::CommandOutcome;
 use crate::terminal::Output;
 
-/// Longest part of a failed run's messages in an error, bytes.
-const MESSAGE_BYTES: usize = 2000;
+/// What a file computes, unit by unit.
+trait Units {
+    /// The texts of some units, one after another; the same whatever `jobs`, how much is computed at the same time.
+    fn compute(&self, units: Range<u64>, jobs: usize) -> anyhow::Result<String>;
 
-/// A sweep with the text of its profile.
-struct Task {
-    sweep: Sweep,
-    profile: String,
-    id: PlanId,
-    /// Folder of the sweep's file: its suite files are relative to it.
-    folder: PathBuf,
+    /// Error unless `output` is free, or an earlier result.
+    fn check_output(&self, output: &Path) -> anyhow::Result<()>;
+
+    /// Writes the result from the texts of all units; returns what is shown of it, as text and as JSON.
+    fn write(&self, text: &str, output: &Path) -> anyhow::Result<(String, Value)>;
 }
 
 pub fn run(arguments: &SweepArguments, output: Output) -> anyhow::Result<CommandOutcome> {
-    let task = Task::load(&arguments.file)?;
-    let missing = task.missing()?;
+    let (chunks, units) = load(&arguments.file)?;
+    let missing = chunks.missing()?;
     if arguments.missing {
         return output.show(|| array(&missing) + "\n", || json!({ "missing": missing }));
     }
     let wanted = match arguments.chunk {
         Some(chunk) => {
-            task.sweep.chunk(chunk)?;
+            chunks.range(chunk)?;
             vec![chunk]
         }
         None => missing.clone(),
     };
     if let Some(path) = &arguments.output {
-        crate::commands::check_replaceable(path, "point,seed,")?;
+        units.check_output(path)?;
     }
-    let here = || std::thread::available_parallelism().map_or(1, usize::from);
-    let jobs = arguments.jobs.map_or_else(here, |jobs| jobs.get());
-    let mut measured = Vec::new();
+    let jobs = super::super::fit::threads(arguments.jobs.map(|jobs| jobs.get()));
+    let mut computed = Vec::new();
     for chunk in wanted.into_iter().filter(|c| missing.contains(c)) {
-        let rows = task.measure(chunk, jobs)?;
-        task.sweep.store_chunk(&task.id, chunk, &rows)?;
-        measured.push(chunk);
+        let text = units.compute(chunks.range(chunk)?, jobs)?;
+        chunks.put(chunk, &text)?;
+        computed.push(chunk);
     }
-    if let Some(path) = &arguments.output {
-        let table = task.sweep.join(&task.id)?;
-        fs::write(path, table).with_context(|| format!("cannot write {}", path.display()))?;
-    }
-    let (points, chunks) = (task.sweep.points(), task.sweep.chunks());
-    let left = task.missing()?.len();
+    let (shown, result) = match &arguments.output {
+        Some(path) => units.write(&chunks.join()?, path)?,
+        None => (String::new(), Value::Null),
+    };
+    let left = chunks.missing()?.len();
+    let (id, unit, count) = (chunks.id(), chunks.unit(), chunks.count());
+    let all = chunks.units();
     output.show(
         || {
-            format!(
-                "{}: {points} points in {chunks} chunks; measured now: {} chunks; left: {left}\n",
-                task.id,
-                measured.len()
-            )
+            let now = computed.len();
+            format!("{id}: {all} {unit} in {count} chunks; computed now: {now} chunks; left: {left}\n{shown}")
         },
-        || json!({ "id": task.id, "points": points, "chunks": chunks, "measured": measured, "left": left }),
+        || {
+            let mut document = json!({ "id": id, "chunks": count, "computed": computed, "left": left });
+            document[unit] = json!(all);
+            if !result.is_null() {
+                document["result"] = result.clone();
+            }
+            document
+        },
     )
+}
+
+fn load(file: &Path) -> anyhow::Result<(Chunks, Box<dyn Units>)> {
+    let name = file.display().to_string();
+    let text = std::fs::read_to_string(file).map_err(|source| SweepError::File {
+        path: name.clone(),
+        source,
+    })?;
+    let folder = file.parent().unwrap_or(Path::new(""));
+    match SweepFile::parse(&name, &text)? {
+        SweepFile::Sweep(sweep) => points::load(sweep, &name, folder),
+        SweepFile::Fit(fit) => fit::load(fit, folder),
+        SweepFile::Predictions(predictions) => predictions::load(predictions),
+    }
 }
 
 /// Numbers as Slurm's `--array` takes them: `0-3,7`.
@@ -89,139 +101,6 @@ fn array(numbers: &[u64]) -> String {
         false => format!("{first}-{last}"),
     });
     runs.collect::<Vec<_>>().join(",")
-}
-
-impl Task {
-    fn load(file: &Path) -> anyhow::Result<Task> {
-        let name = file.display().to_string();
-        let text = fs::read_to_string(file).map_err(|source| SweepError::File {
-            path: name.clone(),
-            source,
-        })?;
-        let sweep = Sweep::parse(&name, &text)?;
-        let folder = file.parent().unwrap_or(Path::new("")).to_owned();
-        let profile = match profile_file::is_file(&sweep.sweep.profile) {
-            true => folder.join(&sweep.sweep.profile).display().to_string(),
-            false => sweep.sweep.profile.clone(),
-        };
-        let (profile, _) = profile_file::load(&profile)?;
-        for (key, values) in &sweep.sweep.keys {
-            for value in values {
-                let text = with_values(&profile, &BTreeMap::from([(key.clone(), value.clone())]))?;
-                // A value of another form than the profile's is a mistake; one that makes no drive can be a corner of the matrix.
-                if let Err(ProfileError::Syntax(why)) = Profile::from_toml(&text) {
-                    let why = format!(
-                        "sweep.keys.\"{key}\" has {value}, which has another form than in the profile: {}",
-                        why.trim_end()
-                    );
-                    return Err(SweepError::Invalid { path: name, why }.into());
-                }
-            }
-        }
-        let id = sweep.id(&profile, env!("CARGO_PKG_VERSION"))?;
-        Ok(Task {
-            sweep,
-            profile,
-            id,
-            folder,
-        })
-    }
-
-    fn missing(&self) -> Result<Vec<u64>, SweepError> {
-        let mut missing = Vec::new();
-        for chunk in 0..self.sweep.chunks() {
-            if !self.sweep.is_measured(&self.id, chunk)? {
-                missing.push(chunk);
-            }
-        }
-        Ok(missing)
-    }
-
-    /// The rows of a chunk, measured by `jobs` child processes at a time; in the order of the points whatever their number.
-    fn measure(&self, chunk: u64, jobs: usize) -> anyhow::Result<String> {
-        let points = self.sweep.chunk(chunk)?;
-        let next = AtomicU64::new(points.start);
-        let rows: Mutex<BTreeMap<u64, anyhow::Result<String>>> = Mutex::default();
-        let work = || loop {
-            let index = next.fetch_add(1, Ordering::Relaxed);
-            if index >= points.end {
-                return;
-            }
-            let point = self.sweep.point(index);
-            let result = self.point(&point);
-            if result.is_err() {
-                next.store(points.end, Ordering::Relaxed);
-            }
-            let mut rows = rows.lock().expect("a thread that panics ends the command");
-            rows.insert(index, result.map(|found| self.sweep.rows(&point, &found)));
-        };
-        std::thread::scope(|scope| {
-            let threads: Vec<_> = (0..jobs).map(|_| scope.spawn(work)).collect();
-            for thread in threads {
-                thread
-                    .join()
-                    .expect("a thread that panics ends the command");
-            }
-        });
-        let rows = rows.into_inner().expect("no thread holds the lock");
-        rows.into_values().collect()
-    }
-
-    /// All figures of a point.
-    fn point(&self, point: &Point) -> anyhow::Result<Vec<PointResult>> {
-        let text = with_values(&self.profile, &point.values)?;
-        if let Err(error) = Profile::from_toml(&text) {
-            return Ok(vec![PointResult::NoDrive(error.to_string())]);
-        }
-        let folder = tempfile::tempdir().context("cannot make a temporary folder")?;
-        let profile = folder.path().join("profile.toml");
-        fs::write(&profile, text).with_context(|| format!("cannot write {}", profile.display()))?;
-        let mut drive = format!("sim:{},seed={}", profile.display(), point.seed);
-        if let Some(lot) = self.sweep.sweep.lot {
-            drive += &format!(",lot={lot}");
-        }
-        let mut results = Vec::new();
-        for (number, suite) in self.sweep.suites.iter().enumerate() {
-            let name = match suite.suite.ends_with(".toml") {
-                true => self.folder.join(&suite.suite).display().to_string(),
-                false => suite.suite.clone(),
-            };
-            let out = folder.path().join(format!("run-{number}"));
-            let mut command = Command::new(std::env::current_exe()?);
-            command.arg("run").arg(&name).arg(&drive);
-            for (key, value) in &suite.set {
-                command
-                    .arg("--set")
-                    .arg(format!("{key}={}", plain(value.as_str(), value)));
-            }
-            command.args(["--seed", &point.seed.to_string()]);
-            command.args(["--scale", &self.sweep.run.scale.to_string()]);
-            command.args(["--no-live", "--json", "--out"]).arg(&out);
-            let done = command.stdin(Stdio::null()).output()?;
-            if !matches!(done.status.code(), Some(0 | 1)) {
-                let end = &done.stderr[done.stderr.len().saturating_sub(MESSAGE_BYTES)..];
-                let message = String::from_utf8_lossy(end);
-                anyhow::bail!(
-                    "point {} of the sweep {}: `assay run {name} {drive}` ended with {}: {}",
-                    point.index,
-                    self.sweep.name,
-                    done.status,
-                    message.trim_end()
-                );
-            }
-            let figures = of_run(&Run::open(&out)?, &Origin::default());
-            let figure = |o: assay_analysis::cohort::Observation| {
-                PointResult::Figure(o.figure, o.unit, o.value)
-            };
-            results.extend(figures.into_iter().map(figure));
-        }
-        Ok(results)
-    }
-}
-
-/// A value of TOML as `--set` takes it.
-fn plain(text: Option<&str>, value: &impl ToString) -> String {
-    text.map_or_else(|| value.to_string(), str::to_owned)
 }
 
 #[cfg(test)]

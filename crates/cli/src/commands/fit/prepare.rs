@@ -1,0 +1,168 @@
+//! Arguments of `assay fit` to a checked fit.
+
+use std::path::Path;
+
+use anyhow::Context;
+use assay_calibrate::measurement::Measurement;
+use assay_calibrate::parameter::{FreeParameter, free_by_default, renamed, with_values};
+use assay_calibrate::run_folder::{self, FitTargets};
+use assay_calibrate::shipped::{FitRecipe, hold_out, recipes};
+use assay_calibrate::{FitSettings, published, table};
+use assay_sim_host::profile_file::load;
+use assay_store::Run;
+
+use super::{PUBLISHED, threads};
+use crate::args::FitArguments;
+use crate::exit::bail_usage;
+
+/// Overhead of the measuring host: free if the figures come from another host than the published ones.
+const HOST_OVERHEAD: &str = "bench.host_overhead_ns";
+
+/// A fit whose arguments are checked.
+pub(in crate::commands) struct PreparedFit {
+    /// The profile's text, with the start values.
+    pub(in crate::commands) text: String,
+    pub(in crate::commands) targets: FitTargets,
+    pub(in crate::commands) settings: FitSettings,
+    /// Name of the profile.
+    profile: String,
+    /// Name of the new profile, where another one.
+    name: Option<String>,
+}
+
+impl PreparedFit {
+    pub(in crate::commands) fn new(arguments: &FitArguments) -> anyhow::Result<PreparedFit> {
+        let (text, profile) = load(&arguments.profile)?;
+        let recipe = recipe(arguments, &profile.name)?;
+        let text = with_values(&text, &recipe.start)?;
+        let mut targets = targets(arguments, &profile.name)?;
+        hold_out_named(&mut targets, &recipe.hold_out)?;
+        if let Some(name) = &arguments.name {
+            check_profile_name(name)?;
+        }
+        let settings = FitSettings {
+            free: free(arguments, &recipe, &text)?,
+            evaluations: recipe.evaluations.max(1),
+            seed: recipe.seed,
+            start: 0,
+            threads: threads(arguments.threads),
+            state_file: None,
+            label: targets.label.clone(),
+            keep_sources: arguments.to == PUBLISHED,
+        };
+        Ok(PreparedFit {
+            text,
+            targets,
+            settings,
+            profile: profile.name,
+            name: arguments.name.clone(),
+        })
+    }
+
+    pub(super) fn new_name(&self) -> &str {
+        self.name.as_deref().unwrap_or(&self.profile)
+    }
+
+    /// The text of a fitted profile with its new name.
+    pub(in crate::commands) fn named(&self, text: &str) -> anyhow::Result<String> {
+        let name = self.new_name();
+        if name == self.profile {
+            return Ok(text.to_owned());
+        }
+        let title = format!("{name}: {} fitted to {}", self.profile, self.targets.label);
+        Ok(renamed(text, name, &title)?)
+    }
+}
+
+/// Error for a name that `sim:` and files cannot have.
+pub(super) fn check_profile_name(name: &str) -> anyhow::Result<()> {
+    let fine = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
+    if name.is_empty() || !name.chars().all(fine) {
+        bail_usage!(
+            "--name {name:?}: write lower-case letters, digits and hyphens, as in my-drive"
+        );
+    }
+    Ok(())
+}
+
+/// Hold out what `patterns` name; an error for one that names nothing.
+pub(super) fn hold_out_named(targets: &mut FitTargets, patterns: &[String]) -> anyhow::Result<()> {
+    let unused = hold_out(&mut targets.measurements, patterns);
+    if let Some(pattern) = unused.first() {
+        let examples = targets.measurements.iter().take(3).map(Measurement::key);
+        let examples = examples.collect::<Vec<_>>().join("; ");
+        bail_usage!(
+            "{pattern:?} matches no measurement to hold out; examples of names: {examples}"
+        );
+    }
+    Ok(())
+}
+
+pub(super) fn targets(arguments: &FitArguments, profile: &str) -> anyhow::Result<FitTargets> {
+    let path = Path::new(&arguments.to);
+    let (measurements, label) = if arguments.to == PUBLISHED {
+        let measurements = published::published(profile)?;
+        if measurements.is_empty() {
+            bail_usage!(
+                "there are no published figures of {profile}; fit it to a table of measurements or to a run"
+            );
+        }
+        (measurements, "the published figures (reference/)".into())
+    } else if path.is_dir() {
+        return Ok(run_folder::measurements(
+            &Run::open(path)?,
+            arguments.drive.as_deref(),
+        )?);
+    } else if path.exists() {
+        let name = path.file_name().unwrap_or_default();
+        (table::load(path)?, name.to_string_lossy())
+    } else {
+        bail_usage!(
+            "--to {}: there is no such file or folder; give a table of measurements (.csv), a run folder, or published",
+            arguments.to
+        );
+    };
+    Ok(FitTargets {
+        measurements,
+        label: label.into_owned(),
+        ..FitTargets::default()
+    })
+}
+
+/// The recipe, from its file or from the command line.
+fn recipe(arguments: &FitArguments, profile: &str) -> anyhow::Result<FitRecipe> {
+    let Some(path) = &arguments.recipe else {
+        return Ok(FitRecipe {
+            seed: arguments.seed,
+            evaluations: arguments.evaluations,
+            free: arguments.free.clone(),
+            hold_out: arguments.hold_out.clone(),
+            ..FitRecipe::default()
+        });
+    };
+    let text = std::fs::read_to_string(path)
+        .with_context(|| format!("cannot read the recipes in {}", path.display()))?;
+    let mut all = recipes(&path.display().to_string(), &text)?;
+    let Some(recipe) = all.remove(profile) else {
+        let names: Vec<String> = all.into_keys().collect();
+        let (file, names) = (path.display(), names.join(", "));
+        bail_usage!("{file} has no recipe for {profile}; it has: {names}");
+    };
+    Ok(recipe)
+}
+
+fn free(
+    arguments: &FitArguments,
+    recipe: &FitRecipe,
+    text: &str,
+) -> anyhow::Result<Vec<FreeParameter>> {
+    let named = recipe.free()?;
+    if !named.is_empty() {
+        return Ok(named);
+    }
+    let mut free = free_by_default(text)?;
+    if arguments.to != PUBLISHED && !free.iter().any(|f| f.path == HOST_OVERHEAD) {
+        free.push(FreeParameter::whole(HOST_OVERHEAD));
+    }
+    Ok(free)
+}

@@ -1,0 +1,207 @@
+//! The kinds of sweep files.
+
+use serde::{Deserialize, Serialize};
+
+use super::{Sweep, SweepError, SweepStore};
+use crate::PlanId;
+use crate::chunks;
+
+/// A checked file.
+#[derive(Clone, Debug, PartialEq)]
+pub enum SweepFile {
+    /// Section `[sweep]`.
+    Sweep(Sweep),
+    /// Section `[fit]`.
+    Fit(Fit),
+    /// Section `[predictions]`.
+    Predictions(Predictions),
+}
+
+/// A fit from many starts.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Fit {
+    /// Its name.
+    pub name: String,
+    /// What is fitted.
+    pub fit: FitSection,
+    /// The seed.
+    #[serde(default)]
+    pub run: FitRun,
+    /// Where the results go.
+    pub store: SweepStore,
+}
+
+/// What is fitted: the options of `assay fit`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FitSection {
+    /// A built-in profile, or the path of a profile file.
+    pub profile: String,
+    /// A table of measurements, a run folder, or `published`.
+    pub to: String,
+    /// Label of the drive, in a run of several.
+    pub drive: Option<String>,
+    /// Free parameters, as `--free`.
+    #[serde(default)]
+    pub free: Vec<String>,
+    /// Figures that are not fitted to, as `--hold-out`.
+    #[serde(default)]
+    pub hold_out: Vec<String>,
+    /// Candidates of each start.
+    #[serde(default = "evaluations")]
+    pub evaluations: u64,
+    /// Name of the new profile; none: the old one.
+    pub name: Option<String>,
+    /// Starts.
+    pub starts: u64,
+    /// Starts of a task.
+    #[serde(default = "one")]
+    pub chunk: u64,
+}
+
+/// The seed of a fit.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FitRun {
+    /// Seed of start 0, from which those of the others follow.
+    pub seed: u64,
+}
+
+impl Default for FitRun {
+    fn default() -> FitRun {
+        FitRun { seed: 1 }
+    }
+}
+
+/// What the models predict of figures that they have not seen.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Predictions {
+    /// Its name.
+    pub name: String,
+    /// What is computed.
+    pub predictions: PredictionsSection,
+    /// Where the results go.
+    pub store: SweepStore,
+}
+
+/// What is computed of the predictions.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PredictionsSection {
+    /// The part.
+    pub part: PredictionsPart,
+    /// Groups of folds, truths or profiles; none: all.
+    #[serde(default)]
+    pub only: Vec<String>,
+    /// Units of a task.
+    #[serde(default = "one")]
+    pub chunk: u64,
+}
+
+/// A part of the predictions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum PredictionsPart {
+    /// The cross-validation: a unit is a group of folds of a drive.
+    Folds,
+    /// Twins of drives whose truth is known: a unit is a truth.
+    Twins,
+    /// The ensembles: a unit is a profile, because its members share one search and are weighted against each other.
+    Ensembles,
+}
+
+/// Default number of candidates, as of `assay fit`.
+fn evaluations() -> u64 {
+    2000
+}
+
+fn one() -> u64 {
+    1
+}
+
+impl SweepFile {
+    /// Reads a file; `file` is its name in errors.
+    ///
+    /// # Errors
+    /// [`SweepError::Invalid`] with the key and what to write; [`SweepError::Name`].
+    pub fn parse(file: &str, text: &str) -> Result<SweepFile, SweepError> {
+        let invalid = |why: String| SweepError::Invalid {
+            path: file.to_owned(),
+            why,
+        };
+        let syntax = |error: toml::de::Error| invalid(error.to_string().trim_end().to_owned());
+        let table: toml::Table = toml::from_str(text).map_err(syntax)?;
+        let sections = ["sweep", "fit", "predictions"];
+        let there: Vec<&str> = sections
+            .into_iter()
+            .filter(|s| table.contains_key(*s))
+            .collect();
+        let (name, positive, read) = match there[..] {
+            ["sweep"] => return Ok(SweepFile::Sweep(Sweep::parse(file, text)?)),
+            ["fit"] => {
+                let fit: Fit = toml::from_str(text).map_err(syntax)?;
+                let section = &fit.fit;
+                let numbers = [section.starts, section.chunk, section.evaluations];
+                let keys = "fit.starts, fit.chunk and fit.evaluations";
+                (
+                    fit.name.clone(),
+                    (numbers.to_vec(), keys),
+                    SweepFile::Fit(fit),
+                )
+            }
+            ["predictions"] => {
+                let all: Predictions = toml::from_str(text).map_err(syntax)?;
+                let numbers = vec![all.predictions.chunk];
+                (
+                    all.name.clone(),
+                    (numbers, "predictions.chunk"),
+                    SweepFile::Predictions(all),
+                )
+            }
+            _ => {
+                let there = there.len();
+                return Err(invalid(format!(
+                    "it has {there} of the sections [sweep], [fit] and [predictions]; write one of them"
+                )));
+            }
+        };
+        let (numbers, keys) = positive;
+        if numbers.contains(&0) {
+            return Err(invalid(format!("{keys} must be whole numbers from 1")));
+        }
+        chunks::id(&name, &serde_json::Value::Null)?;
+        Ok(read)
+    }
+}
+
+impl Fit {
+    /// Its id: the name and a hash of what its results depend on: the starts but not their chunks, the texts of profile and figures, and the
+    /// version of the tool.
+    ///
+    /// # Errors
+    /// Never: the name was checked.
+    pub fn id(&self, profile: &str, figures: &str, version: &str) -> Result<PlanId, SweepError> {
+        let section = FitSection {
+            chunk: 1,
+            ..self.fit.clone()
+        };
+        let parts = serde_json::json!({
+            "fit": section, "run": self.run, "profile": profile, "figures": figures, "version": version,
+        });
+        Ok(chunks::id(&self.name, &parts)?)
+    }
+}
+
+impl Predictions {
+    /// Its id: the name and a hash of the units and of `knowledge`, what the tool was built from.
+    ///
+    /// # Errors
+    /// Never: the name was checked.
+    pub fn id(&self, units: &[String], knowledge: &str) -> Result<PlanId, SweepError> {
+        let part = self.predictions.part;
+        let parts = serde_json::json!({ "part": part, "units": units, "knowledge": knowledge });
+        Ok(chunks::id(&self.name, &parts)?)
+    }
+}
