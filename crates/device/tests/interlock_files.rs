@@ -111,6 +111,26 @@ fn an_active_swap_file_is_never_written() {
     allowed(&swap, &["swapfile", "swap"]);
 }
 
+/// A child says `locked`, and holds a lock on the file until its input ends.
+#[track_caller]
+fn refused_while_locked(child: &mut std::process::Child, image: &Path) {
+    let mut line = String::new();
+    let stdout = child.stdout.take().unwrap();
+    std::io::BufRead::read_line(&mut std::io::BufReader::new(stdout), &mut line).unwrap();
+    assert_eq!(line, "locked\n");
+    let name = image.file_name().unwrap().to_str().unwrap();
+    let result = authorise(&info(image), &destroy(&[name]));
+    drop(child.stdin.take());
+    child.wait().unwrap();
+    assert_eq!(
+        result.unwrap_err().reasons,
+        [RefusalReason::Locked {
+            device: image.display().to_string(),
+            pid: Some(child.id())
+        }]
+    );
+}
+
 #[test]
 fn a_file_locked_by_another_program_is_never_written() {
     let Some(fixture) = InterlockFixture::new() else {
@@ -130,24 +150,7 @@ fn a_file_locked_by_another_program_is_never_written() {
         println!("skipped: no perl to hold a lock");
         return;
     };
-    let mut line = String::new();
-    std::io::BufRead::read_line(
-        &mut std::io::BufReader::new(child.stdout.take().unwrap()),
-        &mut line,
-    )
-    .unwrap();
-    assert_eq!(line, "locked\n");
-    let result = authorise(&info(&image), &destroy(&["vm.img"]));
-    drop(child.stdin.take());
-    child.wait().unwrap();
-    let refusal = result.unwrap_err();
-    assert_eq!(
-        refusal.reasons,
-        [RefusalReason::Locked {
-            device: image.display().to_string(),
-            pid: Some(child.id())
-        }]
-    );
+    refused_while_locked(&mut child, &image);
     allowed(&image, &["vm.img"]);
 }
 
@@ -169,22 +172,7 @@ fn a_file_locked_as_a_whole_by_another_program_is_never_written() {
             println!("skipped: no flock(1) to hold a lock");
             return;
         };
-        let mut line = String::new();
-        let stdout = child.stdout.take().unwrap();
-        std::io::BufRead::read_line(&mut std::io::BufReader::new(stdout), &mut line).unwrap();
-        assert_eq!(line, "locked\n");
-        let result = authorise(&info(&image), &destroy(&["db.img"]));
-        drop(child.stdin.take());
-        child.wait().unwrap();
-        let refusal = result.unwrap_err();
-        assert_eq!(
-            refusal.reasons,
-            [RefusalReason::Locked {
-                device: image.display().to_string(),
-                pid: Some(child.id())
-            }],
-            "{shared}"
-        );
+        refused_while_locked(&mut child, &image);
         allowed(&image, &["db.img"]);
     }
     // A lock of this process, as of a script that calls it.
