@@ -188,7 +188,9 @@ fn fleet_code(error: &FleetError) -> u8 {
             _ => IO_ERROR,
         },
         FleetError::SharedStore(error) => shared_store_code(error),
-        FleetError::NoPlan(_) | FleetError::ChangedPlan { .. } => USAGE,
+        FleetError::NoPlan(_) | FleetError::ChangedPlan { .. } | FleetError::NoDrives { .. } => {
+            USAGE
+        }
         FleetError::Cancelled { .. } => REFUSED,
         FleetError::Queue(_)
         | FleetError::Claim(_)

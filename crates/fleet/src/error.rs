@@ -61,6 +61,16 @@ pub enum FleetError {
         /// The id of its content.
         now: PlanId,
     },
+    /// A plan that finds nothing: a typing error, or hosts that have not published their inventories.
+    #[error(
+        "plan {plan} finds no drive: drives.model must be how the model begins in `assay fleet inventory`; without --here, drives are looked for in the inventories of the shared store, which `assay fleet inventory --store {at}` writes on each host"
+    )]
+    NoDrives {
+        /// Name of the plan.
+        plan: String,
+        /// Its shared store.
+        at: String,
+    },
     /// The plan was cancelled.
     #[error("plan {plan} was cancelled by {by} at {at}; to continue it, submit it with --resume")]
     Cancelled {

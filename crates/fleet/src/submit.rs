@@ -55,7 +55,7 @@ struct Record {
 /// Submits a plan. Repeating it makes only what is missing: jobs are found by name, finished drives by their claims.
 ///
 /// # Errors
-/// [`FleetError::Destroy`] without a confirmation, [`FleetError::Cancelled`] for a plan that was cancelled; those of the shared store and the queue.
+/// [`FleetError::Destroy`] without a confirmation, [`FleetError::Cancelled`] for a plan that was cancelled, [`FleetError::NoDrives`] where no inventory has one; those of the shared store and the queue.
 pub fn submit(
     plan: &Plan,
     id: &PlanId,
@@ -75,6 +75,12 @@ pub fn submit(
         });
     }
     let assignment = assign(plan, id, inventories);
+    if assignment.drives() == 0 && assignment.left_out.is_empty() {
+        return Err(FleetError::NoDrives {
+            plan: plan.name.clone(),
+            at: plan.store.at.clone(),
+        });
+    }
     let found = assignment.hosts.values().flatten();
     let found = found.map(|assigned| assigned.drive.serial.clone());
     stored_plan::write(store, id, plan, found)?;

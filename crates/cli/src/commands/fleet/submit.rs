@@ -4,7 +4,6 @@ use std::fmt::Write;
 use std::path::Path;
 
 use anyhow::Context;
-use assay_fleet::assignment::assign;
 use assay_fleet::inventory::{HostInventory, publish};
 use assay_fleet::plan::confirm_destroy;
 use assay_fleet::queue::{HereQueue, Queue, SlurmQueue};
@@ -18,7 +17,7 @@ use signal_hook::iterator::Signals;
 use super::plan::counted;
 use super::{OpenPlan, open_plan};
 use crate::args::fleet::SubmitArguments;
-use crate::exit::{CommandOutcome, bail_usage};
+use crate::exit::CommandOutcome;
 use crate::terminal::Output;
 
 pub fn run(arguments: &SubmitArguments, output: Output) -> anyhow::Result<CommandOutcome> {
@@ -26,7 +25,6 @@ pub fn run(arguments: &SubmitArguments, output: Output) -> anyhow::Result<Comman
     // Before anything is looked for.
     confirm_destroy(&opened.plan, arguments.destroy_count).map_err(FleetError::from)?;
     let inventories = super::inventories(&opened, arguments.here.here, &arguments.here.host)?;
-    check_found(&opened, &inventories)?;
     let program = std::env::current_exe().context("cannot find the path of this program")?;
     let options = SubmitOptions {
         destroy_count: arguments.destroy_count,
@@ -61,20 +59,6 @@ fn make(
 ) -> Result<Submitted, FleetError> {
     let store = opened.store.as_ref();
     submit(&opened.plan, &opened.id, store, inventories, queue, options)
-}
-
-/// Error for a plan that finds nothing: a typing error, or hosts that have not published their inventories.
-fn check_found(opened: &OpenPlan, inventories: &[HostInventory]) -> anyhow::Result<()> {
-    let found = assign(&opened.plan, &opened.id, inventories);
-    if found.drives() == 0 && found.left_out.is_empty() {
-        bail_usage!(
-            "plan {} finds no drive: drives.model must be how the model begins in `assay fleet inventory`; without --here, drives are looked for in the \
-             inventories of the shared store, which `assay fleet inventory --store {}` writes on each host",
-            opened.plan.name,
-            opened.plan.store.at
-        );
-    }
-    Ok(())
 }
 
 /// Runs the tasks of this host, and waits for them.
