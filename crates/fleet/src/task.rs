@@ -11,6 +11,7 @@ pub mod custody;
 pub mod folder;
 pub mod host_lock;
 pub mod machine;
+mod new_lines;
 mod processors;
 pub mod runner;
 pub mod selection;

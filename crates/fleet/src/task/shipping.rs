@@ -1,19 +1,17 @@
 //! The thread that ships a drive's folders: at the end of each cell, every [`Pace::every`] ticks, and at the end. Measuring never waits for it. A
 //! shared store that is away is tried again, with pauses up to [`LONGEST_PAUSE`].
 
-use std::fs::File;
-use std::os::unix::fs::FileExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
 use std::time::Duration;
 
 use assay_device::host::{parse_date, wall_clock};
-use assay_store::journal::JOURNAL_FILE;
 
 use super::custody::{Custody, TakeError};
 use super::machine::Event;
+use super::new_lines::NewLines;
 use super::view::TaskView;
 use crate::Serial;
 use crate::claim::{ClaimError, ClaimState, SuiteOutcome};
@@ -215,40 +213,20 @@ fn wait(pause: Duration, ending: &AtomicBool) {
 
 /// Looks for the ends of cells in the new part of a journal.
 #[derive(Default)]
-struct Look {
-    journal: PathBuf,
-    seen_bytes: u64,
-}
+struct Look(NewLines);
 
 impl Look {
     fn at(folder: &Path) -> Look {
-        let journal = folder.join(JOURNAL_FILE);
-        let seen_bytes = std::fs::metadata(&journal).map_or(0, |m| m.len());
-        Look {
-            journal,
-            seen_bytes,
-        }
+        Look(NewLines::from_end(folder))
     }
 
     /// Whether a cell has ended since the last look.
     fn cell_ended(&mut self) -> bool {
         const ENDS: [&[u8]; 2] = [b"\"event\":\"cell_finish\"", b"\"event\":\"cell_failed\""];
-        let Ok(file) = File::open(&self.journal) else {
+        let Some(bytes) = self.0.take() else {
             return false;
         };
-        let len = file.metadata().map_or(0, |m| m.len());
-        let new = usize::try_from(len.saturating_sub(self.seen_bytes)).unwrap_or(0);
-        let mut bytes = vec![0; new];
-        if new == 0 || file.read_exact_at(&mut bytes, self.seen_bytes).is_err() {
-            return false;
-        }
-        // From the start of a line on: one that is being written is looked at again.
-        let whole = bytes
-            .iter()
-            .rposition(|&byte| byte == b'\n')
-            .map_or(0, |at| at + 1);
-        self.seen_bytes += whole as u64;
-        let lines = bytes[..whole].split(|&byte| byte == b'\n');
+        let lines = bytes.split(|&byte| byte == b'\n');
         // The event is at the start of a line, after its checksum.
         let heads = lines.map(|line| &line[..line.len().min(48)]);
         heads.into_iter().any(|head| {

@@ -1,14 +1,13 @@
 //! How far a task's drives are on this host, for those who watch it: states from the task itself, figures from the journals.
 
 use std::collections::BTreeMap;
-use std::fs::File;
-use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use assay_store::journal::{JOURNAL_FILE, LineContent, parse_line};
+use assay_store::journal::{LineContent, parse_line};
 use assay_store::model::{Entry, IntervalRecord, Manifest};
 
+use super::new_lines::NewLines;
 use crate::Serial;
 
 /// What a task does with a drive.
@@ -107,8 +106,7 @@ pub struct RunFigures {
 /// Reads what a journal has got since the last time.
 #[derive(Debug, Default)]
 pub struct JournalFollower {
-    journal: PathBuf,
-    read_bytes: u64,
+    lines: NewLines,
     figures: RunFigures,
 }
 
@@ -121,8 +119,7 @@ impl JournalFollower {
             measured.count()
         });
         JournalFollower {
-            journal: folder.join(JOURNAL_FILE),
-            read_bytes: 0,
+            lines: NewLines::from_start(folder),
             figures: RunFigures {
                 cells,
                 ..RunFigures::default()
@@ -132,32 +129,20 @@ impl JournalFollower {
 
     /// The run folder.
     pub fn folder(&self) -> Option<&Path> {
-        self.journal.parent()
+        self.lines.folder()
     }
 
     /// The figures up to the last whole line; those of before where the journal cannot be read now.
     pub fn figures(&mut self) -> &RunFigures {
-        if let Some(bytes) = self.new_lines() {
+        if let Some(bytes) = self.lines.take() {
             let lines = bytes.split(|&byte| byte == b'\n');
             for line in lines.filter(|line| !line.is_empty()) {
                 if let LineContent::Entry(entry) = parse_line(line) {
                     self.figures.add(&entry);
                 }
             }
-            self.read_bytes += bytes.len() as u64;
         }
         &self.figures
-    }
-
-    fn new_lines(&self) -> Option<Vec<u8>> {
-        let file = File::open(&self.journal).ok()?;
-        let len = file.metadata().ok()?.len();
-        let new = usize::try_from(len.checked_sub(self.read_bytes)?).ok()?;
-        let mut bytes = vec![0; new];
-        file.read_exact_at(&mut bytes, self.read_bytes).ok()?;
-        let end = bytes.iter().rposition(|&byte| byte == b'\n')?;
-        bytes.truncate(end + 1);
-        Some(bytes)
     }
 }
 

@@ -1,5 +1,7 @@
+use std::fs::File;
 use std::io::Write;
 
+use assay_store::journal::JOURNAL_FILE;
 use assay_store::model::IntervalRecord;
 
 use super::*;
