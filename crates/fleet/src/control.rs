@@ -30,7 +30,8 @@ pub struct Control {
     pub at: String,
 }
 
-fn key(plan: &PlanId) -> String {
+/// Key of the control document of a plan.
+pub(crate) fn key(plan: &PlanId) -> String {
     format!("plans/{plan}/control.json")
 }
 

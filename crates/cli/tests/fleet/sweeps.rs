@@ -46,21 +46,13 @@ fn a_sweep_on_several_hosts_gives_the_table_of_one_process() {
     };
     sweep("alone", "4");
     sweep("array", "1");
-    let missing = cluster
-        .assay("fleet sweep array.toml --missing")
-        .expect(0)
-        .stdout;
-    assert_eq!(missing, "0-5\n");
+    assert_eq!(missing(cluster, "array"), "0-5\n");
     let job = submit_array(cluster, "array", "0-5");
     cluster
         .assay("fleet sweep alone.toml -o alone.csv")
         .expect(0);
     let all = printed_by(cluster, &job, "array", 6);
-    let missing = cluster
-        .assay("fleet sweep array.toml --missing")
-        .expect(0)
-        .stdout;
-    assert_eq!(missing, "\n", "{all:#?}");
+    assert_eq!(missing(cluster, "array"), "\n", "{all:#?}");
     cluster
         .assay("fleet sweep array.toml -o array.csv")
         .expect(0);
@@ -102,17 +94,19 @@ fn the_starts_of_a_fit_on_several_hosts_give_the_profile_of_one_process() {
         .assay("fleet sweep fit-alone.toml -o alone-drive.toml")
         .expect(0);
     let all = printed_by(cluster, &job, "fit-array", 3);
-    let missing = cluster
-        .assay("fleet sweep fit-array.toml --missing")
-        .expect(0)
-        .stdout;
-    assert_eq!(missing, "\n", "{all:#?}");
+    assert_eq!(missing(cluster, "fit-array"), "\n", "{all:#?}");
     cluster
         .assay("fleet sweep fit-array.toml -o array-drive.toml")
         .expect(0);
     let profile = |name: &str| text_so_far(&cluster.path(name));
     assert_eq!(profile("alone-drive.toml"), profile("array-drive.toml"));
     assert!(profile("alone-drive.toml").contains("figures.csv"));
+}
+
+/// The chunks of the file `NAME.toml` without a result.
+fn missing(cluster: &Cluster, name: &str) -> String {
+    let missing = cluster.assay(&format!("fleet sweep {name}.toml --missing"));
+    missing.expect(0).stdout
 }
 
 /// An array job with a task per chunk of the file `NAME.toml`; returns its number.

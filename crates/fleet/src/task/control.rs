@@ -3,8 +3,8 @@
 use serde::Deserialize;
 
 use super::machine::Control;
-use crate::PlanId;
 use crate::shared_store::{SharedStore, SharedStoreError};
+use crate::{PlanId, control};
 
 #[derive(Deserialize)]
 struct Document {
@@ -16,7 +16,7 @@ struct Document {
 /// # Errors
 /// The shared store's.
 pub fn read(store: &dyn SharedStore, plan: &PlanId) -> Result<Control, SharedStoreError> {
-    let Some((bytes, _)) = store.get(&format!("plans/{plan}/control.json"))? else {
+    let Some((bytes, _)) = store.get(&control::key(plan))? else {
         return Ok(Control::Running);
     };
     let document = serde_json::from_slice::<Document>(&bytes);
