@@ -5,7 +5,8 @@
 //! Every source of measurements (run folders through [`observe`], the tables of a fleet) becomes a list of [`Observation`]s: one
 //! figure of one drive in one run. [`conclude()`] is a pure function of them and of what was declared before measuring
 //! ([`settings`]): spread and hosts per figure, [`outliers`], [`groups`] against a baseline, and for each kind of conclusion how often
-//! chance alone gives it. [`progress`] says which runs are complete.
+//! chance alone gives it. Soaks are a second kind of input: figures over time ([`soak`]), of which [`drift`] is concluded. [`progress`]
+//! says which runs are complete, and [`audit`] compares the self-audits of their hosts.
 //!
 //! # Non-goals
 //! Statistics on plain numbers (crate `assay-stats`), pages and tables (crate `assay-report`).
@@ -13,15 +14,19 @@
 use assay_stats::compare::Better;
 use serde::{Deserialize, Serialize};
 
+pub mod audit;
 pub mod conclude;
+pub mod drift;
 pub mod groups;
 pub mod observe;
 pub mod outliers;
 pub mod progress;
 pub mod settings;
+pub mod soak;
 
 pub use conclude::{Cohort, conclude};
 pub use settings::{CohortSettings, Grouping};
+pub use soak::Soaks;
 
 /// One figure of one drive in one run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]

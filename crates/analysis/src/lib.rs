@@ -11,7 +11,7 @@
 //! - [`queueing`]: service, queueing and lateness of open loops.
 //! - [`score`]: consistency score of a cell's last part.
 //! - [`knee`]: sufficient depth of a sweep, sustainable load of a load curve.
-//! - [`cohort`]: many drives of a fleet: spread, outliers, groups.
+//! - [`cohort`]: many drives of a fleet: spread, outliers, drift in soaks, groups.
 //! - [`compare`]: drives or runs against each other: faster, slower, same, can't tell.
 //! - [`attribution`]: phases of a cell and their causes; thermal throttling in figures.
 //! - [`power`]: mean power.

@@ -1,7 +1,9 @@
 //! Reports of a cohort: many drives that ran the same suites. The conclusions are those of `assay_analysis::cohort`; here they are shown
 //! on a page ([`html()`]) and in the terminal ([`text()`]).
 
+mod drift;
 mod html;
+mod lines;
 mod strip;
 mod tables;
 mod text;
@@ -16,7 +18,7 @@ use assay_analysis::cohort::Observation;
 use assay_analysis::cohort::conclude::Cohort;
 use assay_analysis::cohort::groups::GroupComparison;
 use assay_analysis::cohort::observe::{self, Origin};
-use assay_analysis::cohort::outliers::{Confirmation, Outlier};
+use assay_analysis::cohort::outliers::{Confirmation, Outlier, Separation};
 use assay_stats::compare::{Better, Difference};
 use assay_store::read::Run;
 
@@ -137,8 +139,12 @@ fn confirmation(outlier: &Outlier) -> String {
 
 /// The cause by comparison with the host's other drives.
 fn cause(outlier: &Outlier) -> &'static str {
-    use assay_analysis::cohort::outliers::Separation;
-    match outlier.separation {
+    separated(outlier.separation)
+}
+
+/// Host or drive, in words.
+fn separated(separation: Separation) -> &'static str {
+    match separation {
         Separation::Drive => "the drive, not its host",
         Separation::Host => "its host is off as well",
         Separation::DriveAndHost => "the drive, and its host is off as well",
@@ -181,9 +187,48 @@ fn hosts_off(cohort: &Cohort) -> Vec<(String, String)> {
         if more > 0 {
             shown.push_str(&format!(" and {more} more"));
         }
+        if let Some(reason) = audit_of(cohort, host) {
+            shown.push_str(&format!("; without a drive it differs too: {reason}"));
+        }
         (host.to_owned(), shown)
     };
     hosts.into_iter().map(text).collect()
+}
+
+/// What the self-audit of a host has unlike those of other hosts.
+fn audit_of(cohort: &Cohort, host: &str) -> Option<String> {
+    let own = cohort.audits.iter().flat_map(|audit| {
+        let own = audit.off.iter().filter(|(name, _)| name == host);
+        own.map(|(_, share)| format!("{} {}", audit.figure.label(), tables::signed(*share)))
+    });
+    let own: Vec<String> = own.collect();
+    (!own.is_empty()).then(|| own.join(", "))
+}
+
+/// What the self-audits say about hosts of which no figure is off; nothing where they cannot be compared.
+fn audits(cohort: &Cohort) -> Vec<String> {
+    let Some(first) = cohort.audits.first() else {
+        return Vec::new();
+    };
+    let off = cohort.audits.iter().flat_map(|audit| &audit.off);
+    let off = distinct(off.map(|(host, _)| host.as_str()));
+    let drives_off = hosts_off(cohort);
+    let others = off
+        .iter()
+        .filter(|host| !drives_off.iter().any(|(name, _)| name == *host));
+    let text = |host: &&str| {
+        let reason = audit_of(cohort, host).unwrap_or_default();
+        format!("Host {host} differs without a drive: {reason}. Its drives are not off together.")
+    };
+    let mut found: Vec<String> = others.map(text).collect();
+    if off.is_empty() {
+        found.push(format!(
+            "Self-audits of {} in {}: no host differs.",
+            plural(first.hosts, "host"),
+            plural(first.runs, "run")
+        ));
+    }
+    found
 }
 
 /// Figures listed for a host.

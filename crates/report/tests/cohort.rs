@@ -5,7 +5,7 @@ mod common;
 mod synthetic;
 
 use assay_analysis::cohort::observe::Origin;
-use assay_analysis::cohort::{Cohort, CohortSettings, conclude};
+use assay_analysis::cohort::{Cohort, CohortSettings, Soaks, conclude};
 use assay_report::cohort;
 use assay_report::terminal::Style;
 
@@ -32,7 +32,9 @@ fn concluded(n: usize, cells: usize) -> Cohort {
         primary: vec!["quick.random-read".to_owned()],
         ..CohortSettings::default()
     };
-    conclude(&synthetic::observations(n, cells), &settings)
+    let all = synthetic::observations(n, cells);
+    let found = conclude(&all, &synthetic::soaks(n), &settings);
+    found.with_audits(&synthetic::runs(n))
 }
 
 #[test]
@@ -55,6 +57,7 @@ fn the_page_holds_every_conclusion_and_loads_nothing() {
         for id in [
             "conclusions",
             "outliers",
+            "drift",
             "groups",
             "figures",
             "drives",
@@ -64,7 +67,11 @@ fn the_page_holds_every_conclusion_and_loads_nothing() {
             assert!(page.contains(&format!("id=\"{id}\"")), "{id} of {n}");
         }
         assert!(page.contains("S1XYNYAG000005"));
-        assert_eq!(page.contains("class=\"band\""), n > 2000);
+        // In groups of fewer than six, no drive is judged.
+        assert_eq!(page.contains("<title>S1XYNYAG000006: "), n > 12, "{n}");
+        assert_eq!(page.contains("class=\"band\""), n > 200, "{n}");
+        assert!(!page.contains("id=\"library\""), "no chart needs plotly");
+        assert!(page.contains("time to read the clock") == (n > 12), "{n}");
         assert!(page.len() < 4_000_000, "{} bytes", page.len());
     }
 }
@@ -74,11 +81,11 @@ fn names_from_drives_are_escaped() {
     let mut all = synthetic::observations(8, 1);
     all.iter_mut()
         .for_each(|o| o.host = "<script>alert(1)</script>\u{7}".to_owned());
-    let found = conclude(&all, &CohortSettings::default());
+    let found = conclude(&all, &Soaks::default(), &CohortSettings::default());
     let page = cohort::html(&found, &[]).expect("a page");
     assert!(!page.contains("<script>alert(1)") && !page.contains('\u{7}'));
     assert!(!cohort::text(&found, &[], 80, Style::Plain).contains('\u{7}'));
-    let none = conclude(&[], &CohortSettings::default());
+    let none = conclude(&[], &Soaks::default(), &CohortSettings::default());
     assert!(cohort::html(&none, &[]).is_ok());
     assert!(cohort::text(&none, &[], 80, Style::Plain).contains("0 drives"));
 }

@@ -6,12 +6,14 @@
 //! - [`hosts`]: is it the host or the drive?
 //! - [`multiple`]: Holm's and Benjamini and Hochberg's corrections;
 //! - [`power`]: drives needed for a comparison;
-//! - [`drift`]: slope of a soak across gaps.
+//! - [`drift`]: slopes of soaks across gaps, and relative to what all drives have in common;
+//! - [`errors`]: counts of errors against a limit.
 //!
 //! Values are natural logarithms where a figure is positive, so that differences are ratios: the functions here take the
 //! scale as it is.
 
 pub mod drift;
+pub mod errors;
 pub mod groups;
 pub mod hosts;
 mod limits;

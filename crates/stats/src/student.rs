@@ -114,7 +114,7 @@ fn fraction(a: f64, b: f64, x: f64) -> f64 {
 }
 
 /// Logarithm of the gamma function for positive arguments.
-fn ln_gamma(x: f64) -> f64 {
+pub(crate) fn ln_gamma(x: f64) -> f64 {
     // Stirling's series is accurate from ten on; below, the recurrence shifts the argument.
     let mut shift = 0.0;
     let mut x = x;

@@ -11,10 +11,13 @@ use assay_stats::cohort::{FALSE_ALARM, spread};
 use assay_stats::compare::Better;
 use serde::Serialize;
 
+use super::audit::{self, AuditComparison};
+use super::drift::{self, ErrorRate, SoakDrift};
 use super::groups::{self, GroupComparison};
 use super::outliers::{self, HostFinding, Outlier};
+use super::progress::RunProgress;
 use super::settings::{CohortSettings, Grouping};
-use super::{Observation, observe};
+use super::{Observation, Soaks, observe};
 
 /// A drive of the cohort.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
@@ -115,6 +118,10 @@ pub struct FalseCalls {
     pub outlier_figures: usize,
     /// Expected number of figures with an outlier in a cohort without any.
     pub expected_outlier_figures: f64,
+    /// Figures of soaks in which drifting drives were looked for.
+    pub drift_figures: usize,
+    /// Expected number of figures with a drifting drive in a cohort without any.
+    pub expected_drift_figures: f64,
     /// Comparisons of primary figures.
     pub primary_comparisons: usize,
     /// Most probable share of families of primary comparisons with a false call: the level of Holm's correction.
@@ -138,8 +145,14 @@ pub struct Cohort {
     pub figures: Vec<CohortFigure>,
     /// Outliers: primary figures first, the farthest first.
     pub outliers: Vec<Outlier>,
+    /// Figures of soaks over time.
+    pub soaks: Vec<SoakDrift>,
+    /// Errors in soaks against their limit.
+    pub error_rates: Vec<ErrorRate>,
     /// Groups against the baseline.
     pub comparisons: Vec<GroupComparison>,
+    /// Self-audits of the hosts against each other ([`Cohort::with_audits`]).
+    pub audits: Vec<AuditComparison>,
     /// What chance alone gives.
     pub false_calls: FalseCalls,
     /// What was left out, and why.
@@ -147,9 +160,8 @@ pub struct Cohort {
 }
 
 /// Conclude.
-pub fn conclude(observations: &[Observation], settings: &CohortSettings) -> Cohort {
+pub fn conclude(observations: &[Observation], soaks: &Soaks, settings: &CohortSettings) -> Cohort {
     let mut settings = settings.clone();
-    settings.grouping = settings.grouping.resolved(observations);
     let mut left_out = Vec::new();
     let usable = |o: &&Observation| o.value.is_finite() && !o.serial.is_empty();
     let unusable = observations.len() - observations.iter().filter(usable).count();
@@ -159,8 +171,12 @@ pub fn conclude(observations: &[Observation], settings: &CohortSettings) -> Coho
         ));
     }
     let observations: Vec<&Observation> = observations.iter().filter(usable).collect();
-    let groups = group_names(&observations, &settings);
-    let drives = drives(&observations, settings.grouping);
+    // A soak that is not finished has no observations.
+    let of_soaks = soaks.about().filter(|about| !about.serial.is_empty());
+    let known: Vec<&Observation> = observations.iter().copied().chain(of_soaks).collect();
+    settings.grouping = settings.grouping.resolved(&known);
+    let groups = group_names(&known, &settings);
+    let drives = drives(&known, settings.grouping);
     let index: BTreeMap<&str, usize> = (drives.iter().enumerate())
         .map(|(at, drive)| (drive.serial.as_str(), at))
         .collect();
@@ -217,12 +233,21 @@ pub fn conclude(observations: &[Observation], settings: &CohortSettings) -> Coho
         let found = all.iter().filter(|c| c.adjusted <= FALSE_ALARM).count();
         (all.len(), found)
     };
+    let error_rates = drift::error_rates(soaks, &index, &settings);
+    let drifts = drift::conclude(soaks, &index, &groups, &settings, &mut left_out);
+    left_out.extend(drift::unused_limits(soaks, &settings));
+    let drift_figures = drifts
+        .iter()
+        .filter(|d| d.spread_and_limit.is_some())
+        .count();
     let looked = figures.iter().filter(|f| f.limit.is_some()).count();
     let (primary_comparisons, _) = significant(true);
     let (_, exploratory_significant) = significant(false);
     let false_calls = FalseCalls {
         outlier_figures: looked,
         expected_outlier_figures: looked as f64 * FALSE_ALARM,
+        drift_figures,
+        expected_drift_figures: drift_figures as f64 * FALSE_ALARM,
         primary_comparisons,
         primary_probability: if primary_comparisons > 0 {
             FALSE_ALARM
@@ -238,9 +263,21 @@ pub fn conclude(observations: &[Observation], settings: &CohortSettings) -> Coho
         groups,
         figures,
         outliers,
+        soaks: drifts,
+        error_rates,
         comparisons,
+        audits: Vec::new(),
         false_calls,
         left_out,
+    }
+}
+
+impl Cohort {
+    /// With the self-audits of the runs' hosts.
+    #[must_use]
+    pub fn with_audits(mut self, runs: &[RunProgress]) -> Cohort {
+        self.audits = audit::compare(runs, self.settings.minimum_effect);
+        self
     }
 }
 

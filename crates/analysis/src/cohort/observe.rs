@@ -102,8 +102,13 @@ impl CellFigure {
 /// Name of a cell's figure: `SUITE/STEP/AXES.FIGURE`, as `quick/random-read-latency/bs=4k.p99_us`. `cell` is [`CellPlan::id`],
 /// `label` the drive's label in its manifest, with which the ids of its cells begin.
 pub fn cell_figure(suite: &str, cell: &str, label: &str, figure: CellFigure) -> String {
+    figure_of_cell(suite, cell, label, figure.key())
+}
+
+/// Name of a cell's figure with this last part.
+pub(super) fn figure_of_cell(suite: &str, cell: &str, label: &str, key: &str) -> String {
     let own = cell.strip_prefix(label).and_then(|c| c.strip_prefix('/'));
-    format!("{suite}/{}.{}", own.unwrap_or(cell), figure.key())
+    format!("{suite}/{}.{key}", own.unwrap_or(cell))
 }
 
 /// Name of a headline metric: `SUITE.KEY`, as `consistency.score`.

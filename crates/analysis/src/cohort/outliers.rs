@@ -172,6 +172,8 @@ pub fn find(figures: &mut [CohortFigure], groups: usize, minimum_effect: f64) ->
             .enumerate()
             .filter(|(at, _)| !ends.contains(at));
         figure.heavy_tails = spread::heavy_tails(&inner.map(|(_, v)| *v).collect::<Vec<f64>>());
+        let placed = drives.iter().map(|d| (d.host.as_str(), d.residual));
+        let placed: Vec<(&str, f64)> = placed.collect();
         let mut own = Vec::new();
         for position in beyond {
             let drive = &drives[position];
@@ -180,7 +182,7 @@ pub fn find(figures: &mut [CohortFigure], groups: usize, minimum_effect: f64) ->
             let side = (drive.residual - found.median).signum();
             let repeated = drive.runs.len() > 1 && every(&|r| r * side > limit);
             let higher = drive.residual > found.median;
-            let separation = separation(&drives, position, found.qn, found.limit);
+            let separation = separation(&placed, position, found.qn, found.limit);
             if separation == Separation::Drive {
                 own.push(drive.drive);
             }
@@ -244,20 +246,25 @@ fn by_host(drives: &[Residual], left_out: &[usize]) -> HostValues {
 }
 
 /// The drive against its host's other drives, and those against the cohort: the difference of two medians, in units of the error that
-/// Q_n and their numbers give.
-fn separation(drives: &[Residual], position: usize, qn: f64, limit: f64) -> Separation {
-    let drive = &drives[position];
+/// Q_n and their numbers give. `drives` are the hosts of all and how far they are from the cohort.
+pub(super) fn separation(
+    drives: &[(&str, f64)],
+    position: usize,
+    qn: f64,
+    limit: f64,
+) -> Separation {
+    let (host, residual) = drives[position];
     let others = drives.iter().enumerate();
-    let others = others.filter(|(at, d)| *at != position && d.host == drive.host);
-    let others: Vec<f64> = others.map(|(_, d)| d.residual).collect();
-    if others.is_empty() || drive.host.is_empty() {
+    let others = others.filter(|(at, d)| *at != position && d.0 == host);
+    let others: Vec<f64> = others.map(|(_, d)| d.1).collect();
+    if others.is_empty() || host.is_empty() {
         return Separation::NotSeparable;
     }
     let count = others.len() as f64;
     let middle = spread::median(&others);
     // The drive was chosen as the farthest of all: the cohort's limit. Its host was not: two standard errors.
-    let unlike_host = (drive.residual - middle).abs() > limit * qn * (1.0 / count + 1.0).sqrt();
-    let host_off = middle * drive.residual.signum() > 2.0 * qn / count.sqrt();
+    let unlike_host = (residual - middle).abs() > limit * qn * (1.0 / count + 1.0).sqrt();
+    let host_off = middle * residual.signum() > 2.0 * qn / count.sqrt();
     match (unlike_host, host_off) {
         (true, true) => Separation::DriveAndHost,
         (true, false) => Separation::Drive,

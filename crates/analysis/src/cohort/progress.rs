@@ -1,5 +1,6 @@
 //! Runs of the cohort: who is done, and what failed.
 
+use assay_stats::HostAudit;
 use assay_store::model::{RunEnd, VerdictResult, warning::code};
 use assay_store::read::{CellState, Run};
 use serde::Serialize;
@@ -41,8 +42,8 @@ pub struct RunProgress {
     pub failed: Vec<(String, String)>,
     /// Verdict, where the suite has rules for one.
     pub verdict: Option<VerdictResult>,
-    /// I/Os per second of the host without a drive (self-audit); `None` where not recorded.
-    pub null_iops: Option<f64>,
+    /// The self-audit of the host; `None` where not recorded.
+    pub audit: Option<HostAudit>,
 }
 
 /// The drives of a run.
@@ -72,7 +73,7 @@ pub fn of_run(run: &Run, origin: &Origin) -> Vec<RunProgress> {
                 .verdicts
                 .get(drive)
                 .and_then(|v| v.as_ref().map(|v| v.result)),
-            null_iops: run.audit.map(|audit| audit.null_iops_per_thread),
+            audit: run.audit,
         }
     };
     run.manifest.drives.iter().enumerate().map(of).collect()

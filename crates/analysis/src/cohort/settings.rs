@@ -1,5 +1,7 @@
 //! What is concluded from, as declared before measuring.
 
+use std::collections::BTreeMap;
+
 use assay_stats::compare::MINIMUM_EFFECT;
 use serde::{Deserialize, Serialize};
 
@@ -26,7 +28,7 @@ pub enum Grouping {
 
 impl Grouping {
     /// The grouping in force for these observations: never [`Grouping::Automatic`].
-    pub fn resolved(self, observations: &[Observation]) -> Grouping {
+    pub fn resolved(self, observations: &[&Observation]) -> Grouping {
         if self != Grouping::Automatic {
             return self;
         }
@@ -74,6 +76,8 @@ pub struct CohortSettings {
     pub grouping: Grouping,
     /// The group that others are compared with; the first in alphabetical order where empty or not found.
     pub baseline: String,
+    /// Limits of figures of soaks by their names ([`super::observe::is_named`]), in the figure's unit.
+    pub limits: BTreeMap<String, f64>,
 }
 
 impl Default for CohortSettings {
@@ -83,6 +87,7 @@ impl Default for CohortSettings {
             minimum_effect: MINIMUM_EFFECT,
             grouping: Grouping::Automatic,
             baseline: String::new(),
+            limits: BTreeMap::new(),
         }
     }
 }

@@ -294,6 +294,7 @@ Examples:
   assay fleet cohort runs/ -o fleet.html
   assay fleet cohort plan.toml -o fleet.html
   assay fleet cohort --lake lake/ --primary consistency.score --groups firmware
+  assay fleet cohort runs/ --limit soak.temperature_c=70 --limit soak.errors_per_bit=1e-16
   assay fleet cohort runs/ --json | jq .cohort.outliers
 
 Figures are named SUITE.KEY (headline metrics) and SUITE/STEP/AXES.FIGURE (cells). Primary ones are declared before measuring; everything
@@ -317,7 +318,22 @@ pub struct CohortArguments {
     /// The group that others are compared with [default: the first by name]
     #[arg(long, value_name = "GROUP")]
     pub baseline: Option<String>,
+    /// Limit of a figure of a soak, as soak.temperature_c=70: says when a drifting drive reaches it; of soak.errors_per_bit, which drives
+    /// exceed it [default: 1e-15]; may be repeated.
+    #[arg(long, value_name = "FIGURE=VALUE", value_parser = limit)]
+    pub limit: Vec<(String, f64)>,
     /// Write the page to this file.
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
+}
+
+fn limit(text: &str) -> Result<(String, f64), String> {
+    let (figure, value) = text.rsplit_once('=').ok_or("FIGURE=VALUE is expected")?;
+    let value: f64 = value
+        .parse()
+        .map_err(|_| format!("{value} is not a number"))?;
+    match value.is_finite() && value > 0.0 {
+        true => Ok((figure.to_owned(), value)),
+        false => Err(format!("{value} is not above 0")),
+    }
 }

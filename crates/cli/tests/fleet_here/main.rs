@@ -18,3 +18,4 @@ mod fixture;
 mod here;
 mod plan;
 mod queue;
+mod soaks;

@@ -7,7 +7,7 @@ use assay_analysis::cohort::progress::RunProgress;
 use maud::{Markup, html};
 
 use super::strip::strip;
-use super::{tables, words};
+use super::{drift, tables, words};
 use crate::ReportError;
 use crate::charts::PALETTE;
 use crate::format::{plural, stamp};
@@ -23,9 +23,11 @@ const SHOWN_ROWS: usize = 40;
 /// When the page's parts cannot be embedded.
 pub fn html(cohort: &Cohort, runs: &[RunProgress]) -> Result<String, ReportError> {
     let grouped = cohort.groups.len() > 1;
+    let soaked = !cohort.soaks.is_empty() || !cohort.error_rates.is_empty();
     let contents = [
         ("conclusions", "Conclusions"),
         ("outliers", "Outliers"),
+        ("drift", "Drift in soaks"),
         ("groups", "Groups"),
         ("figures", "Figures"),
         ("drives", "Drives"),
@@ -34,12 +36,13 @@ pub fn html(cohort: &Cohort, runs: &[RunProgress]) -> Result<String, ReportError
     ];
     let contents = contents
         .iter()
-        .filter(|(id, _)| grouped || *id != "groups")
+        .filter(|(id, _)| (grouped || *id != "groups") && (soaked || *id != "drift"))
         .map(|(id, title)| Entry::new(id, title));
     let title = super::title(cohort);
     let body = html! {
         (conclusions(cohort, runs))
         (outliers(cohort))
+        @if soaked { (drift::section(cohort)) }
         @if grouped { (groups(cohort)) }
         (figures(cohort))
         (drives(cohort))
@@ -122,6 +125,18 @@ fn conclusions(cohort: &Cohort, runs: &[RunProgress]) -> Markup {
             },
         ),
     ]);
+    if !cohort.soaks.is_empty() {
+        let together = cohort
+            .soaks
+            .iter()
+            .filter(|d| d.common.iter().any(|c| c.drifts));
+        tiles.push((
+            "drift",
+            "Drives that drift",
+            drift::drifting_drives(cohort).len().to_string(),
+            format!("all together in {}", plural(together.count(), "figure")),
+        ));
+    }
     if cohort.groups.len() > 1 {
         tiles.push((
             "groups",
@@ -136,6 +151,7 @@ fn conclusions(cohort: &Cohort, runs: &[RunProgress]) -> Markup {
         }
         ul.notes {
             li { (words::outliers(cohort)) }
+            @if !cohort.soaks.is_empty() { li { (drift::chance(cohort)) } }
             @if cohort.groups.len() > 1 { @for text in words::groups(cohort) { li { (text) } } }
         }
     };
@@ -143,7 +159,7 @@ fn conclusions(cohort: &Cohort, runs: &[RunProgress]) -> Markup {
 }
 
 /// A table, of which only the first rows are shown at once.
-fn long(mut table: Table) -> Markup {
+pub(super) fn long(mut table: Table) -> Markup {
     let rest = table.rows.split_off(table.rows.len().min(SHOWN_ROWS));
     let more = Table {
         rows: rest,
@@ -159,7 +175,7 @@ fn outliers(cohort: &Cohort) -> Markup {
     let farthest: Vec<(&Outlier, Option<usize>)> = farthest.collect();
     let all: Vec<(&Outlier, Option<usize>)> = cohort.outliers.iter().map(|o| (o, None)).collect();
     let all_title = format!("{} by figure", plural(all.len(), "outlier"));
-    let hosts = super::hosts_off(cohort);
+    let (hosts, audits) = (super::hosts_off(cohort), super::audits(cohort));
     let least = tables::signed(cohort.settings.minimum_effect);
     let how = html! {
         "Distance: from the median of the drive\u{2019}s group, in robust standard deviations (Q" sub { "n" } "), with the limit that 95 % of cohorts of this size without an outlier keep. "
@@ -172,7 +188,12 @@ fn outliers(cohort: &Cohort) -> Markup {
             (long(tables::outliers(cohort, "Drives, each with its first figure", &farthest)))
             @if all.len() > farthest.len() { (elements::folded(&all_title, &tables::outliers(cohort, &all_title, &all))) }
         }
-        @if !hosts.is_empty() { ul.notes { @for (host, figures) in &hosts { li { "Host " strong { (host) } ": " (figures) } } } }
+        @if !hosts.is_empty() || !audits.is_empty() {
+            ul.notes {
+                @for (host, figures) in &hosts { li { "Host " strong { (host) } ": " (figures) } }
+                @for text in &audits { li { (text) } }
+            }
+        }
     };
     let sentence = words::outliers(cohort);
     let sentence = sentence.trim_end_matches('.');

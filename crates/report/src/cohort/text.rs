@@ -4,7 +4,7 @@ use assay_analysis::cohort::conclude::{Cohort, CohortFigure};
 use assay_analysis::cohort::groups::GroupComparison;
 use assay_analysis::cohort::progress::RunProgress;
 
-use super::{tables, words};
+use super::{drift, tables, words};
 use crate::format::{joined, plural};
 use crate::table::{Column, Heading, Row, Table, TableCell};
 use crate::terminal::Style;
@@ -36,6 +36,7 @@ pub fn text(cohort: &Cohort, runs: &[RunProgress], width: usize, style: Style) -
     }
     more(&mut page, progress.failures.len(), "failures");
     outliers(&mut page, cohort);
+    soaks(&mut page, cohort);
     groups(&mut page, cohort);
     spread(&mut page, cohort);
     for reason in &cohort.left_out {
@@ -85,7 +86,47 @@ fn outliers(page: &mut TextPage, cohort: &Cohort) {
         let text = format!("host {host}: {figures}");
         page.item("  ", &text, Some(Paint::Caution));
     }
+    for text in super::audits(cohort) {
+        page.item("  ", &text, Some(Paint::Soft));
+    }
     page.item("  ", &words::outliers(cohort), Some(Paint::Soft));
+}
+
+fn soaks(page: &mut TextPage, cohort: &Cohort) {
+    if cohort.soaks.is_empty() && cohort.error_rates.is_empty() {
+        return;
+    }
+    page.blank();
+    let found = drift::drifting(cohort);
+    let title = match drift::drifting_drives(cohort).len() {
+        0 => "Drift in soaks: no drive".to_owned(),
+        n => format!("Drift in soaks: {}", plural(n, "drive")),
+    };
+    page.line(&title, Some(Paint::Strong));
+    for (d, v) in found.iter().take(MOST_LINES) {
+        let paint = match v.worse {
+            Some(true) => Paint::Alarm,
+            _ => Paint::Caution,
+        };
+        page.item("  ", &drift::line(cohort, d, v), Some(paint));
+    }
+    more(page, found.len(), "drifts");
+    for d in &cohort.soaks {
+        for c in &d.common {
+            let text = format!(
+                "{}, {}",
+                drift::name(cohort, d),
+                drift::together(cohort, d, c)
+            );
+            page.item("  ", &text, c.drifts.then_some(Paint::Caution));
+        }
+    }
+    for (beyond, text) in drift::errors(cohort) {
+        page.item("  ", &text, beyond.then_some(Paint::Alarm));
+    }
+    if !cohort.soaks.is_empty() {
+        page.item("  ", &drift::chance(cohort), Some(Paint::Soft));
+    }
 }
 
 fn groups(page: &mut TextPage, cohort: &Cohort) {

@@ -48,7 +48,7 @@ fn a_slow_drive_is_suspected_after_one_run_and_confirmed_after_two() {
     for (runs, expected) in [(1, Confirmation::Suspected), (2, Confirmation::Confirmed)] {
         let mut all = cohort(3, 24, runs, 1);
         change(&mut all, |o| o.serial == "S0009", 0.8);
-        let found = conclude(&all, &CohortSettings::default());
+        let found = conclude(&all, &Soaks::default(), &CohortSettings::default());
         let [outlier] = &found.outliers[..] else {
             panic!("{:?}", found.outliers)
         };
@@ -70,7 +70,7 @@ fn a_slow_drive_is_suspected_after_one_run_and_confirmed_after_two() {
 fn a_slow_host_is_told_from_a_slow_drive() {
     let mut all = cohort(4, 40, 1, 1);
     change(&mut all, |o| o.host == "h03", 0.8);
-    let found = conclude(&all, &primary(&["step-0.iops"]));
+    let found = conclude(&all, &Soaks::default(), &primary(&["step-0.iops"]));
     assert!(!found.outliers.is_empty());
     assert!(
         found
@@ -93,7 +93,7 @@ fn a_slow_host_is_told_from_a_slow_drive() {
             };
         }
         change(&mut all, |o| o.serial == "S0003", 0.8);
-        let found = conclude(&all, &CohortSettings::default());
+        let found = conclude(&all, &Soaks::default(), &CohortSettings::default());
         assert_eq!(found.outliers[0].separation, Separation::NotSeparable);
         assert_eq!(found.figures[0].hosts.adjusted, None);
     }
@@ -107,7 +107,7 @@ fn a_deviation_below_the_minimum_effect_is_no_outlier() {
     }
     change(&mut all, |o| o.serial == "S0009", 1.005);
     assert!(
-        conclude(&all, &CohortSettings::default())
+        conclude(&all, &Soaks::default(), &CohortSettings::default())
             .outliers
             .is_empty()
     );
@@ -115,7 +115,10 @@ fn a_deviation_below_the_minimum_effect_is_no_outlier() {
         minimum_effect: 0.001,
         ..CohortSettings::default()
     };
-    assert_eq!(conclude(&all, &settings).outliers.len(), 1);
+    assert_eq!(
+        conclude(&all, &Soaks::default(), &settings).outliers.len(),
+        1
+    );
 }
 
 #[test]
@@ -131,7 +134,7 @@ fn groups_with_a_true_difference_differ_and_others_do_not() {
             |o| o.firmware == "B" && o.figure.contains("step-0"),
             factor,
         );
-        conclude(&all, &primary(&["suite/step-0.iops"]))
+        conclude(&all, &Soaks::default(), &primary(&["suite/step-0.iops"]))
     };
     let found = grouped(0.95);
     assert_eq!(
@@ -158,7 +161,7 @@ fn the_same_drives_before_and_after_are_pairs() {
         o.firmware = if o.run_id.ends_with('0') { "A" } else { "B" }.to_owned();
     }
     change(&mut all, |o| o.firmware == "B", 0.98);
-    let found = conclude(&all, &primary(&["step-0.iops"]));
+    let found = conclude(&all, &Soaks::default(), &primary(&["step-0.iops"]));
     let comparison = &found.comparisons[0];
     assert!(comparison.paired && comparison.drives == (8, 8));
     assert_eq!(comparison.answer, Difference::Slower);
@@ -173,7 +176,7 @@ fn chance_alone_flags_five_percent_of_clean_cohorts_with_groups_too() {
             let drive: u64 = o.serial[1..].parse().expect("a number");
             o.group = (drive % groups).to_string();
         }
-        let found = conclude(&all, &CohortSettings::default());
+        let found = conclude(&all, &Soaks::default(), &CohortSettings::default());
         let mut flagged: Vec<usize> = found.outliers.iter().map(|o| o.figure).collect();
         flagged.sort_unstable();
         flagged.dedup();
@@ -190,7 +193,11 @@ fn chance_alone_flags_five_percent_of_clean_cohorts_with_groups_too() {
 fn what_is_missing_is_said() {
     let mut all = cohort(7, 10, 1, 1);
     all[0].value = f64::NAN;
-    let found = conclude(&all, &primary(&["no-such.iops", "step-0.iops"]));
+    let found = conclude(
+        &all,
+        &Soaks::default(),
+        &primary(&["no-such.iops", "step-0.iops"]),
+    );
     assert!(
         found
             .left_out
@@ -206,7 +213,7 @@ fn what_is_missing_is_said() {
             .any(|l| l.contains("1 values without a number"))
     );
     assert_eq!(found.drives.len(), 9);
-    let empty = conclude(&[], &CohortSettings::default());
+    let empty = conclude(&[], &Soaks::default(), &CohortSettings::default());
     assert!(empty.figures.is_empty() && empty.drives.is_empty());
 }
 
@@ -215,7 +222,7 @@ fn equal_drives_have_no_outliers_and_a_note() {
     let mut all = cohort(8, 10, 1, 1);
     all.iter_mut().for_each(|o| o.value = 0.0);
     all[4].value = 7.0;
-    let found = conclude(&all, &CohortSettings::default());
+    let found = conclude(&all, &Soaks::default(), &CohortSettings::default());
     assert!(found.outliers.is_empty() && found.figures[0].limit.is_none());
     assert!(found.figures[0].notes[0].contains("more than half"));
 }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Context as _;
 use assay_analysis::cohort::observe::{Origin, serial_of};
 use assay_analysis::cohort::progress::{self, RunProgress};
-use assay_analysis::cohort::{CohortSettings, Grouping, Observation, conclude};
+use assay_analysis::cohort::{CohortSettings, Grouping, Observation, Soaks, conclude, soak};
 use assay_fleet::collect::{claim_of, collect};
 use assay_fleet::{FleetError, Plan, shared_store};
 use assay_lake::Lake;
@@ -27,6 +27,7 @@ const DEEPEST: usize = 6;
 struct Input {
     settings: CohortSettings,
     observations: Vec<Observation>,
+    soaks: Soaks,
     runs: Vec<RunProgress>,
     left_out: Vec<String>,
 }
@@ -52,6 +53,8 @@ pub fn run(arguments: &CohortArguments, output: Output) -> anyhow::Result<Comman
     let id = id.map_err(FleetError::from)?.map(|id| id.to_string());
     if let Some(lake) = &arguments.lake {
         input.observations = Lake::new(lake).observations(id.as_deref())?;
+        let why = "drift in soaks: the tables of a lake do not have it; name run folders";
+        input.left_out.push(why.to_owned());
     }
     let mut folders: Vec<PathBuf> = folders.into_iter().cloned().collect();
     // Removed at the end: the shared store keeps the runs.
@@ -88,8 +91,10 @@ pub fn run(arguments: &CohortArguments, output: Output) -> anyhow::Result<Comman
                 .push(format!("{}: {error}", folder.display())),
         }
     }
-    assign_groups(&mut input.observations, plan.as_ref());
-    let mut cohort = conclude(&input.observations, &input.settings);
+    let described = input.observations.iter_mut().chain(input.soaks.about_mut());
+    assign_groups(described, plan.as_ref());
+    let mut cohort = conclude(&input.observations, &input.soaks, &input.settings);
+    cohort = cohort.with_audits(&input.runs);
     cohort.left_out.append(&mut input.left_out);
     if cohort.drives.is_empty() {
         bail_usage!("nothing to conclude from: no run has a finished cell");
@@ -138,13 +143,14 @@ fn settings(arguments: &CohortArguments, plan: Option<&Plan>) -> CohortSettings 
         settings.grouping = groups.into();
     }
     settings.baseline = arguments.baseline.clone().unwrap_or_default();
+    settings.limits = arguments.limit.iter().cloned().collect();
     settings
 }
 
 /// The groups that the plan's list of serials names.
-fn assign_groups(observations: &mut [Observation], plan: Option<&Plan>) {
+fn assign_groups<'o>(described: impl Iterator<Item = &'o mut Observation>, plan: Option<&Plan>) {
     let Some(plan) = plan else { return };
-    for o in observations.iter_mut().filter(|o| o.group.is_empty()) {
+    for o in described.filter(|o| o.group.is_empty()) {
         o.group = group_of(plan, &o.serial).unwrap_or_default();
     }
 }
@@ -198,6 +204,9 @@ fn add(input: &mut Input, run: &Run, plan: Option<&Plan>, id: Option<&str>) {
     input
         .observations
         .extend(observed.into_iter().filter(|o| is_of_plan(&o.serial)));
+    let mut soaks = soak::of_run(run, &origin);
+    soaks.retain(|about| is_of_plan(&about.serial));
+    input.soaks.extend(soaks);
     let runs = progress::of_run(run, &origin);
     input
         .runs

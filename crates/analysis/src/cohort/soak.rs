@@ -1,0 +1,256 @@
+//! Soaks from run folders: the course of a drive's figures over time.
+//!
+//! # Mechanism
+//! A soak is a cell of kind [`CellKind::Soak`] of one drive, finished or not: what was measured so far counts. Its intervals are cut into spans
+//! at every interruption, and thinned to [`MOST_POINTS`] medians, so that weeks of thousands of drives fit into memory. An interval in
+//! which nothing completed has no rate on a logarithmic scale and no latency: it is left out and counted.
+
+use assay_stats::cohort::drift::Span;
+use assay_stats::cohort::spread::median;
+use assay_stats::compare::Better;
+use assay_store::model::CellKind;
+use assay_store::read::{CellDrive, Run};
+use assay_store::series::{IntervalSample, OpCounts};
+
+use super::Observation;
+use super::observe::{Origin, figure_of_cell, template};
+
+/// Points of a soak: 20 for each of the blocks of which slopes are made.
+pub const MOST_POINTS: usize = 480;
+/// A pause longer than so many intervals is an interruption.
+const PAUSE_INTERVALS: f64 = 1.5;
+/// Nanoseconds per hour.
+const HOUR_NS: f64 = 3.6e12;
+
+/// A figure over the time of a soak.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SoakFigure {
+    /// I/Os per second.
+    Iops,
+    /// Mean latency, microseconds.
+    MeanUs,
+    /// 99th percentile latency of the intervals, microseconds; of reads or of writes, whichever are more.
+    P99Us,
+    /// Composite temperature, degrees Celsius.
+    Temperature,
+}
+
+impl SoakFigure {
+    /// All, in the order they are shown.
+    pub const ALL: [SoakFigure; 4] = [
+        SoakFigure::Iops,
+        SoakFigure::MeanUs,
+        SoakFigure::P99Us,
+        SoakFigure::Temperature,
+    ];
+
+    /// The last part of the figure's name.
+    pub fn key(self) -> &'static str {
+        match self {
+            SoakFigure::Iops => "iops",
+            SoakFigure::MeanUs => "mean_us",
+            SoakFigure::P99Us => "p99_us",
+            SoakFigure::Temperature => "temperature_c",
+        }
+    }
+
+    /// The unit, as shown.
+    pub fn unit(self) -> &'static str {
+        match self {
+            SoakFigure::Iops => "IOPS",
+            SoakFigure::MeanUs | SoakFigure::P99Us => "\u{b5}s",
+            SoakFigure::Temperature => "\u{b0}C",
+        }
+    }
+
+    /// Direction of improvement.
+    pub fn better(self) -> Better {
+        match self {
+            SoakFigure::Iops => Better::More,
+            _ => Better::Less,
+        }
+    }
+}
+
+/// Last part of the name of the share of errors.
+pub const ERRORS_KEY: &str = "errors_per_bit";
+
+/// A figure of a drive over the time of a soak.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct SoakSeries {
+    /// Figure and drive; its value is the median over the soak.
+    pub about: Observation,
+    /// Hours since the soak began and values in the figure's unit, in spans without an interruption. All values are finite.
+    pub spans: Vec<Span>,
+    /// Intervals left out, in which nothing completed.
+    pub silent: usize,
+    /// The drive's own limit of the figure: its warning temperature (WCTEMP).
+    pub limit: Option<f64>,
+}
+
+/// Errors of a drive in a soak.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct SoakErrors {
+    /// Figure and drive; its value is the number of errors per bit.
+    pub about: Observation,
+    /// I/Os that failed or were short.
+    pub errors: u64,
+    /// Bits transferred.
+    pub bits: f64,
+}
+
+/// Soaks of drives.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Soaks {
+    /// Figures over time.
+    pub series: Vec<SoakSeries>,
+    /// Errors.
+    pub errors: Vec<SoakErrors>,
+}
+
+impl Soaks {
+    /// Add others.
+    pub fn extend(&mut self, others: Soaks) {
+        self.series.extend(others.series);
+        self.errors.extend(others.errors);
+    }
+
+    /// What describes the drives.
+    pub fn about(&self) -> impl Iterator<Item = &Observation> {
+        let series = self.series.iter().map(|s| &s.about);
+        series.chain(self.errors.iter().map(|e| &e.about))
+    }
+
+    /// The same, to be completed.
+    pub fn about_mut(&mut self) -> impl Iterator<Item = &mut Observation> {
+        let series = self.series.iter_mut().map(|s| &mut s.about);
+        series.chain(self.errors.iter_mut().map(|e| &mut e.about))
+    }
+
+    /// Without the drives for which `keep` is false.
+    pub fn retain(&mut self, keep: impl Fn(&Observation) -> bool) {
+        self.series.retain(|s| keep(&s.about));
+        self.errors.retain(|e| keep(&e.about));
+    }
+}
+
+/// The soaks of a run.
+pub fn of_run(run: &Run, origin: &Origin) -> Soaks {
+    let mut found = Soaks::default();
+    for cell in &run.cells {
+        if cell.plan.kind != CellKind::Soak || cell.plan.drives.len() != 1 {
+            continue;
+        }
+        for part in &cell.drives {
+            if let Some(template) = template(run, part.drive, origin) {
+                let name = |key: &str| {
+                    let label = &run.manifest.drives[part.drive].label;
+                    figure_of_cell(&run.manifest.suite.name, &cell.plan.id, label, key)
+                };
+                let warning_c = run.manifest.drives[part.drive].warning_c.map(f64::from);
+                found.extend(of_drive(part, &template, warning_c, name));
+            }
+        }
+    }
+    found
+}
+
+fn of_drive(
+    part: &CellDrive,
+    template: &Observation,
+    warning_c: Option<f64>,
+    name: impl Fn(&str) -> String,
+) -> Soaks {
+    let intervals = part.measured_intervals();
+    let Some(first) = intervals.first() else {
+        return Soaks::default();
+    };
+    let gaps: Vec<f64> = part.gaps.iter().map(|gap| hours(gap.start_ns.0)).collect();
+    let reads: u64 = intervals.iter().map(|i| i.read.ios).sum();
+    let writes: u64 = intervals.iter().map(|i| i.write.ios).sum();
+    let most = |i: &IntervalSample| -> OpCounts { if writes > reads { i.write } else { i.read } };
+    let at = |i: &IntervalSample| (hours(i.start.0) + hours(i.end.0)) / 2.0;
+    let of = |figure: SoakFigure| -> Vec<(f64, Option<f64>)> {
+        let value = |i: &IntervalSample| match figure {
+            SoakFigure::Iops => i.iops(),
+            SoakFigure::MeanUs => i.latency_mean_ns() / 1e3,
+            _ => most(i).p99_ns as f64 / 1e3,
+        };
+        if figure == SoakFigure::Temperature {
+            let readings = part.telemetry.iter().filter(|t| t.at >= first.start);
+            let known = readings.filter_map(|t| Some((hours(t.at.0), Some(t.temperature_c?))));
+            return known.collect();
+        }
+        let positive = |v: f64| Some(v).filter(|v| v.is_finite() && *v > 0.0);
+        let point = |i: &IntervalSample| (at(i), positive(value(i)));
+        intervals.iter().map(point).collect()
+    };
+    let series = SoakFigure::ALL.into_iter().filter_map(|figure| {
+        let points = of(figure);
+        let silent = points.iter().filter(|(_, value)| value.is_none()).count();
+        let spans = thinned(&spans(&points, &gaps));
+        let values: Vec<f64> = spans.iter().flatten().map(|p| p.1).collect();
+        (!values.is_empty()).then(|| SoakSeries {
+            about: Observation {
+                figure: name(figure.key()),
+                unit: figure.unit().to_owned(),
+                better: Some(figure.better()),
+                value: median(&values),
+                ..template.clone()
+            },
+            spans,
+            silent,
+            limit: warning_c.filter(|_| figure == SoakFigure::Temperature),
+        })
+    });
+    let errors: u64 = intervals.iter().map(IntervalSample::errors).sum();
+    let bits = 8.0 * intervals.iter().map(|i| i.bytes() as f64).sum::<f64>();
+    Soaks {
+        series: series.collect(),
+        errors: vec![SoakErrors {
+            about: Observation {
+                figure: name(ERRORS_KEY),
+                better: Some(Better::Less),
+                value: errors as f64 / bits.max(1.0),
+                ..template.clone()
+            },
+            errors,
+            bits,
+        }],
+    }
+}
+
+fn hours(ns: u64) -> f64 {
+    ns as f64 / HOUR_NS
+}
+
+/// Points cut into spans: at the gaps, by time of their start, and at every pause of more than [`PAUSE_INTERVALS`] usual intervals. Silent
+/// intervals are no pause: the drive was measured.
+fn spans(points: &[(f64, Option<f64>)], gaps: &[f64]) -> Vec<Span> {
+    let steps: Vec<f64> = points.windows(2).map(|p| p[1].0 - p[0].0).collect();
+    let pause = PAUSE_INTERVALS * median(&steps);
+    let number = |time: f64| gaps.iter().filter(|gap| **gap <= time).count();
+    let parts = points.chunk_by(|a, b| b.0 - a.0 <= pause && number(a.0) == number(b.0));
+    let span = |part: &[(f64, Option<f64>)]| -> Span {
+        part.iter()
+            .filter_map(|(time, v)| Some((*time, (*v)?)))
+            .collect()
+    };
+    parts.map(span).filter(|span| !span.is_empty()).collect()
+}
+
+/// At most about [`MOST_POINTS`] medians.
+fn thinned(spans: &[Span]) -> Vec<Span> {
+    let count: usize = spans.iter().map(Vec::len).sum();
+    let together = count.div_ceil(MOST_POINTS).max(1);
+    let middle = |points: &[(f64, f64)]| {
+        let (times, values): (Vec<f64>, Vec<f64>) = points.iter().copied().unzip();
+        (assay_stats::mean(&times), median(&values))
+    };
+    let thin = |span: &Span| span.chunks(together).map(middle).collect();
+    spans.iter().map(thin).collect()
+}
+
+#[cfg(test)]
+#[path = "../../tests/unit/cohort/soak.rs"]
+mod tests;
