@@ -85,7 +85,7 @@ const LAB_RUNS: [&str; 15] = [
     "snia-iops --scale 0.005 --set area=10% --set precondition=20%",
     "snia-throughput --scale 0.02 --set area=10% --set precondition=20%",
     "snia-latency --scale 0.01 --set area=10% --set precondition=20%",
-    "snia-saturation --set runtime=1h --set capacities=10000%",
+    "snia-saturation --set runtime=1h --set capacities=10000% --set ends=first",
     "jesd219 --scale 0.02 --set area=10% --set precondition=20%",
     "thermal --set window=1h --set block=1m",
     "capacity --set area=1%",

@@ -101,6 +101,8 @@ fn of_place(place: Place<'_>, found: &mut Conclusions) {
         cells::score(place, rows);
     }
     cells::latency(place, rows);
+    cells::idle_recovery(place, rows);
+    cells::stimulus(place, rows);
     cells::power(place, rows);
     if steady_state::claims_steady_state(&cell.plan) && part.result.is_some() {
         let why = steady_state::not_steady_reason(run, cell, part.drive);

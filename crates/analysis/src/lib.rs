@@ -15,6 +15,9 @@
 //! - [`compare`]: drives or runs against each other: faster, slower, same, can't tell.
 //! - [`attribution`]: phases of a cell and their causes; thermal throttling in figures.
 //! - [`power`]: mean power.
+//! - [`recovery`]: rate of bursts after idle time.
+//! - [`standard`]: conditions of a standard's test, and deviations from them.
+//! - [`stimulus`]: levels of consecutive workloads, and the time from one to the next.
 //! - [`streams`]: short streams against a continuous one, and the cliffs between them.
 //! - [`verified`]: results of passes over the same blocks.
 //!
@@ -37,7 +40,10 @@ pub mod knee;
 pub mod modes;
 pub mod power;
 pub mod queueing;
+pub mod recovery;
 pub mod score;
+pub mod standard;
 pub mod steady_state;
+pub mod stimulus;
 pub mod streams;
 pub mod verified;

@@ -123,7 +123,8 @@ options! {
     "thinktime" => Converted("`--thinktime`");
     "thinktime_blocks" => Converted("`--thinktime_blocks`");
     "thinktime_blocks_type" => Unsupported(&["complete"]);
-    "thinktime_spin" | "thinktime_iotime" => Unsupported(OFF);
+    "thinktime_iotime" => Converted("`--thinktime_iotime`");
+    "thinktime_spin" => Unsupported(OFF);
     "latency_target" | "max_latency" => Unsupported(OFF);
     "latency_window" | "latency_percentile" | "latency_run" => NoEffect("of latency_target only, which is an error");
     "verify" => Converted("`--verify`: every checksum of fio as assay's own, CRC-32C with seed, offset and generation");

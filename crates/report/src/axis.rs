@@ -117,6 +117,12 @@ impl Axis {
                 number(share.into(), format!("{share} % reads"))
             }),
             Axis::BlockSize => number(w.bs_bytes as f64, format_size(w.bs_bytes)),
+            Axis::Threads if plan.point.is_some() => {
+                number(-1.0, "threads of the operating point".to_owned())
+            }
+            Axis::Depth | Axis::TotalDepth if plan.point.is_some() => {
+                number(-1.0, "depth of the operating point".to_owned())
+            }
             Axis::Threads => number(w.numjobs.into(), plural(w.numjobs as usize, "thread")),
             Axis::Depth => number(w.iodepth.into(), format!("depth {}", w.iodepth)),
             Axis::TotalDepth => number(total_depth(w).into(), format!("depth {}", total_depth(w))),

@@ -13,6 +13,7 @@ mod cards;
 pub(crate) mod elements;
 pub(crate) mod header;
 mod library;
+mod standard;
 
 use assay_store::read::{CellState, Run};
 use assay_units::text::is_unprintable;
@@ -72,6 +73,16 @@ pub fn render(runs: &[Run]) -> Result<String, ReportError> {
         }
         let mut parts = Vec::new();
         let mut charts: Vec<Chart> = Vec::new();
+        let linked: Vec<(&str, &str)> = own.iter().map(|&i| (ids[i].as_str(), titles[i])).collect();
+        let id = format!("{suite_id}-standard");
+        let report = standard::reports(&set, name, &id, &linked);
+        if report.is_some() {
+            contents.push(Entry {
+                sub: grouped,
+                ..Entry::new(&id, "Report of the standard")
+            });
+        }
+        parts.extend(report);
         for i in own {
             let (section, id) = (&sections[i], &ids[i]);
             let mut drawn = charts::of_section(section, id);

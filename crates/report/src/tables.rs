@@ -5,7 +5,9 @@
 //! - [`concurrent`]: drives alone and together, and interval by interval as `iostat` prints them;
 //! - [`published`]: published figures beside those of the simulation; [`predictive`]: where the real drive's figures are expected;
 //! - [`soak`]: a long run;
-//! - [`consistency`], [`knee`], [`load`], [`rounds`], [`saturation`], [`thermal`], [`capacity`], [`stream`]: results of the views;
+//! - [`consistency`], [`knee`], [`load`], [`rounds`], [`saturation`], [`recovery`], [`response`], [`stimulus`], [`thermal`], [`capacity`], [`stream`]: results of the
+//!   views;
+//! - [`standard`]: conditions of the test of a standard;
 //! - [`phases`]: causes of the rate;
 //! - [`power`], [`health`]: power, idle power, health logs;
 //! - [`inspect`]: contents of the medium, and its preparation.
@@ -24,9 +26,13 @@ pub mod phases;
 pub mod power;
 pub mod predictive;
 pub mod published;
+pub mod recovery;
+pub mod response;
 pub mod rounds;
 pub mod saturation;
 pub mod soak;
+pub mod standard;
+pub mod stimulus;
 pub mod stream;
 pub mod thermal;
 

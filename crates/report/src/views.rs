@@ -6,9 +6,12 @@
 mod capacity;
 mod concurrent;
 mod consistency;
+mod cross_stimulus;
+mod idle_recovery;
 mod knee;
 mod load;
 mod measured;
+mod response_times;
 mod rounds;
 mod saturation;
 mod simple;
@@ -120,6 +123,9 @@ pub fn of(view: Option<CellView>, kind: CellKind) -> &'static SectionView {
         (Some(CellView::Load), _) => &load::VIEW,
         (Some(CellView::Rounds), _) => &rounds::VIEW,
         (Some(CellView::Saturation), _) => &saturation::VIEW,
+        (Some(CellView::IdleRecovery), _) => &idle_recovery::VIEW,
+        (Some(CellView::ResponseTimes), _) => &response_times::VIEW,
+        (Some(CellView::CrossStimulus), _) => &cross_stimulus::VIEW,
         (Some(CellView::Thermal), _) => &thermal::VIEW,
         (Some(CellView::Capacity), _) => &capacity::VIEW,
         (Some(CellView::Peak | CellView::Continuous), _) => &streams::VIEW,

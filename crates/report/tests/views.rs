@@ -509,3 +509,103 @@ fn no_line_of_a_suite_is_wider_than_the_terminal() {
         }
     }
 }
+
+#[test]
+fn idle_time_has_the_rate_that_it_recovers() {
+    let page = page(&common::views::idle_recovery(2));
+    let tables = tables(&page);
+    let rows = rows(&tables, "Recovery by idle time: rate after idle time");
+    let idle: Vec<&str> = rows.iter().map(|row| row.1[0].as_str()).collect();
+    assert_eq!(idle, ["5 s", "20 s", "5 s", "20 s"]);
+    let recovered: Vec<f64> = rows.iter().map(|row| number(&row.1[6])).collect();
+    for (found, truth) in recovered.iter().zip([200.0, 300.0, 100.0, 100.0]) {
+        assert!((found / truth - 1.0).abs() < 0.03, "{recovered:?}");
+    }
+    assert_eq!(number(&rows[1].1[2]), 20.0, "{rows:?}");
+    let drawn = charts(&page);
+    let by_idle = &drawn.as_array().unwrap()[0]["views"][0];
+    // Two lines per drive, a point per idle time.
+    assert_eq!(by_idle["data"].as_array().unwrap().len(), 4);
+    assert_eq!(by_idle["data"][0]["x"], serde_json::json!([5, 20]));
+}
+
+#[test]
+fn a_change_of_the_workload_has_levels_and_the_time_until_them() {
+    let page = page(&common::views::cross_stimulus(1));
+    let tables = tables(&page);
+    let rows = rows(&tables, "Change of the workload: changes of the workload");
+    let [first, random, again] = [0, 1, 2].map(|at| &rows[at].1);
+    assert!((number(&first[4]) / 900.0 - 1.0).abs() < 0.03, "{first:?}");
+    assert!(
+        (number(&random[4]) / 180.0 - 1.0).abs() < 0.03,
+        "{random:?}"
+    );
+    assert!((number(&again[2]) / 450.0 - 1.0).abs() < 0.1, "{again:?}");
+    assert_eq!(first[5], "at once");
+    // A third of two minutes at half of the rate.
+    assert!(
+        (common::views::seconds_of(&again[5]) - 40.0).abs() <= 2.0,
+        "{again:?}"
+    );
+    assert!((number(&again[6]) - 100.0).abs() < 3.0, "{again:?}");
+}
+
+#[test]
+fn operating_points_have_their_threads_and_depths() {
+    let page = page(&common::views::demand(1));
+    let tables = tables(&page);
+    let rows = rows(
+        &tables,
+        "Response times at operating points: operating points",
+    );
+    let names: Vec<&str> = rows.iter().map(|row| row.1[0].as_str()).collect();
+    assert_eq!(
+        names,
+        ["maximum: 4 threads, depth 32", "minimum: 1 thread, depth 1"]
+    );
+    let drawn = charts(&page);
+    let titled = |x: &str| {
+        let mut charts = drawn.as_array().unwrap().iter();
+        charts.any(|c| c["views"][0]["layout"]["xaxis"]["title"]["text"] == x)
+    };
+    assert!(titled("IOPS") && titled("response time, \u{b5}s"));
+}
+
+const STANDARD: &str = r#"
+name = "snia-hir"
+[standard]
+name = "SNIA PTS 2.0.2"
+test = "host idle recovery test"
+fixed = ["burst"]
+write_cache = "off"
+[parameters.burst]
+default = "5s"
+help = ""
+"#;
+
+#[test]
+fn the_report_of_a_standard_names_every_deviation() {
+    let mut run = common::views::idle_recovery(1);
+    run.manifest.suite.text = STANDARD.to_owned();
+    run.manifest
+        .parameters
+        .insert("burst".to_owned(), "1s".to_owned());
+    let page = page(&run);
+    let tables = tables(&page);
+    let caption = "SNIA PTS 2.0.2 host idle recovery test: plextor-m8pe-y (simulated)";
+    let rows = rows(&tables, caption);
+    let burst = rows.iter().find(|row| row.0 == "parameter burst").unwrap();
+    assert_eq!(burst.1[..2], ["5s".to_owned(), "1s".to_owned()]);
+    assert!(burst.1[2].contains("DEVIATION"), "{burst:?}");
+    let durations = rows.iter().find(|row| row.0 == "durations").unwrap();
+    assert_eq!(durations.1[2], "pass");
+    // Simulated, write cache not reported, a shorter burst.
+    assert!(page.contains("Not SNIA PTS 2.0.2: 3 deviations"));
+    // Without the table there is no such report.
+    run.manifest.suite.text = "name = \"snia-hir\"".to_owned();
+    assert!(
+        !common::page::tables(&self::page(&run))
+            .iter()
+            .any(|t| t.0 == caption)
+    );
+}

@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 mod headline;
 mod predictive;
 mod procedure;
+mod standard;
 mod telemetry;
 mod verdict;
 pub mod warning;
@@ -19,8 +20,10 @@ pub mod warning;
 pub use headline::{HeadlineFigure, HeadlineMetric, Headlines};
 pub use predictive::{LATENCY_PERCENTILE, PREDICTIVE_LEVEL, PredictiveFactors};
 pub use procedure::{
-    AREA_WRITTEN_PCT, CellView, OFFERED_IOPS, OfferedLoad, Round, Segment, SteadyRecord,
+    AREA_WRITTEN_PCT, CellView, NOT_NEEDED, OFFERED_IOPS, OfferedLoad, OperatingPoint, POINT_DEPTH,
+    POINT_THREADS, PointPlan, Round, Segment, SteadyRecord,
 };
+pub use standard::{Alternative, Standard, WriteCache};
 pub use telemetry::{ProbeProperty, TelemetryRecord};
 pub use verdict::{Reason, ReasonWeight, Verdict, VerdictResult};
 pub use warning::Warning;
@@ -255,6 +258,9 @@ pub struct CellPlan {
     /// Where the offered rate comes from, when from an earlier cell.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub load: Option<OfferedLoad>,
+    /// Where threads and queue depth come from, when from an earlier step.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub point: Option<PointPlan>,
     /// Idle time of its drives before it, nanoseconds.
     #[serde(skip_serializing_if = "is_default", default)]
     pub rest_ns: u64,
@@ -299,8 +305,20 @@ pub struct WorkloadRecord {
     /// Requested NVMe power state.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub power_state: Option<u8>,
+    /// Bursts of I/Os with idle time between them (fio's `thinktime_iotime` and `thinktime`).
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub bursts: Option<Bursts>,
     /// Options of `assay job` that repeat it.
     pub options: String,
+}
+
+/// Bursts of I/Os, and the idle time between them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Bursts {
+    /// Length of a burst.
+    pub active_ns: u64,
+    /// Idle time from the last completion of a burst to the next burst.
+    pub idle_ns: u64,
 }
 
 /// One line of the journal.

@@ -12,7 +12,7 @@ macro_rules! built_in {
 }
 
 /// Name and text of the files in `suites/`.
-const BUILT_IN: [(&str, &str); 16] = built_in![
+const BUILT_IN: [(&str, &str); 20] = built_in![
     "bandwidth",
     "quick",
     "twin",
@@ -23,6 +23,10 @@ const BUILT_IN: [(&str, &str); 16] = built_in![
     "snia-throughput",
     "snia-latency",
     "snia-saturation",
+    "snia-hir",
+    "snia-ecw",
+    "snia-dirth",
+    "snia-xsr",
     "jesd219",
     "thermal",
     "capacity",

@@ -76,6 +76,18 @@ pub enum SuiteError {
         /// The step.
         step: String,
     },
+    /// A cell's operating point cannot be chosen.
+    #[error(
+        "{cell}: no point of the grid of step {step} has a result with a mean response time below {limit} on this drive; read why its cells failed, or raise the limit in a copy of the suite"
+    )]
+    NoPoint {
+        /// The cell.
+        cell: String,
+        /// The step.
+        step: String,
+        /// The limit.
+        limit: String,
+    },
     /// More than [`MAX_CELLS`] cells.
     #[error(
         "suite {suite} would make at least {cells} cells, more than {MAX_CELLS}; shorten its lists"

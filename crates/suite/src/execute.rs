@@ -20,6 +20,7 @@ use crate::verdict::{self, VerdictSubject};
 use crate::warn;
 
 mod cell;
+mod depends;
 mod drive_state;
 mod drive_threads;
 mod drives;
@@ -353,6 +354,7 @@ impl Executor<'_> {
             state.preconditions.cell_ended(cell, true);
         } else {
             let reason = state.rounds.skip_reason(cell);
+            let reason = reason.or_else(|| depends::written_already(cell, &state.results));
             if let Some(reason) = reason.or_else(|| state.preconditions.skip_reason(cell)) {
                 self.skip(index, cell, reason)?;
                 return Ok(CellExit::Ended);

@@ -9,6 +9,7 @@ use assay_ssd::InitialState;
 use assay_store::model::{CellKind, CellPlan, Round};
 use assay_units::text::format_size;
 use assay_units::{Nanos, rate};
+use assay_workload::options::JobOptions;
 use assay_workload::plan::Workload;
 
 use crate::SuiteError;
@@ -69,6 +70,12 @@ pub struct Cell {
     pub group: String,
     /// Steady-state criterion of its rounds.
     pub rounds: Option<RoundCriterion>,
+    /// The step whose rounds it belongs to, where that is not its own.
+    pub rounds_of: Option<String>,
+    /// Its operating point.
+    pub point: Option<PointRule>,
+    /// Its intervals are recorded by the minute.
+    pub by_minute: bool,
     /// Early stop condition.
     pub until: Option<StopRule>,
     /// State in which it begins.
@@ -114,6 +121,15 @@ pub struct StopRule {
     pub celsius: f64,
     /// Temperature limit, degrees Celsius.
     pub limit_c: f64,
+}
+
+/// Operating point of a cell: [`crate::schema::PointSpec`] with its limit resolved.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PointRule {
+    /// Largest mean response time of the points that count.
+    pub limit: Nanos,
+    /// The workload but for threads and queue depth.
+    pub options: JobOptions,
 }
 
 /// State in which a cell begins: [`crate::schema::StartSpec`] with its durations resolved.
@@ -328,6 +344,9 @@ impl RunPlan {
         drive: usize,
         contents: &mut [String],
     ) -> Result<(), SuiteError> {
+        if self.runs_in_rounds(step) {
+            return Ok(());
+        }
         let skip = skip_reason(step, &drives[drive], drives.len());
         let on_drive = self.on(step, &drives[drive]);
         let combinations = on_drive.combinations()?;
@@ -340,6 +359,7 @@ impl RunPlan {
         }
         self.check_count(combinations.len() as u128 * u128::from(most))?;
         for number in 1..=most {
+            self.add_before_round(step, (number, most), drives, drive, &contents[drive])?;
             for (i, combination) in combinations.iter().enumerate() {
                 let on_drive = self.on(step, &drives[drive]);
                 let mut combination = combination.clone();
@@ -366,7 +386,8 @@ impl RunPlan {
                         last: i + 1 == combinations.len(),
                     });
                 }
-                segments::segments(cell)
+                let ends = self.on(step, &drives[drive]).end_rule()?;
+                segments::segments(cell, ends)
                     .into_iter()
                     .try_for_each(|part| self.push(part))?;
             }
@@ -378,6 +399,51 @@ impl RunPlan {
                 _ => data.unwrap_or("incompressible"),
             }
             .to_owned();
+        }
+        Ok(())
+    }
+
+    /// Whether a step's cells run in the rounds of another one.
+    fn runs_in_rounds(&self, step: &SuiteStep) -> bool {
+        let mut steps = self.suite.steps.iter();
+        steps.any(|s| {
+            s.rounds
+                .as_ref()
+                .is_some_and(|r| r.before.as_ref() == Some(&step.id))
+        })
+    }
+
+    /// The cells that run at the begin of a round of a step.
+    fn add_before_round(
+        &mut self,
+        step: &SuiteStep,
+        (number, most): (u32, u32),
+        drives: &[DriveSession],
+        drive: usize,
+        holds: &str,
+    ) -> Result<(), SuiteError> {
+        let Some(rounds) = &step.rounds else {
+            return Ok(());
+        };
+        let mut steps = self.suite.steps.iter();
+        let Some(before) = steps
+            .find(|s| rounds.before.as_ref() == Some(&s.id))
+            .cloned()
+        else {
+            return Ok(());
+        };
+        let skip = skip_reason(&before, &drives[drive], drives.len());
+        for mut combination in self.on(&before, &drives[drive]).combinations()? {
+            combination.round = Some(Round {
+                number,
+                most,
+                window: rounds.window,
+                tracked: false,
+            });
+            let skip = skip.clone().or_else(|| combination.skip.clone());
+            let mut cell = self.cell(&before, &[drive], drives, &combination, skip, holds)?;
+            cell.rounds_of = Some(step.id.clone());
+            self.push(cell)?;
         }
         Ok(())
     }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use assay_store::model::{CellKind, CellView, HeadlineMetric};
+use assay_store::model::{CellKind, CellView, HeadlineMetric, Standard};
 use assay_workload::options::JobOption;
 use serde::Deserialize;
 
@@ -11,11 +11,13 @@ use crate::SuiteError;
 mod procedure;
 mod verdict;
 
-pub use procedure::{IdleSpec, RoundsSpec, SNIA, StartSpec, StopCondition, TrackingVariable};
+pub use procedure::{
+    EndRule, IdleSpec, PointSpec, RoundsSpec, SNIA, StartSpec, StopCondition, TrackingVariable,
+};
 pub use verdict::{DatasheetFacts, RelativeLimits, VerdictMetric, VerdictRule, VerdictRules};
 
 /// Keys of a job that are not workload options: evaluated by the suite.
-pub const SUITE_OPTIONS: [&str; 4] = ["queue_depth", "load_pct", "power_state", "chunks"];
+pub const SUITE_OPTIONS: [&str; 5] = ["queue_depth", "load_pct", "power_state", "chunks", "bursts"];
 
 /// A suite.
 #[derive(Clone, Debug, Default, Deserialize)]
@@ -45,6 +47,8 @@ pub struct Suite {
     /// The two charts of a report's first screen, as `STEP/CHART`.
     #[serde(default)]
     pub first_charts: Vec<String>,
+    /// The standard whose test it is.
+    pub standard: Option<Standard>,
     /// The TOML text.
     #[serde(skip)]
     pub text: String,
@@ -135,6 +139,10 @@ pub struct SuiteStep {
     pub start: Option<StartSpec>,
     /// Early stop condition of its cells.
     pub until: Option<StopCondition>,
+    /// Which of `runtime` and `io_size` ends its cells: `first` or `last`. Or a parameter.
+    pub ends: Option<String>,
+    /// Operating point of an earlier step's grid that sets threads and queue depth.
+    pub point: Option<PointSpec>,
     /// Preconditioning state that it leaves.
     pub leaves: Option<String>,
     /// Preconditioning state that its cells need; without it they are skipped.
@@ -188,6 +196,12 @@ impl Suite {
                 ));
             }
             rule.check()?;
+        }
+        let fixed = self.standard.iter().flat_map(|standard| &standard.fixed);
+        for name in fixed {
+            if !self.parameters.contains_key(name) {
+                return Err(format!("standard: {name:?} in fixed is no parameter"));
+            }
         }
         self.check_headlines()
     }
@@ -329,6 +343,44 @@ impl SuiteStep {
         if has("chunks") && !has("bs") {
             return fail("chunks is a number of blocks and needs bs");
         }
+        if let Some(ends) = &self.ends {
+            if !(is(&[Soak]) && has("runtime") && has("io_size")) {
+                return fail("ends needs kind soak, a runtime and an io_size");
+            }
+            if self.until.is_some() {
+                return fail("has both ends and until; give one");
+            }
+            // A parameter's value is checked in the plan.
+            if !ends.contains('{') {
+                EndRule::parse(ends)?;
+            }
+        }
+        if let Some(point) = &self.point {
+            if !is(&[Measure, Soak]) {
+                return fail("point needs kind measure or soak");
+            }
+            if has_any(&["numjobs", "iodepth", "queue_depth"]) {
+                return fail("point sets numjobs and iodepth; remove them");
+            }
+            let grid = |s: &SuiteStep| {
+                let both = ["numjobs", "iodepth"];
+                s.rounds.is_some() && both.iter().all(|key| s.matrix.contains_key(*key))
+            };
+            if !earlier(&|s| s.id == point.of && grid(s)) {
+                return Err(format!(
+                    "point names {:?}, which is no earlier step in rounds with numjobs and iodepth in its matrix",
+                    point.of
+                ));
+            }
+        }
+        if has("bursts") && has_any(&["runtime", "io_size"]) {
+            return fail("bursts sets the runtime; remove runtime and io_size");
+        }
+        if has("bursts") && !(has("thinktime") && has("thinktime_iotime")) {
+            return fail(
+                "bursts needs thinktime_iotime and thinktime: a burst, and the idle time after it",
+            );
+        }
         if self.repeats.is_some() && !stream {
             return fail("repeats needs the view peak or continuous; use rounds for other steps");
         }
@@ -360,6 +412,21 @@ impl SuiteStep {
                 return fail("rounds needs kind measure");
             }
             rounds.check(&self.matrix)?;
+            let plain = |s: &SuiteStep| {
+                s.kind == Measure
+                    && s.leaves.is_none()
+                    && s.rounds.is_none()
+                    && s.repeats.is_none()
+                    && s.load_of.is_none()
+                    && s.point.is_none()
+            };
+            if let Some(before_each) = &rounds.before
+                && !earlier(&|s| s.id == *before_each && plain(s))
+            {
+                return Err(format!(
+                    "rounds: before names {before_each:?}, which is no earlier step of kind measure without rounds, repeats, leaves, load_of and point"
+                ));
+            }
         }
         if let Some(other) = &self.compare_with
             && !earlier(&|s| s.id == *other)

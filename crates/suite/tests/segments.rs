@@ -168,7 +168,8 @@ fn a_resumed_soak_goes_on_with_the_interrupted_segment_and_shows_the_gap() {
 
 #[test]
 fn soaks_that_end_by_bytes_or_by_a_rule_are_one_cell() {
-    let by_bytes = common::plan("snia-saturation", &[DRIVE], &[], 1.0).unwrap();
+    let set = [("ends", "first")];
+    let by_bytes = common::plan("snia-saturation", &[DRIVE], &set, 1.0).unwrap();
     let by_rule = common::plan("thermal", &[DRIVE], &[("soak", "3h")], 1.0).unwrap();
     for plan in [by_bytes, by_rule] {
         assert!(plan.cells.iter().all(|cell| cell.plan.segment.is_none()));

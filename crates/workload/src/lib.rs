@@ -8,6 +8,7 @@
 //! - [`access`], [`arrival`], [`assay_integrity`]: addresses, due times, data and their verification.
 //! - A worker is sans-IO and the same code for every target. On a real drive each worker has a thread and a target of its own; on a
 //!   simulated drive all workers share one target in one thread, so that virtual time has one owner.
+//! - [`segments`]: an area in pieces spread over the drive.
 //! - [`coverage`]: the blocks that a preconditioning has written.
 //! - [`audit`]: cost of the I/O loop and the clock on this host, measured before each run.
 //!
@@ -28,4 +29,5 @@ pub mod io_loop;
 pub mod options;
 pub mod plan;
 pub mod run;
+pub mod segments;
 pub mod worker;

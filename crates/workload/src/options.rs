@@ -165,6 +165,8 @@ job_options! {
     Area size: Text(String), "SIZE", "the whole drive", ["\"16GiB\"", "\"50%\""];
     /// start of the area: a size, or a percentage of the drive
     Area offset: Text(String), "OFFSET", "0", ["\"1GiB\"", "\"50%\""];
+    /// the area is so many equal segments, spread over the drive from `offset` on at random places that do not touch; one block size
+    Area segments: Number(u32), "N", "1", ["2048"];
     /// thread i starts i times this further on
     Area offset_increment: Text(String), "SIZE", "0", ["\"1GiB\""];
     /// each thread works in its own equal part of the area
@@ -204,6 +206,8 @@ job_options! {
     Timing thinktime: Text(String), "TIME", "no pause", ["\"100us\""];
     /// I/Os before a pause
     Timing thinktime_blocks: Number(u32), "N", "1", ["16"];
+    /// I/Os for this time before a pause; with `thinktime_blocks`, whichever comes first
+    Timing thinktime_iotime: Text(String), "TIME", "by `thinktime_blocks`", ["\"5s\""];
     /// time before the job's first I/O, for jobs that run together; shown as part of the ramp
     Timing startdelay: Text(String), "TIME", "0", ["\"4s\""];
     /// jobs that run together do I/Os in proportion to this weight of each thread

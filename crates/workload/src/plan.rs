@@ -13,16 +13,19 @@ use crate::arrival::Rate;
 use crate::exit::Exit;
 use crate::flow::Flow;
 use crate::options::JobOptions;
+use crate::segments::Segments;
 
 mod checks;
 mod error;
 mod flushes;
 mod pauses;
+mod segmented;
 
 use checks::*;
 pub use error::PlanError;
 use flushes::{end_flush, flush_every, verify_backlog};
 use pauses::{exit, flow, think};
+use segmented::segments;
 
 /// Most threads of one job.
 pub const MAX_JOBS: u32 = 4096;
@@ -85,8 +88,10 @@ pub enum Pacing {
 pub struct Think {
     /// Length of a pause, from the completion of the last I/O in flight on.
     pub pause: Nanos,
-    /// I/Os between two pauses.
-    pub ios: NonZeroU32,
+    /// I/Os between two pauses; `None`: no limit.
+    pub ios: Option<NonZeroU32>,
+    /// Time between two pauses in which I/Os are submitted; `None`: no limit. At least one of both limits is set.
+    pub active: Option<Nanos>,
 }
 
 /// Flushes of a thread between its writes (fio's `fsync` and `fdatasync`).
@@ -111,6 +116,8 @@ pub struct Workload {
     pub access: AccessConfig,
     /// The whole area.
     pub area: Region,
+    /// Where its pieces are, if it is not contiguous.
+    pub segments: Option<Segments>,
     /// Thread `i` works `i` times this further on.
     pub offset_increment_bytes: u64,
     /// Each thread has its own equal part of the area.
@@ -274,6 +281,7 @@ impl Workload {
             rw: direction.word,
             read_percent: direction.read_percent,
             trims: direction.trims,
+            segments: segments(options, target, area, &access, unit)?,
             access,
             area,
             offset_increment_bytes,

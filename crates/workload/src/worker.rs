@@ -17,6 +17,7 @@ use crate::coverage::CoverageMap;
 use crate::exit::ExitShare;
 use crate::flow::FlowShare;
 use crate::plan::{Pacing, Workload};
+use crate::segments::Segments;
 
 mod backlog;
 mod shares;
@@ -102,6 +103,8 @@ pub struct Worker {
     bytes_left: u64,
     ios_left: u64,
     think: Option<Thinking>,
+    /// Where the pieces of the area are, if it is not contiguous.
+    segments: Option<Segments>,
     flow: Option<FlowShare>,
     exit: Option<ExitShare>,
     /// Blocks that the job has written, of all its workers.
@@ -184,7 +187,10 @@ impl Worker {
                 .filter(|&bytes| bytes > 0)
                 .unwrap_or(u64::MAX),
             ios_left: workload.ios.filter(|&ios| ios > 0).unwrap_or(u64::MAX),
-            think: workload.think.map(|think| Thinking::new(think, start)),
+            think: workload
+                .think
+                .map(|think| Thinking::new(think, start + workload.start_delay)),
+            segments: workload.segments.clone(),
             flow: None,
             exit: None,
             coverage: None,
@@ -512,12 +518,16 @@ impl Worker {
     #[inline]
     fn push(&mut self, pending: Pending, slot: u32, batch: &mut Vec<Io>) {
         self.pending[slot as usize] = pending;
+        let offset_bytes = match &self.segments {
+            Some(segments) if pending.op != Op::Flush => segments.place(pending.offset_bytes),
+            _ => pending.offset_bytes,
+        };
         batch.push(Io {
             op: pending.op,
             data: self.data,
             slot: self.first_slot + slot,
             len_bytes: pending.len_bytes,
-            offset_bytes: pending.offset_bytes,
+            offset_bytes,
         });
     }
 

@@ -209,3 +209,29 @@ fn errors_of_plans_have_options() {
         assert_eq!(error.options().first(), Some(&expected), "{error}");
     }
 }
+
+/// I/Os for 20 ms, 50 ms without, again and again; whichever of time and number comes first.
+#[test]
+fn a_pause_follows_a_time_of_ios_or_a_number_of_them() {
+    let job = |iotime: Option<&str>, blocks: Option<u32>| JobOptions {
+        rw: Some("write".into()),
+        runtime: Some("350ms".into()),
+        thinktime: Some("50ms".into()),
+        thinktime_iotime: iotime.map(str::to_owned),
+        thinktime_blocks: blocks,
+        ..JobOptions::default()
+    };
+    let ios = |options: &JobOptions| {
+        let mut target = Clockwork::new(LATENCY, 1);
+        go(&mut target, options).totals.summary(Op::Write).ios
+    };
+    let per_burst = 20_000_000 / LATENCY.0;
+    // Five cycles of 70 ms.
+    let by_time = ios(&job(Some("20ms"), None));
+    assert!(by_time.abs_diff(5 * per_burst) <= 5, "{by_time}");
+    let blocks = per_burst as u32 / 10;
+    // A tenth of a burst, and the pause: 52 ms.
+    let by_number = ios(&job(Some("20ms"), Some(blocks)));
+    assert_eq!(by_number, 7 * u64::from(blocks));
+    assert_eq!(by_number, ios(&job(None, Some(blocks))));
+}

@@ -176,6 +176,20 @@ fn errors_name_a_valid_value() {
         ("verify=true verify_interval=3000", "power of two"),
         ("data=random", "incompressible"),
         ("zoneskip=4k", "--zonesize"),
+        ("segments=0", "at least 1"),
+        ("segments=4 size=1m bs=4k/50:8k/50", "blocks of one size"),
+        ("segments=3 size=1m", "not so many segments"),
+        ("segments=4 size=100%", "gap between its segments"),
+        (
+            "segments=64 size=1m bs=64k",
+            "not a multiple of the block size",
+        ),
+        ("segments=4 size=1m verify=true rw=write", "--verify"),
+        (
+            "thinktime_iotime=5s",
+            "--thinktime_iotime needs --thinktime",
+        ),
+        ("thinktime=1s thinktime_iotime=0", "longer than nothing"),
         ("rwmixread=101", "from 0 to 100"),
         ("size=120%", "percentage"),
         (

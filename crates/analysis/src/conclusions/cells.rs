@@ -2,11 +2,12 @@
 
 use assay_stats::confidence::{self, Estimate, LEVEL};
 use assay_store::export::table::Conclusion;
+use assay_store::model::CellView;
 use assay_store::series::IntervalSample;
 
 use super::{Place, Rows};
 use crate::attribution::Throttling;
-use crate::{power, queueing, score};
+use crate::{power, queueing, recovery, score, stimulus};
 
 fn ends(estimate: Option<Estimate>) -> Option<(f64, f64)> {
     estimate.map(|e| (e.low, e.high))
@@ -105,4 +106,41 @@ pub(super) fn throttling(place: Place<'_>, hot: &Throttling, into: &mut Vec<Conc
         "MiB/s",
         hot.recovery.map(|after| after.mib_per_s),
     );
+}
+
+/// `idle_recovery`, of bursts with idle time between them.
+pub(super) fn idle_recovery(place: Place<'_>, into: &mut Vec<Conclusion>) {
+    let drive = place.part.drive;
+    let Some(segment) = recovery::of_cell(place.run, place.cell, drive) else {
+        return;
+    };
+    let about = place.conclusion("idle_recovery", "");
+    let mut rows = Rows { about, into };
+    rows.add("idle_time", "s", segment.idle_s);
+    rows.add("rate_before", "IOPS", segment.before_iops);
+    rows.add("rate_after_idle", "IOPS", segment.iops());
+    rows.add("recovered", "%", segment.recovery_pct());
+}
+
+/// `stimulus`, of a workload of a sequence without pauses.
+pub(super) fn stimulus(place: Place<'_>, into: &mut Vec<Conclusion>) {
+    if place.cell.plan.view != Some(CellView::CrossStimulus) {
+        return;
+    }
+    let Some(found) = stimulus::of(place.part) else {
+        return;
+    };
+    let before = stimulus::same_before(place.run, place.cell)
+        .and_then(|cell| stimulus::of(cell.drive(place.part.drive)?));
+    let before = before.map(|before| before.level_mib_per_s);
+    let kept = before
+        .filter(|before| *before > 0.0)
+        .map(|before| 100.0 * found.level_mib_per_s / before);
+    let about = place.conclusion("stimulus", "");
+    let mut rows = Rows { about, into };
+    rows.add("first", "MiB/s", found.first_mib_per_s);
+    rows.add("lowest", "MiB/s", found.lowest_mib_per_s);
+    rows.add("level", "MiB/s", found.level_mib_per_s);
+    rows.add("level_reached", "s", found.settled_s);
+    rows.add("level_kept", "%", kept);
 }

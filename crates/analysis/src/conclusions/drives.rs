@@ -27,6 +27,7 @@ pub(super) fn of(run: &Run, drive: usize, into: &mut Vec<Conclusion>) {
         }
     }
     rounds(run, drive, into);
+    standard(run, drive, into);
     causes(run, drive, into);
     verdict(run, drive, into);
 }
@@ -110,6 +111,27 @@ fn rounds(run: &Run, drive: usize, into: &mut Vec<Conclusion>) {
         rows.add("excursion", "%", record.excursion_pct);
         rows.add("first_round", "", f64::from(record.window.0));
         rows.add("last_round", "", f64::from(record.window.1));
+    }
+}
+
+/// `standard`: the conditions of a standard's test.
+fn standard(run: &Run, drive: usize, into: &mut Vec<Conclusion>) {
+    let Some(report) = crate::standard::of(run, drive) else {
+        return;
+    };
+    let mut rows = Rows {
+        about: about(drive, "standard"),
+        into,
+    };
+    let flag = |holds: bool| f64::from(u8::from(holds));
+    let name = format!("{}, {}", report.standard.name, report.standard.test);
+    rows.add_with("complies", "", flag(report.complies()), None, Some(name));
+    for condition in &report.conditions {
+        let text = format!(
+            "{}: {}; required: {}",
+            condition.about, condition.found, condition.required
+        );
+        rows.add_with(condition.key, "", flag(condition.holds), None, Some(text));
     }
 }
 

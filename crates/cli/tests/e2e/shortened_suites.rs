@@ -30,7 +30,10 @@ const SUITES: [(&str, &str); 13] = [
         "snia-latency",
         "--set area=5% --set precondition=20% --set rounds=6",
     ),
-    ("snia-saturation", "--set capacities=2%"),
+    (
+        "snia-saturation",
+        "--set capacities=2% --set runtime=10m --set interval=100s",
+    ),
     (
         "jesd219",
         "--set area=5% --set precondition=20% --set rounds=6",
@@ -136,6 +139,7 @@ fn capacity_and_saturation_run_on_zram() {
         let short = match suite {
             "consistency" => "--set runtime=8m",
             "streamer-peak" => "--set chunks=1,64,256",
+            "snia-saturation" => "--set runtime=1h",
             _ => "",
         };
         let words =

@@ -49,6 +49,7 @@ fn manifest(drive: usize) -> Manifest {
             of: "drive/soak".to_owned(),
             number,
             count: HOURS,
+            written_bytes: None,
         }),
         ..CellPlan::default()
     };

@@ -83,6 +83,13 @@ pub(super) fn limits(
             .filter(|&blocks| blocks > 0),
         None => None,
     };
+    options.thinktime_iotime = match options.thinktime {
+        Some(_) => given
+            .micros("thinktime_iotime", 1e6)?
+            .filter(|&us| us > 0)
+            .map(time),
+        None => None,
+    };
     options.flow = given.number("flow")?.filter(|&weight| weight > 0);
     if options.flow.is_some() {
         options.flow_id = given.number("flow_id")?.filter(|&group| group > 0);

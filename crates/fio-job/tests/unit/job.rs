@@ -28,8 +28,8 @@ fn workloads_become_options_of_a_job() {
             "--rw randwrite --bs 4k/60:64k/40 --random_distribution random --rate 500 --arrival poisson --engine sync --direct false --seed 1",
         ),
         (
-            "[a]\nfilename=/dev/x\nrw=write\nsize=1g\nloops=3\nverify=crc32c\nthinktime=100\nbuffered=0\nrate=10m",
-            "--rw write --size 1073741824 --io_size 3221225472 --rate_bw 10485760 --thinktime 100us --engine sync --direct true --verify --seed 1",
+            "[a]\nfilename=/dev/x\nrw=write\nsize=1g\nloops=3\nverify=crc32c\nthinktime=100\nthinktime_iotime=5\nbuffered=0\nrate=10m",
+            "--rw write --size 1073741824 --io_size 3221225472 --rate_bw 10485760 --thinktime 100us --thinktime_iotime 5s --engine sync --direct true --verify --seed 1",
         ),
         (
             "[a]\nfilename=/dev/x\nrw=randrw\nbs=4k,64k\nsize=1m",

@@ -1,12 +1,14 @@
 //! Steady state plots of SNIA SSS PTS: results by block size, convergence by round, measurement window.
 
+use std::collections::BTreeMap;
+
 use assay_store::model::SteadyRecord;
 use serde_json::{Value, json};
 
-use super::draw::{Trace, band, linear, panels, set_ticks};
+use super::draw::{Trace, band, linear, logarithmic, panels, set_ticks};
 use super::{Chart, ChartView, PALETTE, colour, dash, plain, symbol};
 use crate::axis::Axis;
-use crate::format::{joined, percent, text_or};
+use crate::format::{joined, percent, plural, text_or};
 use crate::grid::Section;
 use crate::metric::ResultMetric;
 use crate::tables::rounds::{DriveRounds, NOT_ACHIEVED, figures, of_section};
@@ -36,9 +38,16 @@ pub fn charts(section: &Section<'_>) -> Vec<Chart> {
     let sizes = by_size(section, &drives, &figures);
     let of_window = "over the measurement window: means, and of the maximum latency the maximum";
     let shaded = vec!["shaded: the measurement window".to_owned()];
+    let demand_note = "a line per number of threads, its points are queue depths: means of the measurement window".to_owned();
     let converging = converging.collect();
     let charts = [
         chart("by block size", "shown", sizes, vec![of_window.to_owned()]),
+        chart(
+            "response time by rate",
+            "drive",
+            demand(section, &drives),
+            vec![demand_note],
+        ),
         chart("round by round", "shown", converging, shaded),
         chart("measurement window", "tracked", windows, rules(&drives)),
     ];
@@ -92,6 +101,43 @@ fn by_size(
     };
     let views = |figure| drives.iter().filter_map(move |drive| view(figure, drive));
     figures.iter().flat_map(views).collect()
+}
+
+/// A queue depth, and its point: rate and mean response time.
+type AtDepth = (u32, (f64, f64));
+
+/// SNIA's demand intensity plot: the mean response time over the rate, with a line per number of threads, where the cells are a grid of threads
+/// and queue depths. One view per drive.
+fn demand(section: &Section<'_>, drives: &[DriveRounds<'_, '_>]) -> Vec<ChartView> {
+    let axes = section.varying();
+    if !axes.contains(&Axis::Threads) || !axes.contains(&Axis::Depth) || axes.len() > 2 {
+        return Vec::new();
+    }
+    let [iops, mean] = [ResultMetric::IOPS, ResultMetric::MEAN];
+    let view = |drive: &DriveRounds<'_, '_>| {
+        let mut lines: BTreeMap<u32, Vec<AtDepth>> = BTreeMap::new();
+        for (&(row, column, round), point) in &drive.points {
+            if round != drive.window.1 {
+                continue;
+            }
+            let at = drive.over_window(row, column, &iops);
+            if let Some(at) = at.zip(drive.over_window(row, column, &mean)) {
+                let workload = &point.plan().workload;
+                let of_threads = lines.entry(workload.numjobs).or_default();
+                of_threads.push((workload.iodepth, at));
+            }
+        }
+        let lines = lines.into_iter().enumerate();
+        let data = lines.filter_map(|(n, (threads, mut points))| {
+            points.sort_by_key(|point| point.0);
+            let points = points.into_iter().map(|point| point.1).collect();
+            line(&plural(threads as usize, "thread"), points, n)
+        });
+        let data = data.collect();
+        let layout = panels("IOPS", &[logarithmic("mean response time, \u{b5}s")]);
+        ChartView::of(section.set.chart_name(drive.drive), data, layout)
+    };
+    drives.iter().filter_map(view).collect()
 }
 
 /// Legend of the markers, and the rules of the evaluation.

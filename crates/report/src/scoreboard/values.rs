@@ -11,7 +11,9 @@ use assay_units::GIB;
 use super::Score;
 use crate::grid::{Point, Section};
 use crate::metric::ResultMetric;
-use crate::tables::{capacity, consistency, knee, load, power, predictive, rounds};
+use crate::tables::{
+    capacity, consistency, knee, load, power, predictive, recovery, rounds, stimulus,
+};
 
 /// Fewest intervals of which the first and last fifth are compared.
 const MIN_INTERVALS: usize = 5;
@@ -215,6 +217,13 @@ fn by_figure<'s, 'a>(
         F::WindowIops => window(section, first, 0)?,
         F::WindowMibPerS => window(section, first, 1)?,
         F::WindowMeanUs => window(section, first, 2)?,
+        F::RecoveredPct => plain(recovery::segment(first)?.recovery_pct()?),
+        F::LevelMibPerS => {
+            let level = stimulus::of(first)?.level_mib_per_s;
+            rated(first, level, None, 1.0)
+        }
+        F::SettledS => plain(stimulus::of(first)?.settled_s?),
+        F::LevelKeptPct => plain(stimulus::recovered_pct(first)?),
         F::BadBlocks => {
             let verified = |p: &&&Point<'_>| p.result().is_some_and(|r| r.verify.is_some());
             points.iter().find(verified)?;

@@ -3,7 +3,9 @@
 mod standards;
 mod streams;
 
-pub use standards::{capacity, load, saturation, snia, thermal};
+pub use standards::{
+    capacity, cross_stimulus, demand, idle_recovery, load, saturation, snia, thermal,
+};
 pub use streams::{continuous, peak};
 
 use assay_stats::OpSummary;
@@ -381,6 +383,9 @@ pub fn all(drives: usize, seconds: u64) -> Vec<Run> {
         enterprise(drives, seconds.min(60)),
         snia(drives),
         saturation(drives, seconds),
+        idle_recovery(drives),
+        cross_stimulus(drives),
+        demand(drives),
         thermal(drives, seconds),
         capacity(drives),
         load(drives),

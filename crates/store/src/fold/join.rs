@@ -10,7 +10,7 @@ use assay_units::{Nanos, Op};
 
 use super::TotalsSink;
 use super::cell::Dates;
-use crate::model::{CellPlan, CellResult, Manifest, VerifySummary};
+use crate::model::{CellPlan, CellResult, Manifest, NOT_NEEDED, VerifySummary};
 use crate::read::{CellDrive, CellRecord, CellState, Gap};
 use crate::thin::thin;
 
@@ -98,7 +98,13 @@ impl Wholes {
             plan.id = segment.of;
         }
         plan.workload.runtime_ns = runtimes.fold(0, u64::saturating_add);
-        let states = segments.iter().map(|(_, segment, _)| &segment.state);
+        // Bytes that were written in time need no segments of their own.
+        let needed = |segment: &&CellRecord| match &segment.state {
+            CellState::Skipped(why) => !why.starts_with(NOT_NEEDED),
+            _ => true,
+        };
+        let all = segments.iter().map(|(_, segment, _)| segment);
+        let states = all.filter(needed).map(|segment| &segment.state);
         let mut whole = CellRecord {
             state: state_of(&states.collect::<Vec<_>>()),
             drives: Vec::with_capacity(plan.drives.len()),

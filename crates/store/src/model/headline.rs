@@ -79,6 +79,14 @@ pub enum HeadlineFigure {
     WindowMibPerS,
     /// Steady-state mean latency of the measurement window (view `rounds`), microseconds.
     WindowMeanUs,
+    /// Rate of bursts after idle time relative to continuous writes (view `idle_recovery`), percent; of the first cell.
+    RecoveredPct,
+    /// Level of the first cell (view `cross_stimulus`), MiB/s.
+    LevelMibPerS,
+    /// Time until that level, seconds.
+    SettledS,
+    /// That level relative to the level of the same workload before, percent.
+    LevelKeptPct,
     /// Rate with all drives together relative to the drive alone, percent.
     SharedPct,
     /// Highest ratio of the rate to that of incompressible data.
@@ -92,10 +100,16 @@ impl HeadlineFigure {
     pub fn unit(self) -> &'static str {
         use HeadlineFigure as F;
         match self {
-            F::MibPerS | F::LastMibPerS | F::WindowMibPerS => "MiB/s",
+            F::MibPerS | F::LastMibPerS | F::WindowMibPerS | F::LevelMibPerS => "MiB/s",
             F::Iops | F::ScoreIops | F::KneeIops | F::WindowIops => "IOPS",
             F::MeanUs | F::P50Us | F::P99Us | F::P999Us | F::P9999Us | F::WindowMeanUs => "\u{b5}s",
-            F::HeldPct | F::SlowestPct | F::LoadKneePct | F::SharedPct => "%",
+            F::HeldPct
+            | F::SlowestPct
+            | F::LoadKneePct
+            | F::SharedPct
+            | F::RecoveredPct
+            | F::LevelKeptPct => "%",
+            F::SettledS => "s",
             F::TemperatureMaxC => "\u{b0}C",
             F::CacheGib => "GiB",
             F::MibPerJoule => "MiB/J",
@@ -117,6 +131,7 @@ impl HeadlineFigure {
                 | F::P9999Us
                 | F::WindowMeanUs
                 | F::TemperatureMaxC
+                | F::SettledS
                 | F::PowerW
                 | F::DataRatio
                 | F::BadBlocks

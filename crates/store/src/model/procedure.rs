@@ -16,6 +16,12 @@ pub enum CellView {
     Rounds,
     /// Continuous writing over time and over capacities written (SNIA SSS PTS, write saturation).
     Saturation,
+    /// Bursts of writes with idle time between them, and continuous writes (SNIA SSS PTS, host idle recovery).
+    IdleRecovery,
+    /// Sequential, random and sequential writes, without a pause (SNIA SSS PTS, cross stimulus recovery).
+    CrossStimulus,
+    /// Distribution of the response time at operating points (SNIA SSS PTS).
+    ResponseTimes,
     /// A soak until temperature and rate are steady.
     Thermal,
     /// The whole drive written and verified.
@@ -56,7 +62,13 @@ pub struct Segment {
     pub number: u32,
     /// Number of the last one.
     pub count: u32,
+    /// Bytes that the whole has written at its end; it is not needed once they are written. None: it ends by its runtime.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub written_bytes: Option<u64>,
 }
+
+/// Prefix of the reason for which an unneeded cell is skipped.
+pub const NOT_NEEDED: &str = "not needed";
 
 /// An offered rate relative to the rate of an earlier step.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -66,6 +78,32 @@ pub struct OfferedLoad {
     /// Offered share, percent.
     pub percent: f64,
 }
+
+/// A point of a grid of threads and queue depths, chosen from what it measured.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PointPlan {
+    /// The step with the grid.
+    pub of: String,
+    /// Which point.
+    pub which: OperatingPoint,
+}
+
+/// Operating points of a drive (SNIA SSS PTS, demand intensity and composite block workload).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum OperatingPoint {
+    /// The highest rate with a mean response time below the limit.
+    Max,
+    /// The rate nearest to the middle of the highest and the lowest one.
+    Mid,
+    /// One thread with one I/O in flight.
+    Min,
+}
+
+/// Names of the values of a cell at an [`OperatingPoint`]: its threads, and I/Os in flight per thread.
+pub const POINT_THREADS: &str = "point_numjobs";
+/// See [`POINT_THREADS`].
+pub const POINT_DEPTH: &str = "point_iodepth";
 
 /// Name of the value ([`super::CellResult::values`]) of the rate offered by a cell with an [`OfferedLoad`], I/Os per second.
 pub const OFFERED_IOPS: &str = "offered_iops";

@@ -8,7 +8,7 @@ use assay_device::open::open_drive;
 use assay_device::session::{OpenTarget, SessionError};
 use assay_io::Nanos;
 use assay_stats::HostLoad;
-use assay_store::model::{CellKind, CellResult, OFFERED_IOPS};
+use assay_store::model::{CellKind, CellResult, OFFERED_IOPS, POINT_DEPTH, POINT_THREADS};
 use assay_workload::plan::{Pacing, Workload};
 use assay_workload::run::{DriveJob, RunObserver, RunOutcome, run_jobs};
 
@@ -17,7 +17,7 @@ use super::early_stop::{EarlyStop, StopReason};
 use super::journal::{CellTelemetry, CriticalWarnings, Ignore, Journal};
 use super::results::{LIMIT_REACHED, SETTLED_S, compare, result_of, with_data_seeds};
 use super::start_state::Starts;
-use super::{Executor, RunState, simulated_host};
+use super::{Executor, RunState, depends, simulated_host};
 use crate::SuiteError;
 use crate::expand::Cell;
 use crate::inspect::{self, COMPRESSIBLE_RATIO};
@@ -162,6 +162,15 @@ impl Executor<'_> {
                     *iops = offered;
                 }
             }
+            if let Some(left) = depends::bytes_left(cell, drive, earlier) {
+                workload.io_bytes = Some(left.div_ceil(u64::from(workload.numjobs)).max(1));
+            }
+            if let (Some(plan), Some(rule)) = (&cell.plan.point, &cell.point) {
+                let properties = self.drives[drive].target_properties();
+                let point = depends::point(self.plan, cell, plan, rule, drive, earlier)?;
+                let planned = depends::at_point(cell, rule, point, &properties)?;
+                workload = with_data_seeds(cell, drive, &planned);
+            }
             workloads.push(workload);
         }
         Ok(workloads)
@@ -278,6 +287,12 @@ impl Executor<'_> {
                 && let Pacing::Open { iops, .. } = workload.pacing
             {
                 values.insert(OFFERED_IOPS.to_owned(), iops.get() as f64);
+            }
+            if let Some(workload) = workloads.get(done.results.len())
+                && cell.plan.point.is_some()
+            {
+                values.insert(POINT_THREADS.to_owned(), workload.numjobs.into());
+                values.insert(POINT_DEPTH.to_owned(), workload.iodepth.into());
             }
             let stopped = stop_reason.map(|reason| match reason {
                 StopReason::Steady => (SETTLED_S, job.totals.elapsed().as_secs_f64()),

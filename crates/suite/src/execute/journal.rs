@@ -175,7 +175,7 @@ impl<'a> Journal<'a> {
             telemetry: CellTelemetry::default(),
             host: Vec::new(),
             measured_from: None,
-            minutes: cell.plan.segment.as_ref().map(|_| Minutes::default()),
+            minutes: cell.by_minute.then(Minutes::default),
             failure: None,
         }
     }

@@ -3,10 +3,9 @@
 //! Figures of a fresh drive must not be reported as those of a preconditioned one. A step states which preconditioning it *leaves*
 //! and which it *wants*: cells whose state is missing are skipped with the reason, and valid preconditioning is not repeated.
 
-use crate::expand::Cell;
+use assay_store::model::NOT_NEEDED;
 
-/// Prefix of the skip reason of an unneeded cell; [`super::Resume`] recognises it.
-pub(super) const NOT_NEEDED: &str = "not needed";
+use crate::expand::Cell;
 
 /// State of one drive.
 #[derive(Clone, Debug, Default)]

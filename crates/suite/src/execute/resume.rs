@@ -3,12 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use assay_io::Nanos;
-use assay_store::model::CellPlan;
+use assay_store::model::{CellPlan, NOT_NEEDED};
 use assay_store::read::{CellDrive, CellRecord, CellState, Run};
 use assay_units::Op;
 
 use super::cell::Finished;
-use super::preconditions::NOT_NEEDED;
 use super::requests::SKIPPED_BY_USER;
 use crate::SuiteError;
 use crate::drive_state_cache::InterruptedWrites;

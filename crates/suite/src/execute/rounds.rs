@@ -2,10 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use assay_store::model::{CellResult, SteadyRecord};
+use assay_store::model::{CellResult, NOT_NEEDED, SteadyRecord};
 
 use super::cell::Finished;
-use super::preconditions::NOT_NEEDED;
 use crate::expand::{Cell, RoundCriterion, RunPlan};
 use crate::schema::TrackingVariable;
 
@@ -22,7 +21,8 @@ pub(super) struct RoundTracker {
 fn group(cell: &Cell) -> Option<(RoundsKey, u32)> {
     let round = cell.plan.round.as_ref()?;
     let drive = *cell.plan.drives.first()?;
-    Some(((cell.plan.step.clone(), drive), round.number))
+    let step = cell.rounds_of.as_ref().unwrap_or(&cell.plan.step);
+    Some(((step.clone(), drive), round.number))
 }
 
 fn figure(tracked: TrackingVariable, result: &CellResult) -> f64 {

@@ -1,15 +1,15 @@
 //! One cell of a plan.
 
 use assay_device::session::DriveSession;
-use assay_store::model::{self, CellKind, CellPlan, OfferedLoad};
+use assay_store::model::{self, CellKind, CellPlan, OfferedLoad, PointPlan};
 use assay_units::{Nanos, Rng};
 use assay_workload::options::JobOptions;
 use assay_workload::plan::{Pacing, PlanError, Workload};
 
 use super::matrix::{Combination, StepOnDrive};
-use super::{Cell, RunPlan, StartRule, StopRule, UnsupportedBlockSize};
+use super::{Cell, PointRule, RunPlan, StartRule, StopRule, UnsupportedBlockSize};
 use crate::SuiteError;
-use crate::schema::SuiteStep;
+use crate::schema::{EndRule, SuiteStep};
 
 impl RunPlan {
     /// The ratio to incompressible data has a fixed name in reports.
@@ -121,6 +121,10 @@ impl RunPlan {
                 load: (step.load_of.clone())
                     .zip(combination.load_percent)
                     .map(|(of, percent)| OfferedLoad { of, percent }),
+                point: step.point.as_ref().map(|point| PointPlan {
+                    of: point.of.clone(),
+                    which: point.which,
+                }),
                 rest_ns: combination.idle_before.0,
                 skipped: skip,
             },
@@ -132,6 +136,7 @@ impl RunPlan {
             rounds: (step.rounds.as_ref())
                 .map(|rounds| on_drive.round_criterion(rounds))
                 .transpose()?,
+            point: on_drive.point_rule(options)?,
             until: on_drive.stop_rule()?,
             start: on_drive.start_rule()?,
             wants: step.wants.clone(),
@@ -152,6 +157,23 @@ impl StepOnDrive<'_> {
             timeout: self.duration(&start.timeout)?,
             rest: rest.transpose()?.unwrap_or_default(),
         }))
+    }
+
+    fn point_rule(&self, options: &JobOptions) -> Result<Option<PointRule>, SuiteError> {
+        let Some(point) = &self.step.point else {
+            return Ok(None);
+        };
+        Ok(Some(PointRule {
+            limit: self.duration(&point.limit)?,
+            options: options.clone(),
+        }))
+    }
+
+    /// What ends the step's cells.
+    pub(super) fn end_rule(&self) -> Result<EndRule, SuiteError> {
+        let text = self.step.ends.as_deref().map(|ends| self.substitute(ends));
+        let rule = text.as_deref().map_or(Ok(EndRule::First), EndRule::parse);
+        rule.map_err(|why| self.failed(&why))
     }
 
     fn stop_rule(&self) -> Result<Option<StopRule>, SuiteError> {
@@ -222,6 +244,12 @@ pub(super) fn describe(
         },
         rwmixread: matches!(w.rw.as_str(), "rw" | "readwrite" | "randrw").then_some(w.read_percent),
         power_state: None,
+        bursts: w.think.and_then(|think| {
+            Some(model::Bursts {
+                active_ns: think.active?.0,
+                idle_ns: think.pause.0,
+            })
+        }),
         options: options.command_line(),
     }
 }

@@ -77,6 +77,20 @@ fn lay_out_streams(combinations: &mut [Combination], capacity_bytes: u64) -> Res
     Ok(())
 }
 
+/// Time of so many bursts with the idle time after each.
+fn bursts_span(options: &JobOptions, bursts: u32) -> Result<Nanos, String> {
+    let duration = |key: &str, text: &Option<String>| {
+        let text = text.as_deref().unwrap_or_default();
+        parse_duration(text).map_err(|e| format!("{key} = {text:?}: {e}"))
+    };
+    let active = duration("thinktime_iotime", &options.thinktime_iotime)?;
+    let idle = duration("thinktime", &options.thinktime)?;
+    let cycle = active.0.checked_add(idle.0);
+    let span = cycle.and_then(|cycle| cycle.checked_mul(bursts.into()));
+    span.map(Nanos)
+        .ok_or_else(|| format!("bursts = {bursts}: longer than 584 years"))
+}
+
 /// Random writes of a preconditioning write every block once per pass, as fio's with its random map, unless the suite says otherwise: with
 /// replacement two passes leave 13.5 % of the blocks unwritten, and the drive with that much more spare than a full one has.
 fn cover_whole_area(options: &mut JobOptions) {
@@ -184,6 +198,10 @@ impl StepOnDrive<'_> {
                 let text = &own["chunks"];
                 format!("chunks = {text:?} of {block}: more than 2^64 bytes")
             })?);
+        }
+        if let Some(bursts) = suite_option(&own, "bursts", |&n: &u32| n > 0, above_0)? {
+            let span = bursts_span(&options, bursts)?;
+            options.runtime = Some(format!("{}ns", span.0));
         }
         let (is_share, share) = (
             |&p: &f64| p > 0.0 && p <= 1000.0,

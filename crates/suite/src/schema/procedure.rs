@@ -1,6 +1,7 @@
 //! Procedure keys of a step: rounds, idle time, early stop.
 
 use assay_stats::steady::SteadyRule;
+use assay_store::model::OperatingPoint;
 use serde::Deserialize;
 
 /// Rounds: the step's cells are repeated until the tracking variables reach steady state (SNIA PTS).
@@ -30,6 +31,50 @@ pub struct RoundsSpec {
     /// Tracking variable of SNIA's rule.
     #[serde(default)]
     pub figure: TrackingVariable,
+    /// Earlier step whose cells run at the begin of every round, and not by themselves.
+    pub before: Option<String>,
+}
+
+/// Operating points: threads and queue depth come from what a grid of both measured.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PointSpec {
+    /// Earlier step in rounds with both options in its matrix.
+    pub of: String,
+    /// `max`, `mid` or `min`.
+    pub which: OperatingPoint,
+    /// Largest mean response time of the points that count.
+    #[serde(default = "response_limit")]
+    pub limit: String,
+}
+
+/// 5 ms, as in public implementations of the PTS's demand intensity test (docs/suites/snia.md).
+fn response_limit() -> String {
+    "5ms".to_owned()
+}
+
+/// Which of its runtime and its bytes ends a cell that has both.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum EndRule {
+    /// The one that is reached first.
+    #[default]
+    First,
+    /// The one that is reached last.
+    Last,
+}
+
+impl EndRule {
+    /// From its text.
+    ///
+    /// # Errors
+    /// The alternatives.
+    pub fn parse(text: &str) -> Result<EndRule, String> {
+        match text.trim() {
+            "first" => Ok(EndRule::First),
+            "last" => Ok(EndRule::Last),
+            other => Err(format!("ends = {other:?} is neither first nor last")),
+        }
+    }
 }
 
 impl RoundsSpec {

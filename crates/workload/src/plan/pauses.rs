@@ -32,16 +32,27 @@ pub(super) fn flow(options: &JobOptions) -> Result<Option<Flow>, PlanError> {
 
 pub(super) fn think(options: &JobOptions) -> Result<Option<Think>, PlanError> {
     let pause = duration("thinktime", &options.thinktime)?;
+    let active = duration("thinktime_iotime", &options.thinktime_iotime)?;
     let ios = options.thinktime_blocks;
     let Some(pause) = pause.filter(|&pause| pause > Nanos::ZERO) else {
-        return match ios {
-            Some(_) => Err(invalid("--thinktime_blocks needs --thinktime")),
-            None => Ok(None),
+        return match (ios, active) {
+            (Some(_), _) => Err(invalid("--thinktime_blocks needs --thinktime")),
+            (None, Some(_)) => Err(invalid("--thinktime_iotime needs --thinktime")),
+            (None, None) => Ok(None),
         };
     };
-    let ios = NonZeroU32::new(ios.unwrap_or(1));
-    let ios = ios.ok_or_else(|| out_of_range("thinktime_blocks", 0, "at least 1"))?;
-    Ok(Some(Think { pause, ios }))
+    if active == Some(Nanos::ZERO) {
+        return Err(out_of_range("thinktime_iotime", 0, "longer than nothing"));
+    }
+    // A time is a limit of its own; one I/O is the default only without it.
+    let ios = ios.or_else(|| active.is_none().then_some(1));
+    let at_least_1 =
+        |ios| NonZeroU32::new(ios).ok_or_else(|| out_of_range("thinktime_blocks", 0, "at least 1"));
+    Ok(Some(Think {
+        pause,
+        ios: ios.map(at_least_1).transpose()?,
+        active,
+    }))
 }
 
 pub(super) fn exit(options: &JobOptions) -> Result<Option<Exit>, PlanError> {

@@ -9,7 +9,9 @@ use crate::plan::Think;
 pub(super) struct Thinking {
     think: Think,
     /// I/Os to issue before the pause.
-    ios_left: u32,
+    ios_left: u64,
+    /// When the next pause begins at the latest.
+    active_until: Option<Nanos>,
     /// End of the pause; unknown while I/Os are in flight.
     until: Option<Nanos>,
     /// Last completion.
@@ -25,11 +27,17 @@ pub(super) enum Pause {
     Until(Nanos),
 }
 
+/// I/Os of a group: more than any job issues where only the time limits it.
+fn group_of(think: Think) -> u64 {
+    think.ios.map_or(u64::MAX, |ios| ios.get().into())
+}
+
 impl Thinking {
     pub(super) fn new(think: Think, start: Nanos) -> Thinking {
         Thinking {
             think,
-            ios_left: think.ios.get(),
+            ios_left: group_of(think),
+            active_until: think.active.map(|active| start + active),
             until: None,
             completed: start,
         }
@@ -47,7 +55,7 @@ impl Thinking {
 
     /// What the next I/O waits for because of a pause, if it does.
     pub(super) fn pause(&mut self, now: Nanos, is_idle: bool) -> Option<Pause> {
-        if self.ios_left > 0 {
+        if self.ios_left > 0 && self.active_until.is_none_or(|end| now < end) {
             return None;
         }
         if !is_idle {
@@ -58,7 +66,8 @@ impl Thinking {
         if now < until {
             return Some(Pause::Until(until));
         }
-        (self.ios_left, self.until) = (self.think.ios.get(), None);
+        (self.ios_left, self.until) = (group_of(self.think), None);
+        self.active_until = self.think.active.map(|active| now + active);
         None
     }
 }

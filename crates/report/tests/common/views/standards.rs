@@ -367,3 +367,177 @@ pub fn load(drives: usize) -> Run {
         cells,
     )
 }
+
+/// SNIA's host idle recovery test: bursts with 5 and 20 s of idle time, each followed by continuous writes. Drive 0 recovers to three times its steady
+/// rate after 20 s, drive 1 recovers nothing.
+pub fn idle_recovery(drives: usize) -> Run {
+    let mut cells = Vec::new();
+    for d in 0..drives {
+        let mut add = |step: &str, idle_s: Option<u64>, shape: Shape| {
+            let mut w = workload("randwrite", 4 * KIB, 1);
+            (w.iodepth, w.ramp_ns) = (32, 0);
+            w.bursts = idle_s.map(|idle_s| Bursts {
+                active_ns: 5_000_000_000,
+                idle_ns: idle_s * 1_000_000_000,
+            });
+            let id = format!("{}/{step}", label(d));
+            let mut plan = plan(&id, step, step, CellKind::Measure, &[d], w);
+            plan.view = Some(CellView::IdleRecovery);
+            cells.push(finished(plan, &[shape], 11));
+        };
+        let steady = [100.0, 80.0, 120.0, 60.0, 400.0][d];
+        let shape = |course, seconds| Shape {
+            mib_per_s: steady,
+            seconds,
+            course,
+            ..STEADY
+        };
+        add("baseline-0", None, shape(|_, _| 1.0, 60));
+        let recovers = d != 1;
+        let short: fn(u64, u64) -> f64 = match recovers {
+            true => |s, _| if s % 10 < 5 { 2.0 } else { 0.0 },
+            false => |s, _| if s % 10 < 5 { 1.0 } else { 0.0 },
+        };
+        add("idle-1", Some(5), shape(short, 200));
+        add("baseline-1", None, shape(|_, _| 1.0, 60));
+        let long: fn(u64, u64) -> f64 = match recovers {
+            true => |s, _| if s % 25 < 5 { 3.0 } else { 0.0 },
+            false => |s, _| if s % 25 < 5 { 1.0 } else { 0.0 },
+        };
+        add("idle-2", Some(20), shape(long, 500));
+        add("baseline-2", None, shape(|_, _| 1.0, 60));
+    }
+    suite_run(
+        "snia-hir",
+        "SNIA host idle recovery",
+        "Bursts of random writes with idle time between them.",
+        drives,
+        cells,
+    )
+}
+
+/// SNIA's cross stimulus recovery test: the second sequential phase begins at half of the first one's level.
+pub fn cross_stimulus(drives: usize) -> Run {
+    let mut cells = Vec::new();
+    for d in 0..drives {
+        let rate = [900.0, 700.0, 1500.0, 300.0, 2500.0][d];
+        let again: fn(u64, u64) -> f64 = |s, n| if s < n / 3 { 0.5 } else { 1.0 };
+        for (step, title, rw, bs, share, course) in [
+            (
+                "sequential",
+                "Sequential 1 MiB writes",
+                "write",
+                MIB,
+                1.0,
+                STEADY.course,
+            ),
+            (
+                "random",
+                "Random 8 KiB writes",
+                "randwrite",
+                8 * KIB,
+                0.2,
+                STEADY.course,
+            ),
+            (
+                "sequential-again",
+                "Sequential 1 MiB writes again",
+                "write",
+                MIB,
+                1.0,
+                again,
+            ),
+        ] {
+            let mut w = workload(rw, bs, 1);
+            (w.iodepth, w.ramp_ns) = (32, 0);
+            let id = format!("{}/{step}", label(d));
+            let mut plan = plan(&id, step, title, CellKind::Soak, &[d], w);
+            plan.view = Some(CellView::CrossStimulus);
+            let shape = Shape {
+                mib_per_s: rate * share,
+                seconds: 120,
+                course,
+                ..STEADY
+            };
+            cells.push(finished(plan, &[shape], 12));
+        }
+    }
+    suite_run(
+        "snia-xsr",
+        "SNIA cross stimulus recovery",
+        "Sequential, random and sequential writes without a pause.",
+        drives,
+        cells,
+    )
+}
+
+/// SNIA's demand intensity test: a grid of threads and queue depths in five rounds, and response times at two operating points.
+pub fn demand(drives: usize) -> Run {
+    let mut cells = Vec::new();
+    for d in 0..drives {
+        for round in 1..=5 {
+            for threads in [1, 4, 32] {
+                for depth in [1, 8, 32] {
+                    let mut w = workload("randrw", 4 * KIB, threads);
+                    (w.iodepth, w.rwmixread, w.ramp_ns) = (depth, Some(65), 0);
+                    let id = format!(
+                        "{}/grid/numjobs={threads},iodepth={depth},round={round}",
+                        label(d)
+                    );
+                    let mut plan = plan(
+                        &id,
+                        "grid",
+                        "Grid of threads and queue depths",
+                        CellKind::Measure,
+                        &[d],
+                        w,
+                    );
+                    plan.view = Some(CellView::Rounds);
+                    plan.round = Some(Round {
+                        number: round,
+                        most: 25,
+                        window: 5,
+                        tracked: threads == 32 && depth == 32,
+                    });
+                    let shape = Shape {
+                        mib_per_s: 400.0 * (1.0 - (-f64::from(threads * depth) / 40.0).exp()),
+                        seconds: 2,
+                        ..STEADY
+                    };
+                    cells.push(finished(plan, &[shape], 13));
+                }
+            }
+        }
+        for (step, which, threads, depth, rate) in [
+            ("response-max", OperatingPoint::Max, 4.0, 32.0, 390.0),
+            ("response-min", OperatingPoint::Min, 1.0, 1.0, 10.0),
+        ] {
+            let mut w = workload("randrw", 4 * KIB, 1);
+            (w.rwmixread, w.ramp_ns) = (Some(65), 0);
+            let id = format!("{}/{step}", label(d));
+            let mut plan = plan(&id, step, step, CellKind::Measure, &[d], w);
+            plan.view = Some(CellView::ResponseTimes);
+            plan.point = Some(PointPlan {
+                of: "grid".to_owned(),
+                which,
+            });
+            let shape = Shape {
+                mib_per_s: rate,
+                seconds: 20,
+                ..STEADY
+            };
+            let mut cell = finished(plan, &[shape], 14);
+            let values = &mut cell.drives[0].result.as_mut().unwrap().values;
+            values.insert(POINT_THREADS.to_owned(), threads);
+            values.insert(POINT_DEPTH.to_owned(), depth);
+            cells.push(cell);
+        }
+    }
+    suite_run(
+        "snia-dirth",
+        "SNIA demand intensity",
+        "A grid of threads and queue depths, and response times.",
+        drives,
+        cells,
+    )
+}
