@@ -89,6 +89,7 @@ def test_every_number_has_a_unit(run):
     telemetry = assay.units(run.telemetry)
     assert (telemetry["temperature_c"], telemetry["power_mw"]) == ("degC", "mW")
     assert (telemetry["nand_bytes_written"], telemetry["warning_time_s"]) == ("B", "s")
+    assert (telemetry["percentage_used"], telemetry["power_on_hours"], telemetry["erases_most"]) == ("%", "h", "1")
 
 
 def test_percentiles_of_raw_histograms_equal_those_that_assay_prints(run):

@@ -104,6 +104,7 @@ fn of_place(place: Place<'_>, found: &mut Conclusions) {
     cells::idle_recovery(place, rows);
     cells::stimulus(place, rows);
     cells::power(place, rows);
+    cells::endurance(place, rows);
     if steady_state::claims_steady_state(&cell.plan) && part.result.is_some() {
         let why = steady_state::not_steady_reason(run, cell, part.drive);
         let mut rows = Rows {

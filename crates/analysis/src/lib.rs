@@ -7,6 +7,8 @@
 //! - [`estimate`]: figures of a cell with confidence intervals.
 //! - [`steady_state`]: check of figures declared steady.
 //! - [`conclusions`]: everything concluded from a run, as rows of tables.
+//! - [`endurance`]: write amplification, and endurance under a workload.
+//! - [`health_trend`]: health of a drive over its runs.
 //! - [`modes`]: levels between which the rate of a cell alternates.
 //! - [`queueing`]: service, queueing and lateness of open loops.
 //! - [`score`]: consistency score of a cell's last part.
@@ -32,10 +34,12 @@ pub mod attribution;
 pub mod cohort;
 pub mod compare;
 pub mod conclusions;
+pub mod endurance;
 pub mod estimate;
 #[cfg(test)]
 #[path = "../tests/fixtures/mod.rs"]
 mod fixtures;
+pub mod health_trend;
 pub mod knee;
 pub mod modes;
 pub mod power;

@@ -5,6 +5,7 @@ use assay_analysis::compare::{
 };
 use assay_analysis::conclusions;
 use assay_analysis::estimate::MeanEstimate;
+use assay_analysis::health_trend::{self, HealthPoint, HealthTrend, TrendWarning};
 use assay_device::identity::DriveInfo;
 use assay_stats::compare::ComparisonSettings;
 use assay_stats::confidence::NoInterval;
@@ -299,6 +300,45 @@ pub fn compare(runs: &[Run], all: &Comparisons, terms: ComparisonSettings) -> Va
         "level": terms.level,
         "minimum_effect": terms.minimum_effect,
         "comparisons": all.pairs.iter().map(pair).collect::<Vec<_>>(),
+        "health": health_trend::of(runs).iter().map(health).collect::<Vec<_>>(),
+    })
+}
+
+/// Health of a drive over its runs.
+fn health(trend: &HealthTrend) -> Value {
+    let point = |point: &HealthPoint| {
+        let last = &point.last;
+        json!({
+            "run": point.run,
+            "date": point.date,
+            "used_pct": last.used_pct,
+            "spare_pct": last.spare_pct,
+            "host_bytes": last.host_bytes,
+            "media_bytes": last.media_bytes,
+            "media_errors": last.media_errors,
+            "bad_blocks": last.bad_blocks,
+            "erases": last.erases,
+            "power_on_hours": last.power_on_hours,
+            "write_amplification_of_life": point.amplification_of_life(),
+            "write_amplification_since": point.amplification_since,
+        })
+    };
+    let warning = |warning: &TrendWarning| json!({ "code": TrendWarning::CODE, "message": warning.message, "advice": warning.advice });
+    let day = |at_s: Option<f64>| at_s.and_then(health_trend::day);
+    let projection = trend.projection.as_ref();
+    json!({
+        "model": trend.model,
+        "serial": trend.serial,
+        "runs": trend.points.iter().map(point).collect::<Vec<_>>(),
+        "since": trend.since,
+        "warnings": trend.warnings.iter().map(warning).collect::<Vec<_>>(),
+        "projection": projection.ok().map(|found| json!({
+            "pct_per_day": found.pct_per_day,
+            "used_up": day(found.at_s),
+            "earliest": day(found.earliest_s),
+            "latest": day(found.latest_s),
+        })),
+        "no_projection": projection.err(),
     })
 }
 

@@ -3,7 +3,7 @@
 //! # Architecture
 //! [`AdminPort`] sends an admin command with its data. `device` implements it by the kernel's `ioctl`, the session for simulated
 //! controllers. Written against the trait: `commands` (Identify, log pages, features, Format, Sanitize), [`probe`] (all of it as
-//! one record), [`health`] (SMART and telemetry), `power` (setting and restoring a power state), [`purge`](mod@purge). [`location`]
+//! one record), [`health`] (SMART and telemetry), `endurance` (logs of media writes and wear), `power` (setting and restoring a power state), [`purge`](mod@purge). [`location`]
 //! finds controller and namespace in sysfs; `registers` reads the controller registers; [`display`] formats a probe.
 //!
 //! # Non-goals
@@ -12,6 +12,7 @@
 pub(crate) mod commands;
 pub(crate) mod device;
 pub mod display;
+pub(crate) mod endurance;
 pub mod health;
 pub mod location;
 pub(crate) mod power;

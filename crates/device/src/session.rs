@@ -20,6 +20,7 @@ use assay_sim_host::SimTarget;
 use assay_sim_host::profile_file::ProfileFileError;
 use assay_ssd::regenerate::Generator;
 use assay_ssd::{InitialState, OptionError};
+use assay_units::endurance::EnduranceCounters;
 
 mod condition;
 mod erase;
@@ -350,6 +351,15 @@ impl DriveSession {
             (Some(probe), _) => Some(probe.as_ref().map(AsRef::as_ref)),
             (None, Kind::Real(drive)) => drive.probe(&self.info),
             (None, _) => None,
+        }
+    }
+
+    /// Origins of its counters of bytes written; `None` of a drive without such counters, or one that cannot be probed.
+    pub fn endurance(&self) -> Option<EnduranceCounters> {
+        match &self.kind {
+            Kind::Sim(target, _) => Some(target.endurance()),
+            Kind::Real(drive) => Some(drive.probe(&self.info)?.ok()?.health.counters()),
+            Kind::Null => None,
         }
     }
 

@@ -19,6 +19,9 @@ use power_meter::PowerMeter;
 /// Timeout of a reading: the health log takes less than a millisecond on most drives, up to about ten on others.
 const READING_TIMEOUT: Duration = Duration::from_millis(15);
 
+/// Timeout of a reading while nothing is measured.
+const REST_TIMEOUT: Duration = Duration::from_secs(1);
+
 /// Telemetry of one real drive.
 #[derive(Debug)]
 pub struct TelemetryMonitor {
@@ -43,7 +46,7 @@ impl TelemetryMonitor {
             let mut device = health::open(&info);
             while requests.recv().is_ok() {
                 let opened = device.as_mut();
-                let health = opened.and_then(|(port, log)| health::read(port, *log).ok());
+                let health = opened.and_then(|(port, logs)| health::read(port, logs).ok());
                 let _ = reply.try_send(reading(&SystemRoot::host(), &info, health));
             }
         };
@@ -58,14 +61,23 @@ impl TelemetryMonitor {
         }
     }
 
-    /// A current reading: `None` without a source or after the timeout.
+    /// A current reading: `None` without a source or after a timeout so short that it does not delay a measurement.
     pub fn telemetry(&self) -> Option<Telemetry> {
+        self.telemetry_within(READING_TIMEOUT)
+    }
+
+    /// A reading before or after a measurement: `None` without a source or after a longer timeout.
+    pub fn telemetry_at_rest(&self) -> Option<Telemetry> {
+        self.telemetry_within(REST_TIMEOUT)
+    }
+
+    fn telemetry_within(&self, timeout: Duration) -> Option<Telemetry> {
         let channel = self.requests.lock().unwrap_or_else(PoisonError::into_inner);
         // Discard late replies to earlier requests.
         while channel.replies.try_recv().is_ok() {}
         let reply = match channel.request.try_send(()) {
             // Timeout, or the thread has ended.
-            Ok(()) => channel.replies.recv_timeout(READING_TIMEOUT).ok().flatten(),
+            Ok(()) => channel.replies.recv_timeout(timeout).ok().flatten(),
             Err(_) => None,
         };
         match self.meter.as_ref().and_then(|meter| meter.mean_mw()) {

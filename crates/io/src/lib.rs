@@ -233,8 +233,18 @@ pub struct Telemetry {
     pub power_state: Option<u8>,
     /// Data units read over the lifetime, bytes.
     pub host_bytes_read: Option<u64>,
-    /// Data units written over the lifetime, bytes.
+    /// Data units written over the lifetime, bytes, of the part of the drive that [`Telemetry::nand_bytes_written`] is about.
     pub host_bytes_written: Option<u64>,
-    /// Bytes written to NAND.
+    /// Bytes written to NAND over the lifetime.
     pub nand_bytes_written: Option<u64>,
+    /// Hours with power over the lifetime.
+    pub power_on_hours: Option<u64>,
+    /// Erases of the least erased block of user data.
+    pub erases_least: Option<u64>,
+    /// Erases of the most erased block of user data.
+    pub erases_most: Option<u64>,
+    /// Mean erases of the blocks of user data.
+    pub erases_mean: Option<u64>,
+    /// Bad blocks of user data.
+    pub bad_blocks: Option<u64>,
 }

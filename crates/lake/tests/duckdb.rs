@@ -94,6 +94,15 @@ fn write_amplification(drive: usize) -> f64 {
     if drive < 8 { 2.0 } else { 1.5 }
 }
 
+/// Written by the host from the first run to the first reading of this one, bytes.
+fn host_bytes_before(run: usize) -> u64 {
+    u64::from(RUNS[run].1) * 100_000_000_000
+}
+
+fn used_pct(run: usize) -> u8 {
+    3 + 2 * run as u8
+}
+
 fn power_mw(drive: usize) -> u64 {
     3000 + 100 * drive as u64
 }
@@ -208,9 +217,10 @@ fn folder(dir: &Path, drive: usize, run: usize) -> PathBuf {
         }
         if id == "soak" {
             for reading in 0..READINGS {
-                let host_bytes = 1_000_000_000 + reading * 6_000_000_000;
-                let nand_bytes =
-                    5_000_000_000 + (reading as f64 * 6e9 * write_amplification(drive)) as u64;
+                let before = host_bytes_before(run);
+                let host_bytes = 1_000_000_000 + before + reading * 6_000_000_000;
+                let written = (before + reading * 6_000_000_000) as f64;
+                let nand_bytes = 5_000_000_000 + (written * write_amplification(drive)) as u64;
                 writer
                     .append(&Entry::Telemetry(TelemetryRecord {
                         cell: id.to_owned(),
@@ -220,6 +230,8 @@ fn folder(dir: &Path, drive: usize, run: usize) -> PathBuf {
                         power_mw: Some(power_mw(drive)),
                         host_bytes_written: Some(host_bytes),
                         nand_bytes_written: Some(nand_bytes),
+                        percentage_used: Some(used_pct(run)),
+                        media_errors: Some(run as u64),
                         ..TelemetryRecord::default()
                     }))
                     .unwrap();
@@ -269,7 +281,7 @@ fn models() -> [(&'static str, Vec<usize>); 2] {
 
 /// The rows that the queries must give, in their order.
 fn answers() -> Vec<Vec<Value>> {
-    let mut answers = vec![Vec::new(); 11];
+    let mut answers = vec![Vec::new(); 12];
     for (model, drives) in models() {
         let count = drives.len();
         for (firmware, runs, p99) in [("A", 1, 800.0), ("B", 2, 1600.0)] {
@@ -345,6 +357,20 @@ fn answers() -> Vec<Vec<Value>> {
                 serial(drive),
                 "soak",
                 write_amplification(drive)
+            ]));
+        }
+    }
+    for drive in 0..DRIVES {
+        for run in 1..RUNS.len() {
+            let host = host_bytes_before(run) - host_bytes_before(run - 1);
+            answers[11].push(json!([
+                model(drive),
+                serial(drive),
+                RUNS[run].0,
+                used_pct(run) - used_pct(run - 1),
+                host as f64 / 1e9,
+                write_amplification(drive),
+                1
             ]));
         }
     }

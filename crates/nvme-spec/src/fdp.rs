@@ -124,6 +124,7 @@ wire! {
         available_spare / set_available_spare: u8 = 3, "Available Spare in per cent.";
         spare_threshold / set_spare_threshold: u8 = 4, "Available Spare Threshold in per cent.";
         percentage_used / set_percentage_used: u8 = 5, "Percentage Used.";
+        endurance_gigabytes / set_endurance_gigabytes: u128 = 32, "Endurance Estimate: bytes that may be written at a write amplification of 1; 0 when not reported.";
         gigabytes_read / set_gigabytes_read: u128 = 48, "Data Units Read by the host.";
         gigabytes_written / set_gigabytes_written: u128 = 64, "Data Units Written by the host.";
         media_gigabytes_written / set_media_gigabytes_written: u128 = 80, "Media Units Written.";

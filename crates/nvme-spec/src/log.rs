@@ -4,9 +4,11 @@ use crate::wire::{Wire, codes, text, wire};
 
 mod health;
 mod ocp;
+mod vendor;
 
 pub use health::{CriticalWarning, SelfTestLog, SelfTestResult, SmartLog};
 pub use ocp::{OCP_GUID, OcpSmartLog};
+pub use vendor::{IntelSmartItem, IntelSmartLog, VendorCounters, VendorLog, WdcStatisticsLog};
 
 codes! {
     /// Log Page Identifier (LID; Base 5.16.1).
@@ -28,6 +30,7 @@ codes! {
         FDP_EVENTS = 0x23, "FDP Events";
         SANITIZE = 0x81, "Sanitize Status";
         OCP_SMART = 0xc0, "OCP SMART / Health Information Extended";
+        VENDOR_CA = 0xca, "vendor-specific log CAh (Intel, Solidigm, Western Digital)";
     }
 
     /// Sanitize Status (bits 2:0 of SSTAT; Base 5.16.1.25).

@@ -96,6 +96,20 @@ pub fn capacity(bytes: u64) -> String {
     format!("{value:.decimals$} {unit} ({})", format_size(bytes))
 }
 
+/// Bytes in decimal units, as endurance is rated: `13.9 PB`.
+pub fn decimal_size(bytes: f64) -> String {
+    let units = [("PB", 1e15), ("TB", 1e12), ("GB", 1e9)];
+    let large = units.into_iter().find(|(_, unit)| bytes >= *unit);
+    let (name, unit) = large.unwrap_or(("MB", 1e6));
+    let value = bytes / unit;
+    let decimals = match value {
+        _ if value >= 100.0 => 0,
+        _ if value >= 10.0 => 1,
+        _ => 2,
+    };
+    format!("{value:.decimals$} {name}")
+}
+
 /// An RFC 3339 stamp as `2026-11-21 03:15 UTC`; anything else unchanged.
 pub fn stamp(rfc3339: &str) -> String {
     let bytes = rfc3339.as_bytes();

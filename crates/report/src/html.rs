@@ -111,11 +111,9 @@ pub fn render(runs: &[Run]) -> Result<String, ReportError> {
     }
     body.push(cards::cards(&set, &sections));
     contents.push(Entry::new("drives", "Drives"));
-    let health = crate::tables::health::table(&set);
-    body.push(appendix::appendix(&set, health.as_ref(), &left_out));
-    if health.is_some() {
-        contents.push(Entry::new("health", "Health"));
-    }
+    let health = appendix::HealthTables::of(&set);
+    body.push(appendix::appendix(&set, &health, &left_out));
+    contents.extend(health.entries());
     let last = [
         ("warnings", "Warnings"),
         ("environment", "Environment"),

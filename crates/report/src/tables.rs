@@ -9,12 +9,13 @@
 //!   views;
 //! - [`standard`]: conditions of the test of a standard;
 //! - [`phases`]: causes of the rate;
-//! - [`power`], [`health`]: power, idle power, health logs;
+//! - [`power`], [`health`], [`endurance`]: power, idle power, health logs, write amplification and wear; [`trend`]: health over several runs;
 //! - [`inspect`]: contents of the medium, and its preparation.
 
 pub mod capacity;
 pub mod concurrent;
 pub mod consistency;
+pub mod endurance;
 pub mod figures;
 pub mod health;
 pub mod inspect;
@@ -35,6 +36,7 @@ pub mod standard;
 pub mod stimulus;
 pub mod stream;
 pub mod thermal;
+pub mod trend;
 
 use assay_stats::LatencySummary;
 use assay_store::model::{CellResult, VerifySummary};

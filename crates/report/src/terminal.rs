@@ -66,6 +66,9 @@ pub fn render(run: &Run, width: usize, style: Style) -> String {
     }
     if !single {
         page.table(&tables::published::summary(&set, &sections));
+        if let Some(amplification) = tables::endurance::table(&set) {
+            page.table(&amplification);
+        }
     }
     conclusions(&mut page, &set);
     warnings(&mut page, &set);
@@ -98,6 +101,9 @@ pub fn compare(
     let details = details || workloads <= FEW_WORKLOADS;
     for pair in &compared.pairs {
         answers::summary(&mut page, runs, compared, pair);
+    }
+    for trend in tables::trend::tables(&set) {
+        page.table(&trend);
     }
     if !details {
         let text = "each workload: add --details; side by side with charts: assay report RUN...";

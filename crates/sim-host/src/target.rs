@@ -10,6 +10,7 @@ use assay_io::{Completion, Io, Target, TargetError, Telemetry};
 use assay_ssd::profile::LinkProfile;
 use assay_ssd::regenerate::Generator;
 use assay_ssd::{Command, Drive, DriveOptions, Identity, Profile, Status};
+use assay_units::endurance::{CounterOrigin, CounterSource, EnduranceCounters, RatedEndurance};
 use assay_units::{DataClass, Nanos, Op};
 
 use crate::event_loop::{EventLoop, TieOrder, prefer_huge_tables};
@@ -130,6 +131,23 @@ impl SimTarget {
     /// The drive's identity.
     pub fn identity(&self) -> &Identity {
         self.drive().identity()
+    }
+
+    /// Its counters of bytes written: those of the model, exact.
+    pub fn endurance(&self) -> EnduranceCounters {
+        let origin = CounterOrigin {
+            source: CounterSource::Simulated,
+            unit_bytes: 1,
+        };
+        let rated = |media_bytes| RatedEndurance {
+            source: CounterSource::Simulated,
+            media_bytes,
+        };
+        EnduranceCounters {
+            media: Some(origin),
+            host: origin,
+            rated: self.drive().rated_media_bytes().map(rated),
+        }
     }
 
     /// Whether it keeps the bytes written to it, so that they can be verified.
@@ -326,6 +344,8 @@ impl Target for SimTarget {
             return None;
         }
         let telemetry = self.drive_telemetry();
+        // Media written in place have no blocks that are erased.
+        let wears = self.drive().rated_media_bytes().is_some();
         Some(Telemetry {
             temperature_c: Some(f64::from(telemetry.composite_celsius)),
             sensors_c: telemetry.sensors.iter().map(|&c| f64::from(c)).collect(),
@@ -340,6 +360,10 @@ impl Target for SimTarget {
             host_bytes_read: Some(telemetry.host_bytes_read),
             host_bytes_written: Some(telemetry.host_bytes_written),
             nand_bytes_written: Some(telemetry.nand_bytes_written),
+            erases_least: wears.then_some(telemetry.least_cycles),
+            erases_most: wears.then_some(telemetry.most_cycles),
+            erases_mean: wears.then_some(telemetry.mean_cycles),
+            bad_blocks: wears.then_some(telemetry.bad_blocks),
             ..Telemetry::default()
         })
     }

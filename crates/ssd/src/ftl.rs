@@ -403,6 +403,11 @@ impl Ftl {
         }
     }
 
+    /// Multi-bit superblocks.
+    pub fn multi_superblocks(&self) -> u64 {
+        self.blocks.multi.into()
+    }
+
     /// Superblocks that the capacity does not fill.
     pub fn spare_superblocks(&self) -> u32 {
         let filled = self.map.units.div_ceil(self.superblock_units);

@@ -171,6 +171,17 @@ impl Medium {
         }
     }
 
+    /// Bytes that may be programmed at the rated cycles of the multi-bit superblocks; `None` for media written in place.
+    pub fn rated_bytes(&self) -> Option<u64> {
+        match self {
+            Medium::Flash(ftl) => {
+                let rated_cycles = u64::from(ftl.nand.wear.law().rated_cycles());
+                Some(ftl.multi_superblocks() * ftl.reclaim_unit_bytes() * rated_cycles)
+            }
+            Medium::InPlace(_) => None,
+        }
+    }
+
     pub fn tables(&self) -> Option<MapTables<'_>> {
         match self {
             Medium::Flash(ftl) => Some(ftl.tables()),

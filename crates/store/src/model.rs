@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use assay_stats::{
     HostAudit, HostLoad, Interval, LatencySummary, OpInterval, OpSummary, ProcessLoad,
 };
+use assay_units::endurance::EnduranceCounters;
 use assay_units::{Nanos, Op};
 use serde::{Deserialize, Serialize};
 
@@ -144,6 +145,9 @@ pub struct DriveRecord {
     /// Critical composite temperature (NVMe CCTEMP), degrees Celsius.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub critical_c: Option<i32>,
+    /// Origins of its counters of bytes written, where it has such counters.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub endurance: Option<EnduranceCounters>,
     /// Published figures of the drive that a simulated one models.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub published: Vec<Published>,

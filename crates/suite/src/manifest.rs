@@ -31,6 +31,7 @@ pub fn manifest(
         power_limits_mw: power_limits(session),
         warning_c: thermal_limit(session, |thermal| thermal.warning_c),
         critical_c: thermal_limit(session, |thermal| thermal.critical_c),
+        endurance: session.endurance(),
         ..drive(session.info(), label)
     };
     Manifest {

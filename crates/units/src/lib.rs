@@ -7,6 +7,7 @@
 //! - [`rng`]: [`Rng`], xoshiro256++ with *named* streams, so that adding a consumer of randomness never shifts another's.
 //! - [`text`]: parsing and formatting of sizes, durations and percentages (`4k`, `16GiB`, `5s`).
 //! - [`median()`]: the median, for reports and benchmarks.
+//! - [`endurance`]: origins and steps of a drive's endurance counters.
 //! - [`op`]: [`Op`] and [`DataClass`], the operations and data classes of workloads, targets and simulated drives.
 //!
 //! # Non-goals
@@ -16,6 +17,7 @@
 //! [`SECTOR_BYTES`] (512, the smallest unit of every interface here), [`Nanos::SECOND`].
 #![forbid(unsafe_code)]
 
+pub mod endurance;
 mod median;
 pub mod op;
 pub mod rate;

@@ -24,6 +24,8 @@ _ENDINGS = {
     "iops": "1/s",
     "_pct": "%",
     "_c": "degC",
+    "percentage_used": "%",
+    "_hours": "h",
     "_mw": "mW",
     "_w": "W",
 }

@@ -1,12 +1,14 @@
-//! Conclusions about a drive in a cell: score, parts of the latency, power, throttling.
+//! Conclusions about a drive in a cell: score, parts of the latency, power, throttling, write amplification.
 
 use assay_stats::confidence::{self, Estimate, LEVEL};
 use assay_store::export::table::Conclusion;
 use assay_store::model::CellView;
+use assay_store::read::Run;
 use assay_store::series::IntervalSample;
 
 use super::{Place, Rows};
 use crate::attribution::Throttling;
+use crate::endurance::{self, NoAmplification, WriteAmplification};
 use crate::{power, queueing, recovery, score, stimulus};
 
 fn ends(estimate: Option<Estimate>) -> Option<(f64, f64)> {
@@ -143,4 +145,72 @@ pub(super) fn stimulus(place: Place<'_>, into: &mut Vec<Conclusion>) {
     rows.add("level", "MiB/s", found.level_mib_per_s);
     rows.add("level_reached", "s", found.settled_s);
     rows.add("level_kept", "%", kept);
+}
+
+/// `endurance` of a cell that writes: write amplification with its bounds by the counters' steps, or why there is none.
+pub(super) fn endurance(place: Place<'_>, into: &mut Vec<Conclusion>) {
+    let Some(found) = endurance::of_cell(place.run, place.cell, place.part) else {
+        return;
+    };
+    let about = place.conclusion("endurance", "");
+    let source = counter_source(place.run, place.part.drive);
+    let names = &AmplificationNames::OF_CELLS;
+    amplification(&found, names, source, &mut Rows { about, into });
+}
+
+/// Name of the log with the media's counter.
+pub(super) fn counter_source(run: &Run, drive: usize) -> Option<String> {
+    let origins = endurance::origins(run.manifest.drives.get(drive)?)?;
+    Some(origins.media.source.name().to_owned())
+}
+
+/// Names of the figures of a write amplification.
+pub(super) struct AmplificationNames {
+    factor: &'static str,
+    host: &'static str,
+    media: &'static str,
+    pub(super) rated: &'static str,
+    pub(super) left: &'static str,
+    pub(super) per_day: &'static str,
+}
+
+impl AmplificationNames {
+    /// Of a cell, or of all cells of a step.
+    pub(super) const OF_CELLS: AmplificationNames = AmplificationNames {
+        factor: "write_amplification",
+        host: "host_written",
+        media: "media_written",
+        rated: "rated_host_bytes",
+        left: "left_host_bytes",
+        per_day: "drive_writes_per_day",
+    };
+    /// Of the measurement window of a step with rounds.
+    pub(super) const OF_WINDOW: AmplificationNames = AmplificationNames {
+        factor: "window_write_amplification",
+        host: "window_host_written",
+        media: "window_media_written",
+        rated: "window_rated_host_bytes",
+        left: "window_left_host_bytes",
+        per_day: "window_drive_writes_per_day",
+    };
+}
+
+/// Rows of a write amplification; of a drive without a counter none.
+pub(super) fn amplification(
+    found: &Result<WriteAmplification, NoAmplification>,
+    names: &AmplificationNames,
+    source: Option<String>,
+    rows: &mut Rows<'_>,
+) {
+    match found {
+        Ok(found) => {
+            let bounds = Some((found.low, found.high));
+            rows.add_with(names.factor, "", found.factor, bounds, source);
+            let growth = found.growth;
+            rows.add(names.host, "B", growth.host_bytes as f64);
+            rows.add(names.media, "B", growth.media_bytes as f64);
+        }
+        Err(NoAmplification::NoCounter) => {}
+        Err(reason) => rows.say(names.factor, reason.to_string()),
+    }
 }

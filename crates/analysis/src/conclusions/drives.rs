@@ -1,13 +1,14 @@
-//! Conclusions about a drive in a step or in the whole run: knees, steady state of rounds, causes, verdict.
+//! Conclusions about a drive in a step or in the whole run: knees, steady state of rounds, endurance, causes, verdict.
 
 use assay_stats::confidence::Estimate;
 use assay_store::export::table::Conclusion;
-use assay_store::model::{CellPlan, ReasonWeight, SteadyRecord, VerdictResult};
+use assay_store::model::{CellPlan, ReasonWeight, SteadyRecord, TelemetryRecord, VerdictResult};
 use assay_store::read::Run;
 
 use super::Rows;
+use super::cells::{self, AmplificationNames};
 use crate::knee::{CurveKnee, SweepKnee};
-use crate::{attribution, estimate, knee};
+use crate::{attribution, endurance, estimate, knee};
 
 /// All of a drive.
 pub(super) fn of(run: &Run, drive: usize, into: &mut Vec<Conclusion>) {
@@ -28,6 +29,8 @@ pub(super) fn of(run: &Run, drive: usize, into: &mut Vec<Conclusion>) {
     }
     rounds(run, drive, into);
     standard(run, drive, into);
+    steps_endurance(run, drive, into);
+    wear(run, drive, into);
     causes(run, drive, into);
     verdict(run, drive, into);
 }
@@ -164,6 +167,69 @@ fn tracked_mean(run: &Run, record: &SteadyRecord) -> TrackedMean {
         value: record.mean * scale,
         unit,
         interval: estimate.ok().map(|e| (e.low, e.high)),
+    }
+}
+
+/// `endurance` of steps: write amplification and what the host may write with the workload; of rounds in steady state also over their
+/// measurement window (`window_...`).
+fn steps_endurance(run: &Run, drive: usize, into: &mut Vec<Conclusion>) {
+    for found in endurance::of_steps(run, drive) {
+        let names = match found.window {
+            Some(_) => &AmplificationNames::OF_WINDOW,
+            None => &AmplificationNames::OF_CELLS,
+        };
+        let mut rows = Rows {
+            about: Conclusion {
+                step: Some(found.step),
+                ..about(drive, "endurance")
+            },
+            into,
+        };
+        let source = cells::counter_source(run, drive);
+        cells::amplification(&found.amplification, names, source, &mut rows);
+        if let Some(rated) = found.rated {
+            let source = Some(rated.source.name().to_owned());
+            rows.add_with(names.rated, "B", rated.host_bytes, None, source);
+            rows.add(names.left, "B", rated.left_bytes);
+            rows.add(names.per_day, "", rated.drive_writes_per_day);
+        }
+    }
+}
+
+/// `endurance` of a drive: its wear at the first and the last reading of the run.
+fn wear(run: &Run, drive: usize, into: &mut Vec<Conclusion>) {
+    let cells = run.cells.iter().filter_map(|cell| cell.drive(drive));
+    let readings: Vec<&TelemetryRecord> = cells.flat_map(|part| &part.telemetry).collect();
+    let mut rows = Rows {
+        about: about(drive, "endurance"),
+        into,
+    };
+    type Counter = fn(&TelemetryRecord) -> Option<u64>;
+    let counters: [(&'static str, &'static str, &'static str, Counter); 6] = [
+        ("used_before", "used_after", "%", |r| {
+            r.percentage_used.map(u64::from)
+        }),
+        ("spare_before", "spare_after", "%", |r| {
+            r.available_spare_pct.map(u64::from)
+        }),
+        ("least_erases_before", "least_erases_after", "", |r| {
+            r.erases_least
+        }),
+        ("most_erases_before", "most_erases_after", "", |r| {
+            r.erases_most
+        }),
+        ("mean_erases_before", "mean_erases_after", "", |r| {
+            r.erases_mean
+        }),
+        ("bad_blocks_before", "bad_blocks_after", "", |r| {
+            r.bad_blocks
+        }),
+    ];
+    for (before, after, unit, of) in counters {
+        let mut values = readings.iter().filter_map(|r| of(r)).map(|n| n as f64);
+        let first = values.next();
+        rows.add(before, unit, first);
+        rows.add(after, unit, values.next_back().or(first));
     }
 }
 

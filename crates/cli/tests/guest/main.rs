@@ -30,6 +30,7 @@ mod qmp;
 mod serving;
 
 mod drives;
+mod endurance;
 mod faults;
 mod health;
 mod interlock;

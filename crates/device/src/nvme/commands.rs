@@ -4,11 +4,12 @@ use assay_nvme_spec::admin::{
     FormatNvm, GetFeatures, GetLogPage, IdentifyCommand, Sanitize, SanitizeAction, SecureErase,
     SetFeatures,
 };
+use assay_nvme_spec::fdp::EnduranceGroupLog;
 use assay_nvme_spec::feature::{FeatureId, PowerManagement};
 use assay_nvme_spec::identify::{
     Cns, DATA_BYTES, IdentifyController, IdentifyNamespace, namespace_list,
 };
-use assay_nvme_spec::log::{FirmwareSlotLog, LogId, OcpSmartLog, SanitizeLog, SmartLog};
+use assay_nvme_spec::log::{FirmwareSlotLog, LogId, OcpSmartLog, SanitizeLog, SmartLog, VendorLog};
 use assay_nvme_spec::wire::Wire;
 use assay_nvme_spec::{NSID_ALL, SubmissionEntry};
 
@@ -111,9 +112,23 @@ impl<'p> Commands<'p> {
         self.log(LogId::SMART)
     }
 
+    /// Endurance Group Information of a group (Base 5.16.1.10).
+    pub fn endurance_group(&mut self, group: u16) -> Result<EnduranceGroupLog, CommandError> {
+        let mut command = GetLogPage::of(LogId::ENDURANCE_GROUP, 0, EnduranceGroupLog::SIZE as u32);
+        command.set_nsid(NSID_ALL).set_endurance_group(group);
+        let mut data = vec![0; EnduranceGroupLog::SIZE];
+        self.ask(command.entry(), &mut data)?;
+        Ok(EnduranceGroupLog::load(&data))
+    }
+
+    /// A vendor-specific log page.
+    pub fn vendor_log(&mut self, log: VendorLog) -> Result<[u8; VendorLog::BYTES], CommandError> {
+        self.log(log.id())
+    }
+
     /// SMART / Health Information Extended of OCP data-centre drives; `None` where the drive rejects it or has another page at its
     /// number, without the GUID.
-    pub fn endurance(&mut self) -> Option<OcpSmartLog> {
+    pub fn ocp_smart(&mut self) -> Option<OcpSmartLog> {
         let log: OcpSmartLog = self.log(LogId::OCP_SMART).ok()?;
         log.is_ocp().then_some(log)
     }

@@ -240,17 +240,40 @@ fn health_facts(facts: &mut Facts<'_>, h: &Health) {
     let moved = format!("{read} and {written} in {reads} and {writes} commands");
     facts.add("read and written", moved);
     if let Some(log) = &h.endurance {
-        let [read, written] = [log.media_read_bytes, log.media_written_bytes].map(format_size);
-        facts.add("media read and written", format!("{read} and {written}"));
+        let written = format_size(log.media_written_bytes);
+        let moved = match log.media_read_bytes {
+            Some(read) => (
+                "media read and written",
+                format!("{} and {written}", format_size(read)),
+            ),
+            None => ("media written", written),
+        };
+        facts.add(
+            moved.0,
+            format!("{} (log {})", moved.1, log.media.source.name()),
+        );
         if let Some(amplification) = h.write_amplification() {
             let value = format!("{amplification:.2} over its life");
             facts.add("write amplification", value);
         }
-        let (least, most) = log.erases;
-        let (bad, free) = (group_digits(log.bad_blocks), log.free_blocks_pct);
-        let blocks =
-            format!("{bad} bad, {free} % of the spare ones free, {least} to {most} erases");
-        facts.add("blocks", blocks);
+        let bad = log
+            .bad_blocks
+            .map(|bad| format!("{} bad", group_digits(bad)));
+        let free = log.free_blocks_pct;
+        let free = free.map(|free| format!("{free} % of the spare ones free"));
+        let erases = log.erases;
+        let erases = erases.map(|(least, most)| format!("{least} to {most} erases"));
+        let blocks: Vec<String> = [bad, free, erases].into_iter().flatten().collect();
+        if !blocks.is_empty() {
+            facts.add("blocks", blocks.join(", "));
+        }
+    }
+    if let Some(rated) = &h.rated {
+        let value = format!("{} written to the media", format_size(rated.media_bytes));
+        facts.add(
+            "rated endurance",
+            format!("{value} (log {})", rated.source.name()),
+        );
     }
     let [cycles, hours, unsafe_shutdowns] =
         [h.power_cycles, h.power_on_hours, h.unsafe_shutdowns].map(group_digits);

@@ -1,10 +1,12 @@
 //! SMART / Health Information and the telemetry derived from it.
 
-use assay_nvme_spec::log::{CriticalWarning, OcpSmartLog, SmartLog};
+use assay_nvme_spec::log::{CriticalWarning, SmartLog};
+use assay_units::endurance::{CounterOrigin, CounterSource, EnduranceCounters, RatedEndurance};
 use serde::{Deserialize, Serialize};
 
 use super::commands::Commands;
 use super::device::ControllerDevice;
+use super::endurance::EnduranceLogs;
 use super::{AdminPort, CommandError};
 use crate::identity::DriveInfo;
 use assay_io::Telemetry;
@@ -52,46 +54,50 @@ pub struct Health {
     pub thermal_transitions: (u32, u32),
     /// Total time for thermal management temperature 1 and 2, seconds.
     pub thermal_s: (u32, u32),
-    /// From the endurance log of data-centre drives, where the drive has it.
+    /// What the drive did to its media, where one of its logs tells.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub endurance: Option<Endurance>,
+    /// Rated endurance, where a log states it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rated: Option<RatedEndurance>,
 }
 
-/// SMART / Health Information Extended (Open Compute Project, Datacenter NVMe SSD Specification 2.0, section 4.8.6, log C0h): what the
-/// drive did to its media.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+/// What the drive did to its media, from one of the logs of [`super::endurance`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Endurance {
-    /// Written to the media, bytes, over the drive's life.
+    /// Log and step of the media's counter.
+    pub media: CounterOrigin,
+    /// Written to the media over the drive's life, bytes.
     pub media_written_bytes: u64,
+    /// Log and step of the host's counter.
+    pub host: CounterOrigin,
+    /// Written by the host to the same part of the drive, bytes.
+    pub host_written_bytes: u64,
     /// Read from the media, bytes.
-    pub media_read_bytes: u64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub media_read_bytes: Option<u64>,
     /// Bad blocks of user data.
-    pub bad_blocks: u64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bad_blocks: Option<u64>,
     /// Free blocks, of those that the capacity does not fill, percent.
-    pub free_blocks_pct: u8,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub free_blocks_pct: Option<u8>,
     /// Least and most erases of a block of user data.
-    pub erases: (u32, u32),
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub erases: Option<(u32, u32)>,
+    /// Mean erases of the blocks of user data.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mean_erases: Option<u32>,
     /// Thermal throttling events; 255 stands for as many or more.
-    pub throttling_events: u8,
-}
-
-impl From<&OcpSmartLog> for Endurance {
-    fn from(log: &OcpSmartLog) -> Endurance {
-        Endurance {
-            media_written_bytes: counter(log.media_bytes_written()),
-            media_read_bytes: counter(log.media_bytes_read()),
-            bad_blocks: log.bad_user_blocks(),
-            free_blocks_pct: log.free_percent(),
-            erases: (log.min_erases(), log.max_erases()),
-            throttling_events: log.throttling_events(),
-        }
-    }
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub throttling_events: Option<u8>,
 }
 
 /// Bytes of one data unit: thousands of 512 bytes (Base 5.16.1.3).
-const DATA_UNIT_BYTES: u128 = 512_000;
+pub(super) const DATA_UNIT_BYTES: u64 = 512_000;
 
-fn counter(wide: u128) -> u64 {
+/// A counter of a log; one that exceeds 64 bits stays at their maximum.
+pub(super) fn counter(wide: u128) -> u64 {
     u64::try_from(wide).unwrap_or(u64::MAX)
 }
 
@@ -106,8 +112,11 @@ impl From<&SmartLog> for Health {
             available_spare_pct: log.available_spare(),
             spare_threshold_pct: log.spare_threshold(),
             percentage_used: log.percentage_used(),
-            read_bytes: counter(log.data_units_read().saturating_mul(DATA_UNIT_BYTES)),
-            written_bytes: counter(log.data_units_written().saturating_mul(DATA_UNIT_BYTES)),
+            read_bytes: counter(log.data_units_read().saturating_mul(DATA_UNIT_BYTES.into())),
+            written_bytes: counter(
+                log.data_units_written()
+                    .saturating_mul(DATA_UNIT_BYTES.into()),
+            ),
             read_commands: counter(log.host_reads()),
             write_commands: counter(log.host_writes()),
             busy_minutes: counter(log.busy_minutes()),
@@ -121,6 +130,7 @@ impl From<&SmartLog> for Health {
             thermal_transitions: (log.thermal1_transitions(), log.thermal2_transitions()),
             thermal_s: (log.thermal1_s(), log.thermal2_s()),
             endurance: None,
+            rated: None,
         }
     }
 }
@@ -129,12 +139,27 @@ impl Health {
     /// Bytes written to the media per byte written by the host, over the drive's life; `None` where the drive does not tell, or before
     /// the first write.
     pub fn write_amplification(&self) -> Option<f64> {
-        let media = self.endurance?.media_written_bytes;
-        (self.written_bytes > 0).then(|| media as f64 / self.written_bytes as f64)
+        let log = self.endurance?;
+        (log.host_written_bytes > 0)
+            .then(|| log.media_written_bytes as f64 / log.host_written_bytes as f64)
+    }
+
+    /// Origins of the counters of bytes written.
+    pub fn counters(&self) -> EnduranceCounters {
+        let smart = CounterOrigin {
+            source: CounterSource::Smart,
+            unit_bytes: DATA_UNIT_BYTES,
+        };
+        EnduranceCounters {
+            media: self.endurance.map(|log| log.media),
+            host: self.endurance.map_or(smart, |log| log.host),
+            rated: self.rated,
+        }
     }
 
     /// Converts to telemetry. Times above thresholds have a resolution of minutes and are given in seconds.
     pub fn telemetry(&self) -> Telemetry {
+        let log = self.endurance.as_ref();
         Telemetry {
             temperature_c: Some(f64::from(self.composite_c)),
             sensors_c: self.sensors_c.iter().map(|&(_, c)| f64::from(c)).collect(),
@@ -149,37 +174,42 @@ impl Health {
             available_spare_pct: Some(self.available_spare_pct),
             critical_warnings: self.critical_warnings.clone(),
             host_bytes_read: Some(self.read_bytes),
-            host_bytes_written: Some(self.written_bytes),
-            nand_bytes_written: self.endurance.map(|log| log.media_written_bytes),
+            host_bytes_written: Some(log.map_or(self.written_bytes, |log| log.host_written_bytes)),
+            nand_bytes_written: log.map(|log| log.media_written_bytes),
+            power_on_hours: Some(self.power_on_hours),
+            erases_least: log.and_then(|log| Some(log.erases?.0.into())),
+            erases_most: log.and_then(|log| Some(log.erases?.1.into())),
+            erases_mean: log.and_then(|log| log.mean_erases).map(u64::from),
+            bad_blocks: log.and_then(|log| log.bad_blocks),
             ..Telemetry::default()
         }
     }
 }
 
-/// Opens the controller of a drive for [`read`], and whether it has the endurance log; `None` where it is not NVMe, cannot be opened (root
-/// is required) or returns no health. A drive without that log is asked once: each rejected command is an entry of its error log.
-pub(crate) fn open(info: &DriveInfo) -> Option<(ControllerDevice, bool)> {
-    let mut device = ControllerDevice::open(&info.nvme.as_ref()?.controller).ok()?;
-    read(&mut device, false).ok()?;
-    let has_endurance = Commands::to(&mut device).endurance().is_some();
-    Some((device, has_endurance))
+/// Opens the controller of a drive for [`read`], and finds its endurance logs; `None` where it is not NVMe, cannot be opened (root
+/// is required) or returns no health.
+pub(crate) fn open(info: &DriveInfo) -> Option<(ControllerDevice, EnduranceLogs)> {
+    let place = info.nvme.as_ref()?;
+    let mut device = ControllerDevice::open(&place.controller).ok()?;
+    let logs = EnduranceLogs::find(&mut Commands::to(&mut device), Some(place.nsid)).ok()?;
+    Some((device, logs))
 }
 
-/// Current health of a controller: one log page, which drives return from memory within tens to hundreds of microseconds, and with
-/// `has_endurance` another one.
-pub(crate) fn read(port: &mut dyn AdminPort, has_endurance: bool) -> Result<Health, CommandError> {
-    read_by(&mut Commands::to(port), has_endurance)
+/// Current health of a controller: one log page, which drives return from memory within tens to hundreds of microseconds, and another
+/// one where it has an endurance log.
+pub(crate) fn read(port: &mut dyn AdminPort, logs: &EnduranceLogs) -> Result<Health, CommandError> {
+    read_by(&mut Commands::to(port), logs)
 }
 
 /// As [`read`], by commands.
 pub(super) fn read_by(
     commands: &mut Commands<'_>,
-    has_endurance: bool,
+    logs: &EnduranceLogs,
 ) -> Result<Health, CommandError> {
-    let log = commands.smart()?;
-    let endurance = has_endurance.then(|| commands.endurance()).flatten();
+    let health = Health::from(&commands.smart()?);
     Ok(Health {
-        endurance: endurance.as_ref().map(Endurance::from),
-        ..Health::from(&log)
+        endurance: logs.read(commands, &health),
+        rated: logs.rated,
+        ..health
     })
 }

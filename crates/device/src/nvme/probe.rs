@@ -9,6 +9,7 @@ use assay_nvme_spec::register::Version;
 use serde::{Deserialize, Serialize};
 
 use super::commands::Commands;
+use super::endurance::EnduranceLogs;
 use super::health::{Health, read_by};
 use super::registers::ControllerRegisters;
 use super::{AdminPort, CommandError};
@@ -194,6 +195,8 @@ pub(crate) struct ControllerContext {
     pub registers: Option<Result<ControllerRegisters, String>>,
     /// MSI-X vectors.
     pub interrupt_vectors: Option<u32>,
+    /// The namespace that is measured.
+    pub nsid: Option<u32>,
 }
 
 /// Reads all properties of a controller. Optional features that it rejects are left out; Identify and SMART are mandatory.
@@ -203,7 +206,8 @@ pub(crate) fn probe(
 ) -> Result<Probe, CommandError> {
     let mut commands = Commands::to(port);
     let controller = commands.identify_controller()?;
-    let health = read_by(&mut commands, true)?;
+    let logs = EnduranceLogs::find(&mut commands, context.nsid)?;
+    let health = read_by(&mut commands, &logs)?;
     let (registers, registers_missing) = match context.registers.transpose() {
         Ok(registers) => (registers, None),
         Err(why) => (None, Some(why)),

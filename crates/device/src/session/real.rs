@@ -56,6 +56,7 @@ impl RealDrive {
                 let context = ControllerContext {
                     registers: Some(registers.map_err(|e| registers::advice(&e))),
                     interrupt_vectors: place.interrupt_vectors,
+                    nsid: Some(place.nsid),
                 };
                 Ok(Box::new(probe::probe(&mut device, context)?))
             }))

@@ -146,6 +146,7 @@ fn ask(spec: &str, profile: Profile, options: DriveOptions) -> Result<Probe, Ses
     let context = ControllerContext {
         registers: Some(Ok(port.registers())),
         interrupt_vectors: Some(u32::from(vectors)),
+        nsid: None,
     };
     Ok(probe::probe(&mut port, context)?)
 }

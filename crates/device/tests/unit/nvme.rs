@@ -5,23 +5,27 @@ use std::collections::BTreeMap;
 use assay_nvme_spec::admin::{
     FormatNvm, GetFeatures, GetLogPage, IdentifyCommand, Sanitize, SetFeatures,
 };
+use assay_nvme_spec::fdp::EnduranceGroupLog;
 use assay_nvme_spec::feature::FeatureId;
 use assay_nvme_spec::identify::{
-    Cns, IdentifyController, IdentifyNamespace, LbaFormat, PowerStateDescriptor, oacs, oncs,
+    Cns, IdentifyController, IdentifyNamespace, LbaFormat, PowerStateDescriptor, ctratt, oacs, oncs,
 };
 use assay_nvme_spec::log::{
-    CriticalWarning, LogId, OCP_GUID, OcpSmartLog, SanitizeLog, SanitizeState, SmartLog,
+    CriticalWarning, IntelSmartLog, LogId, OCP_GUID, OcpSmartLog, SanitizeLog, SanitizeState,
+    SmartLog,
 };
 use assay_nvme_spec::opcode::AdminOpcode;
 use assay_nvme_spec::{StatusCode, SubmissionEntry};
 
 use super::commands::Commands;
 use super::display::facts;
+use super::endurance::EnduranceLogs;
 use super::health::{self, Endurance, Health};
 use super::probe::{ControllerContext, probe};
 use super::{AdminPort, CommandError};
 use crate::identity::{DriveInfo, DriveKind};
 use assay_io::Telemetry;
+use assay_units::endurance::{CounterOrigin, CounterSource, RatedEndurance};
 
 #[path = "nvme/erase.rs"]
 mod erase;
@@ -40,6 +44,12 @@ struct TableController {
     smart: SmartLog,
     /// Page C0h, with or without its GUID; none: rejected.
     ocp: Option<OcpSmartLog>,
+    /// Page 09h of an endurance group.
+    group: Option<(u16, EnduranceGroupLog)>,
+    /// Page CAh.
+    vendor: Option<[u8; 512]>,
+    /// Log pages that were requested.
+    logs: Vec<u8>,
     features: BTreeMap<u8, u32>,
     /// Every value that a feature was set to, in order.
     set: Vec<u32>,
@@ -103,7 +113,17 @@ impl AdminPort for TableController {
                     _ => return refuse(StatusCode::INVALID_FIELD),
                 }
             }
-            AdminOpcode::GET_LOG_PAGE => match LogId(GetLogPage::from(*command).lid()) {
+            AdminOpcode::GET_LOG_PAGE => match self.log_id(command) {
+                LogId::ENDURANCE_GROUP
+                    if self.group.is_some_and(|(id, _)| {
+                        id == GetLogPage::from(*command).endurance_group()
+                    }) =>
+                {
+                    data.copy_from_slice(self.group.unwrap().1.as_bytes());
+                }
+                LogId::VENDOR_CA if self.vendor.is_some() => {
+                    data.copy_from_slice(&self.vendor.unwrap());
+                }
                 LogId::SMART => data.copy_from_slice(self.smart.as_bytes()),
                 LogId::OCP_SMART if self.ocp.is_some() => {
                     data.copy_from_slice(self.ocp.unwrap().as_bytes());
@@ -154,6 +174,20 @@ impl AdminPort for TableController {
             _ => return refuse(StatusCode::INVALID_OPCODE),
         }
         Ok(0)
+    }
+}
+
+impl TableController {
+    fn log_id(&mut self, command: &SubmissionEntry) -> LogId {
+        let lid = GetLogPage::from(*command).lid();
+        self.logs.push(lid);
+        LogId(lid)
+    }
+
+    /// Its health with the endurance logs that it has.
+    fn health(&mut self) -> Health {
+        let logs = EnduranceLogs::find(&mut Commands::to(self), None).unwrap();
+        health::read(self, &logs).unwrap()
     }
 }
 
@@ -268,7 +302,7 @@ fn a_probe_reports_supported_fields_and_omits_rejected_ones() {
 
 #[test]
 fn health_is_converted_to_si_units_and_telemetry() {
-    let health = health::read(&mut table_controller(), false).unwrap();
+    let health = health::read(&mut table_controller(), &EnduranceLogs::default()).unwrap();
     assert_eq!((health.composite_c, health.written_bytes), (40, 5_120_000));
     let telemetry = health.telemetry();
     assert_eq!(telemetry.temperature_c, Some(40.0));
@@ -307,7 +341,7 @@ fn health_log_fields_have_their_units() {
         .set_thermal2_transitions(34)
         .set_thermal1_s(35)
         .set_thermal2_s(36);
-    let health = health::read(&mut port, true).unwrap();
+    let health = port.health();
     let expected = Health {
         critical_warnings: health.critical_warnings.clone(),
         composite_c: 81,
@@ -330,6 +364,7 @@ fn health_log_fields_have_their_units() {
         thermal_transitions: (33, 34),
         thermal_s: (35, 36),
         endurance: None,
+        rated: None,
     };
     assert_eq!(health, expected);
     let expected = Telemetry {
@@ -352,6 +387,11 @@ fn health_log_fields_have_their_units() {
         host_bytes_read: Some(21 * 512_000),
         host_bytes_written: Some(22 * 512_000),
         nand_bytes_written: None,
+        power_on_hours: Some(27),
+        erases_least: None,
+        erases_most: None,
+        erases_mean: None,
+        bad_blocks: None,
     };
     assert_eq!(health.telemetry(), expected);
 }
@@ -371,22 +411,34 @@ fn the_endurance_log_gives_write_amplification() {
         .set_max_erases(45)
         .set_throttling_events(46);
     port.ocp = Some(log);
-    assert_eq!(health::read(&mut port, true).unwrap().endurance, None);
+    assert_eq!(port.health().endurance, None);
     log.set_guid(OCP_GUID);
     port.ocp = Some(log);
-    let found = health::read(&mut port, true).unwrap();
+    let found = port.health();
     let expected = Endurance {
+        media: origin(CounterSource::OcpSmart, 1),
         media_written_bytes: 128_000_000,
-        media_read_bytes: 41,
-        bad_blocks: (1 << 32) + 42,
-        free_blocks_pct: 43,
-        erases: (44, 45),
-        throttling_events: 46,
+        host: origin(CounterSource::Smart, 512_000),
+        host_written_bytes: 51_200_000,
+        media_read_bytes: Some(41),
+        bad_blocks: Some((1 << 32) + 42),
+        free_blocks_pct: Some(43),
+        erases: Some((44, 45)),
+        mean_erases: None,
+        throttling_events: Some(46),
     };
     assert_eq!(found.endurance, Some(expected));
     assert_eq!(found.write_amplification(), Some(2.5));
     assert_eq!(found.telemetry().nand_bytes_written, Some(128_000_000));
-    assert_eq!(health::read(&mut port, false).unwrap().endurance, None);
+    let reading = found.telemetry();
+    assert_eq!(
+        (
+            reading.erases_least,
+            reading.erases_most,
+            reading.bad_blocks
+        ),
+        (Some(44), Some(45), Some((1 << 32) + 42))
+    );
     let probed = probe(&mut port, ControllerContext::default()).unwrap();
     assert_eq!(probed.health, found);
     let mut lines = Vec::new();
@@ -395,6 +447,124 @@ fn the_endurance_log_gives_write_amplification() {
     });
     let has = |line: &str| lines.iter().any(|found| found == line);
     assert!(has("write amplification: 2.50 over its life"), "{lines:?}");
+}
+
+fn origin(source: CounterSource, unit_bytes: u64) -> CounterOrigin {
+    CounterOrigin { source, unit_bytes }
+}
+
+/// Log 09h belongs to the group of the namespace; the rated endurance is its estimate. C0h precedes it for media bytes.
+#[test]
+fn the_endurance_group_gives_media_bytes_and_the_rated_endurance() {
+    let mut port = table_controller();
+    port.smart.set_data_units_written(10_000_000);
+    let mut log = EnduranceGroupLog::default();
+    log.set_gigabytes_written(5_100)
+        .set_media_gigabytes_written(15_300)
+        .set_endurance_gigabytes(1_400_000);
+    port.group = Some((3, log));
+    assert_eq!(port.health().endurance, None, "it has no endurance groups");
+    port.controller.set_attributes(ctratt::ENDURANCE_GROUPS);
+    assert_eq!(port.health().endurance, None, "its namespace is in none");
+    port.namespaces.get_mut(&1).unwrap().set_endurance_group(3);
+    // The only group that there can be: host bytes of the health log are about the same flash, in finer steps.
+    port.controller.set_endurance_groups(1);
+    let alone = port.health();
+    let found = alone.endurance.unwrap();
+    assert_eq!(
+        found.media,
+        origin(CounterSource::EnduranceGroup, 1_000_000_000)
+    );
+    assert_eq!(found.media_written_bytes, 15_300_000_000_000);
+    assert_eq!(found.host, origin(CounterSource::Smart, 512_000));
+    assert_eq!(found.host_written_bytes, 5_120_000_000_000);
+    let rated = RatedEndurance {
+        source: CounterSource::EnduranceGroup,
+        media_bytes: 1_400_000_000_000_000,
+    };
+    assert_eq!(alone.rated, Some(rated));
+    assert_eq!(alone.counters().rated, Some(rated));
+    // One of several: its own host counter.
+    port.controller.set_endurance_groups(4);
+    let found = port.health();
+    let endurance = found.endurance.unwrap();
+    assert_eq!(endurance.host, endurance.media);
+    assert_eq!(found.write_amplification(), Some(3.0));
+    assert_eq!(
+        found.telemetry().host_bytes_written,
+        Some(5_100_000_000_000)
+    );
+    // With C0h, the rated endurance remains.
+    port.ocp = Some(
+        *OcpSmartLog::default()
+            .set_media_bytes_written(7)
+            .set_guid(OCP_GUID),
+    );
+    let found = port.health();
+    assert_eq!(
+        found.endurance.unwrap().media,
+        origin(CounterSource::OcpSmart, 1)
+    );
+    assert_eq!(found.rated, Some(rated));
+    // A group that reports neither.
+    (port.ocp, port.group) = (None, Some((3, EnduranceGroupLog::default())));
+    let found = port.health();
+    assert_eq!((found.endurance, found.rated), (None, None));
+}
+
+/// A vendor's page is used only of that vendor, only without a log of a standard, and only if it agrees with the health log.
+#[test]
+fn a_vendors_log_must_agree_with_the_health_log() {
+    let mut port = table_controller();
+    let page = |media_units: u32, host_units: u32| {
+        let mut log = IntelSmartLog::default();
+        let mut items = log.items();
+        for (item, (key, units)) in items.iter_mut().zip([
+            (IntelSmartLog::MEDIA_WRITTEN, media_units),
+            (IntelSmartLog::HOST_WRITTEN, host_units),
+        ]) {
+            let [a, b, c, d] = units.to_le_bytes();
+            item.set_key(key).set_raw([a, b, c, d, 0, 0]);
+        }
+        log.set_items(items);
+        Some(*log.as_bytes())
+    };
+    // 10,000 units of 32 MiB are 655,360 of 512,000 bytes.
+    port.smart.set_data_units_written(655_360);
+    port.vendor = page(25_000, 10_000);
+    assert_eq!(port.health().endurance, None, "another vendor");
+    assert!(!port.logs.contains(&LogId::VENDOR_CA.0), "{:?}", port.logs);
+    port.controller.set_vendor_id(0x8086);
+    let found = port.health();
+    let endurance = found.endurance.unwrap();
+    assert_eq!(
+        endurance.media,
+        origin(CounterSource::IntelVendor, 32 << 20)
+    );
+    assert_eq!(endurance.media_written_bytes, 25_000 << 25);
+    assert_eq!(found.write_amplification(), Some(2.5));
+    for (media_units, host_units) in [
+        // Counters in other units.
+        (25_000, 655_360),
+        (25_000, 9_000),
+        // Less than half of the host's bytes, and more than a thousand times them.
+        (4_900, 10_000),
+        (u32::MAX, 10_000),
+    ] {
+        port.vendor = page(media_units, host_units);
+        assert_eq!(port.health().endurance, None, "{media_units} {host_units}");
+    }
+    port.vendor = None;
+    port.logs.clear();
+    let logs = EnduranceLogs::find(&mut Commands::to(&mut port), None).unwrap();
+    for _ in 0..3 {
+        health::read(&mut port, &logs).unwrap();
+    }
+    let requests = |lid: LogId| port.logs.iter().filter(|id| **id == lid.0).count();
+    assert_eq!(
+        (requests(LogId::VENDOR_CA), requests(LogId::OCP_SMART)),
+        (1, 1)
+    );
 }
 
 #[test]

@@ -62,6 +62,7 @@ impl Controller {
         log.set_available_spare(telemetry.spare_percent)
             .set_spare_threshold(SPARE_THRESHOLD_PERCENT)
             .set_percentage_used(telemetry.used_percent.min(255) as u8)
+            .set_endurance_gigabytes(units(self.drive.rated_media_bytes().unwrap_or(0)))
             .set_gigabytes_read(units(telemetry.host_bytes_read))
             .set_gigabytes_written(units(telemetry.host_bytes_written))
             .set_media_gigabytes_written(units(telemetry.nand_bytes_written))

@@ -93,7 +93,7 @@ fn fields_have_their_layout() {
             identify::{PowerStateDescriptor, LbaFormat, IndependentNamespace, NvmController}
             log::{
                 ErrorEntry, FirmwareSlotLog, CommandEffect, TelemetryHeader, SanitizeLog, SupportedPage, SmartLog, SelfTestResult,
-                SelfTestLog, OcpSmartLog,
+                SelfTestLog, OcpSmartLog, IntelSmartItem, IntelSmartLog, WdcStatisticsLog,
             }
             feature::{
                 FeatureSwitch, PowerManagement, TemperatureThreshold, ErrorRecovery, NumberOfQueues, InterruptCoalescing, InterruptVector,

@@ -4,16 +4,71 @@ use assay_store::read::Run;
 use assay_units::text::format_size;
 use maud::{Markup, html};
 
-use super::elements::{facts, folded, titled};
+use super::Entry;
+use super::elements::{facts, folded, table, titled};
 use crate::drive_set::DriveSet;
 use crate::format::{distinct, figure, joined, stamp};
 use crate::grid::{Section, preparations};
 use crate::table::Table;
-use crate::tables::inspect;
+use crate::tables::{endurance, health, inspect, trend};
 use crate::warnings::{WarningOfCells, by_cells};
 
+/// Tables of what the drives report about themselves.
+pub struct HealthTables {
+    amplification: Option<Table>,
+    wear: Option<Table>,
+    log: Option<Table>,
+    trends: Vec<Table>,
+}
+
+impl HealthTables {
+    /// Those of the runs.
+    pub fn of(set: &DriveSet<'_>) -> HealthTables {
+        HealthTables {
+            amplification: endurance::table(set),
+            wear: endurance::wear(set),
+            log: health::table(set),
+            trends: trend::tables(set),
+        }
+    }
+
+    /// Entries of the contents.
+    pub fn entries(&self) -> impl Iterator<Item = Entry> {
+        let endurance = self.amplification.is_some() || self.wear.is_some();
+        let endurance = endurance.then(|| Entry::new("endurance", "Endurance"));
+        let log = self.log.is_some().then(|| Entry::new("health", "Health"));
+        let trends = !self.trends.is_empty();
+        let trends = trends.then(|| Entry::new("health-over-time", "Health over time"));
+        endurance.into_iter().chain(log).chain(trends)
+    }
+
+    fn html(&self) -> Markup {
+        html! {
+            @if self.amplification.is_some() || self.wear.is_some() {
+                (titled("endurance", "Endurance", &html! {
+                    p.how { "What the drives write to their media, by their own counters. A write amplification of 2 halves what a host may write over the drive's life." }
+                    @if let Some(amplification) = &self.amplification { (table(amplification)) }
+                    @if let Some(wear) = &self.wear { (folded("Wear of the media", wear)) }
+                }))
+            }
+            @if let Some(log) = &self.log {
+                (titled("health", "Health", &html! {
+                    p.how { "Health log of the drives during the measurements. A drive whose error counts increase is not reliable, however fast it is." }
+                    (folded("Health log", log))
+                }))
+            }
+            @if !self.trends.is_empty() {
+                (titled("health-over-time", "Health over time", &html! {
+                    p.how { "The health log of drives that were measured more than once, by date." }
+                    @for trend in &self.trends { (table(trend)) }
+                }))
+            }
+        }
+    }
+}
+
 /// Everything below the results.
-pub fn appendix(set: &DriveSet<'_>, health: Option<&Table>, left_out: &[Section<'_>]) -> Markup {
+pub fn appendix(set: &DriveSet<'_>, health: &HealthTables, left_out: &[Section<'_>]) -> Markup {
     let prepared = preparations(set);
     let per_run = |content: fn(&Run) -> Markup| {
         html! {
@@ -35,12 +90,7 @@ pub fn appendix(set: &DriveSet<'_>, health: Option<&Table>, left_out: &[Section<
                 ul { @for section in left_out { li { (section.title) ": " (reasons(section)) } } }
             }))
         }
-        @if let Some(health) = health {
-            (titled("health", "Health", &html! {
-                p.how { "Health log of the drives during the measurements. A drive whose error counts increase is not reliable, however fast it is." }
-                (folded("Health log", health))
-            }))
-        }
+        (health.html())
         (titled("warnings", "Warnings", &html! {
             @for (i, run) in set.runs.iter().enumerate() { @for w in by_cells(&run.warnings) { (warning(set, i, &w)) } }
             @if set.runs.iter().all(|r| r.warnings.is_empty()) { p { "None: no condition was detected that limits the results." } }

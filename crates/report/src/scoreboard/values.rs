@@ -1,7 +1,7 @@
 //! The value of a headline metric on one drive, with its interval.
 
 use assay_analysis::attribution::Cause;
-use assay_analysis::estimate;
+use assay_analysis::{endurance, estimate};
 use assay_stats::LatencySummary;
 use assay_stats::confidence::{self, Estimate, LEVEL};
 use assay_store::model::{HeadlineFigure, HeadlineMetric};
@@ -224,6 +224,13 @@ fn by_figure<'s, 'a>(
         }
         F::SettledS => plain(stimulus::of(first)?.settled_s?),
         F::LevelKeptPct => plain(stimulus::recovered_pct(first)?),
+        F::WindowWriteAmplification => {
+            let rounds = rounds::of_section(section);
+            let own = rounds.iter().find(|r| r.drive == first.drive)?;
+            let run = &first.set.runs[first.run];
+            let found = endurance::of_window(run, first.index, section.step, own.window)?.ok()?;
+            plain(found.factor)
+        }
         F::BadBlocks => {
             let verified = |p: &&&Point<'_>| p.result().is_some_and(|r| r.verify.is_some());
             points.iter().find(verified)?;

@@ -10,7 +10,7 @@ use crate::format::{self, joined, text_or};
 use crate::table::{Column, Row, Table, TableCell};
 
 /// First and last value in a run.
-fn ends<T>(
+pub fn ends<T>(
     readings: &[&TelemetryRecord],
     of: impl Fn(&TelemetryRecord) -> Option<T>,
 ) -> Option<(T, T)> {

@@ -59,6 +59,12 @@ impl Drive {
         }
     }
 
+    /// Bytes that may be programmed until the multi-bit flash has its rated cycles, over the drive's life; `None` for media written in
+    /// place. Programs of an SLC cache count too, and wear less.
+    pub fn rated_media_bytes(&self) -> Option<u64> {
+        self.medium.rated_bytes()
+    }
+
     /// The tables that grow with capacity, for memory advice; `None` if there are none.
     pub fn tables(&self) -> Option<crate::ftl::MapTables<'_>> {
         self.medium.tables()

@@ -124,6 +124,14 @@ struct TelemetryEntry<'a> {
     host_bytes_read: Option<u64>,
     host_bytes_written: Option<u64>,
     nand_bytes_written: Option<u64>,
+    percentage_used: Option<u8>,
+    available_spare_pct: Option<u8>,
+    media_errors: Option<u64>,
+    power_on_hours: Option<u64>,
+    erases_least: Option<u64>,
+    erases_most: Option<u64>,
+    erases_mean: Option<u64>,
+    bad_blocks: Option<u64>,
 }
 
 #[derive(Serialize)]
@@ -263,5 +271,13 @@ fn telemetry<S: Serializer>(records: &[TelemetryRecord], serializer: S) -> Resul
         host_bytes_read: t.host_bytes_read,
         host_bytes_written: t.host_bytes_written,
         nand_bytes_written: t.nand_bytes_written,
+        percentage_used: t.percentage_used,
+        available_spare_pct: t.available_spare_pct,
+        media_errors: t.media_errors,
+        power_on_hours: t.power_on_hours,
+        erases_least: t.erases_least,
+        erases_most: t.erases_most,
+        erases_mean: t.erases_mean,
+        bad_blocks: t.bad_blocks,
     }))
 }

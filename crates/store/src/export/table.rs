@@ -263,6 +263,22 @@ pub fn run_table<'a>(run: &'a Run, joined: Option<&'a JoinedRun>) -> Table<'a> {
         let failed = |state: &&CellState| matches!(state, CellState::Failed(_));
         states(drive).filter(failed).count()
     });
+    let counter = |d: &DriveRecord| d.endurance.map(|e| (e.media, e.host));
+    c.add("media_counter", move |(_, d)| {
+        counter(d)?.0.map(|origin| origin.source.name())
+    });
+    c.add("media_counter_step_bytes", move |(_, d)| {
+        counter(d)?.0.map(|origin| origin.unit_bytes)
+    });
+    c.add("host_counter", move |(_, d)| {
+        counter(d).map(|(_, origin)| origin.source.name())
+    });
+    c.add("host_counter_step_bytes", move |(_, d)| {
+        counter(d).map(|(_, origin)| origin.unit_bytes)
+    });
+    c.add("rated_media_bytes", |(_, d)| {
+        Some(d.endurance?.rated?.media_bytes)
+    });
     c.add("verdict", |&(drive, _)| {
         json_name(run.verdicts.get(drive)?.as_ref()?.result)
     });
@@ -307,6 +323,14 @@ pub fn cell_table<'a>(run: &'a Run, found: &'a Conclusions) -> Table<'a> {
     c.add("power_state", |r| r.workload().power_state.map(u32::from));
     c.add("power_mean_w", |r| r.value("power_mean_w"));
     c.add("temperature_max_c", |r| r.value("temperature_max_c"));
+    c.add("write_amplification", |r| r.value("write_amplification"));
+    c.add("write_amplification_source", |r| {
+        r.value("write_amplification")?;
+        r.drive()
+            .endurance?
+            .media
+            .map(|origin| origin.source.name())
+    });
     c.add("scale", |r| r.run.manifest.scale);
     c.add("elapsed_ns", |r| r.result().map(|x| x.elapsed));
     let measured = |r: &DriveRow<'a>| r.result().filter(|x| x.elapsed > Nanos::ZERO);
@@ -405,6 +429,16 @@ pub fn telemetry_table(run: &Run) -> Table<'_> {
     c.add("host_bytes_read", |(_, t)| t.host_bytes_read);
     c.add("host_bytes_written", |(_, t)| t.host_bytes_written);
     c.add("nand_bytes_written", |(_, t)| t.nand_bytes_written);
+    c.add("percentage_used", |(_, t)| t.percentage_used.map(u32::from));
+    c.add("available_spare_pct", |(_, t)| {
+        t.available_spare_pct.map(u32::from)
+    });
+    c.add("media_errors", |(_, t)| t.media_errors);
+    c.add("power_on_hours", |(_, t)| t.power_on_hours);
+    c.add("erases_least", |(_, t)| t.erases_least);
+    c.add("erases_most", |(_, t)| t.erases_most);
+    c.add("erases_mean", |(_, t)| t.erases_mean);
+    c.add("bad_blocks", |(_, t)| t.bad_blocks);
     let rows = drive_rows(run).flat_map(|row| row.part.telemetry.iter().map(move |t| (row, t)));
     c.table("telemetry", rows)
 }

@@ -87,6 +87,8 @@ pub enum HeadlineFigure {
     SettledS,
     /// That level relative to the level of the same workload before, percent.
     LevelKeptPct,
+    /// Write amplification over the measurement window (view `rounds`), by the drive's counters.
+    WindowWriteAmplification,
     /// Rate with all drives together relative to the drive alone, percent.
     SharedPct,
     /// Highest ratio of the rate to that of incompressible data.
@@ -114,7 +116,7 @@ impl HeadlineFigure {
             F::CacheGib => "GiB",
             F::MibPerJoule => "MiB/J",
             F::PowerW => "W",
-            F::ScoreSteadiness | F::DataRatio => "\u{d7}",
+            F::ScoreSteadiness | F::DataRatio | F::WindowWriteAmplification => "\u{d7}",
             F::BadBlocks => "blocks",
         }
     }
@@ -134,6 +136,7 @@ impl HeadlineFigure {
                 | F::SettledS
                 | F::PowerW
                 | F::DataRatio
+                | F::WindowWriteAmplification
                 | F::BadBlocks
         )
     }

@@ -71,4 +71,19 @@ pub struct TelemetryRecord {
     /// Bytes written to the NAND, lifetime.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub nand_bytes_written: Option<u64>,
+    /// Hours with power, lifetime.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub power_on_hours: Option<u64>,
+    /// Erases of the least erased block of user data.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub erases_least: Option<u64>,
+    /// Erases of the most erased block of user data.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub erases_most: Option<u64>,
+    /// Mean erases of the blocks of user data.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub erases_mean: Option<u64>,
+    /// Bad blocks of user data.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub bad_blocks: Option<u64>,
 }

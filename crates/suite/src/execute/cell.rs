@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::num::NonZeroU64;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use assay_analysis::endurance::Origins;
 use assay_device::open::open_drive;
 use assay_device::session::{OpenTarget, SessionError};
 use assay_io::Nanos;
@@ -233,7 +234,8 @@ impl Executor<'_> {
             };
             for &drive in &cell.plan.drives {
                 let mut result = empty_result(drive);
-                telemetry.add_to(drive, &mut result);
+                let origins = self.counter_origins(drive);
+                telemetry.add_to(drive, origins, &mut result);
                 done.results.push(result);
             }
             return Ok(done);
@@ -280,7 +282,8 @@ impl Executor<'_> {
                 result.busiest_thread_pct =
                     simulated_host::busiest_thread_pct(session, threads, result.iops());
             }
-            telemetry.add_to(job.drive, &mut result);
+            let origins = self.counter_origins(job.drive);
+            telemetry.add_to(job.drive, origins, &mut result);
             let values = &mut result.values;
             if let Some(workload) = workloads.get(done.results.len())
                 && cell.plan.load.is_some()
@@ -316,6 +319,15 @@ impl Executor<'_> {
             self.warn_unless_steady(cell)?;
         }
         Ok(done)
+    }
+
+    /// Origins of a drive's counters of bytes written.
+    fn counter_origins(&self, drive: usize) -> Option<Origins> {
+        let counters = self.drives[drive].endurance()?;
+        counters.media.map(|media| Origins {
+            media,
+            host: counters.host,
+        })
     }
 
     fn inspect_cell(&mut self, cell: &Cell) -> Result<CellOutcome, SuiteError> {

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use assay_analysis::endurance::{self, CounterSpan, Origins};
 use assay_analysis::power::MeanPower;
 use assay_io::{Nanos, Telemetry};
 use assay_stats::{HostLoad, Interval};
@@ -31,9 +32,8 @@ struct TelemetrySummary {
     longest_power_gap: Nanos,
     /// Last reading of any kind.
     last_at: Nanos,
-    /// First and last counter readings: bytes written by the host, and to flash.
-    host_written: Option<(u64, u64)>,
-    nand_written: Option<(u64, u64)>,
+    /// Counters of bytes written by the host and to the media.
+    counters: CounterSpan,
 }
 
 /// Telemetry of all drives over a cell.
@@ -57,19 +57,14 @@ impl CellTelemetry {
             let max = summary.max_temperature_c;
             summary.max_temperature_c = Some(max.map_or(celsius, |max| max.max(celsius)));
         }
+        let (host, media) = (telemetry.host_bytes_written, telemetry.nand_bytes_written);
+        summary.counters.add(ramp, host, media);
         if ramp {
             return;
         }
         if let Some(power_mw) = telemetry.power_mw {
             summary.power.add(power_mw);
         }
-        let extend = |span: &mut Option<(u64, u64)>, now: Option<u64>| {
-            if let Some(now) = now {
-                *span = Some((span.map_or(now, |(first, _)| first), now));
-            }
-        };
-        extend(&mut summary.host_written, telemetry.host_bytes_written);
-        extend(&mut summary.nand_written, telemetry.nand_bytes_written);
     }
 
     /// Last power reading and end of the cell, if the readings stopped long before the end: more than [`METER_TIMEOUT`] and three
@@ -82,8 +77,8 @@ impl CellTelemetry {
         ended.then_some((last, summary.last_at))
     }
 
-    /// Add the summary to a drive's result.
-    pub(super) fn add_to(&self, drive: usize, result: &mut CellResult) {
+    /// Add the summary to a drive's result; `origins` of its counters of bytes written.
+    pub(super) fn add_to(&self, drive: usize, origins: Option<Origins>, result: &mut CellResult) {
         let Some(summary) = self.drives.get(&drive) else {
             return;
         };
@@ -96,11 +91,12 @@ impl CellTelemetry {
         if let Some(watts) = summary.power.watts() {
             insert("power_mean_w", watts);
         }
-        if let (Some(host), Some(nand)) = (summary.host_written, summary.nand_written)
-            && host.1 > host.0
-        {
-            let amplification = (nand.1 - nand.0) as f64 / (host.1 - host.0) as f64;
-            insert("write_amplification", amplification);
+        let amplification = origins.and_then(|origins| {
+            let growth = summary.counters.growth().ok()?;
+            endurance::amplification(growth, &origins).ok()
+        });
+        if let Some(found) = amplification {
+            insert("write_amplification", found.factor);
         }
     }
 }
@@ -286,6 +282,11 @@ impl RunObserver for Journal<'_> {
             host_bytes_read: telemetry.host_bytes_read,
             host_bytes_written: telemetry.host_bytes_written,
             nand_bytes_written: telemetry.nand_bytes_written,
+            power_on_hours: telemetry.power_on_hours,
+            erases_least: telemetry.erases_least,
+            erases_most: telemetry.erases_most,
+            erases_mean: telemetry.erases_mean,
+            bad_blocks: telemetry.bad_blocks,
         }));
         if !raised.is_empty() {
             // Recorded at once: the cell may hang.

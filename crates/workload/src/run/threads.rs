@@ -254,7 +254,12 @@ fn run_with(
             let is_ready = matches!(messages.recv(), Ok(Message::Ready));
             debug_assert!(is_ready, "none runs before all are ready");
         }
+        // Counters before the first I/O, so that those of the cell are complete.
+        let first = readings_at_rest(jobs);
         let start = Clock::monotonic().now();
+        for (drive, telemetry) in first {
+            observer.telemetry(drive, Nanos::ZERO, telemetry);
+        }
         let abandoned = shared.failed.load(Ordering::SeqCst);
         shared.barrier.open((!abandoned).then_some(start));
         let channels = Channels {
@@ -266,6 +271,10 @@ fn run_with(
             // A panic is in `first_error`.
             let _ = handle.join();
         }
+        let at = Clock::monotonic().now() - start;
+        for (drive, telemetry) in readings_at_rest(jobs) {
+            observer.telemetry(drive, at, telemetry);
+        }
     });
     for (job, coverage) in jobs.iter_mut().zip(coverage) {
         job.outcome.area_written_pct = coverage.map(|map| map.written_pct());
@@ -274,6 +283,16 @@ fn run_with(
     error
         .unwrap_or_else(PoisonError::into_inner)
         .map_or(Ok(()), Err)
+}
+
+/// Telemetry of the drives that are written, before or after their I/Os.
+fn readings_at_rest(jobs: &[ThreadedJob<'_>]) -> Vec<(usize, Telemetry)> {
+    let written = jobs.iter().filter(|job| job.workload.writes());
+    let reading = |job: &ThreadedJob<'_>| {
+        let (_, monitor) = job.handle.as_ref()?;
+        Some((job.outcome.drive, monitor.telemetry_at_rest()?))
+    };
+    written.filter_map(reading).collect()
 }
 
 fn run_worker(

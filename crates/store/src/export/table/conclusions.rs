@@ -49,8 +49,8 @@ pub struct Conclusion {
     pub cell: Option<String>,
     /// The step.
     pub step: Option<String>,
-    /// What it is part of: `score`, `knee`, `latency`, `throttling`, `steady_state`, `idle_recovery`, `stimulus`, `standard`, `power`, `causes`
-    /// or `verdict`.
+    /// What it is part of: `score`, `knee`, `latency`, `throttling`, `steady_state`, `idle_recovery`, `stimulus`, `standard`, `power`, `endurance`,
+    /// `causes` or `verdict`.
     pub kind: &'static str,
     /// Its name within that kind.
     pub name: &'static str,

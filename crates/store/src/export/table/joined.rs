@@ -175,6 +175,9 @@ pub fn inventory_table<'a>(run: &'a Run, joined: &'a JoinedRun) -> Table<'a> {
     c.add("media_errors", move |&(drive, _)| {
         first(drive)?.media_errors
     });
+    c.add("power_on_hours", move |&(drive, _)| {
+        first(drive)?.power_on_hours
+    });
     c.table("inventory", manifest.drives.iter().enumerate())
 }
 

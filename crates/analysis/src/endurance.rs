@@ -1,0 +1,407 @@
+//! Write amplification and endurance from the counters of the drives.
+//!
+//! # Definitions
+//! The write amplification of a cell is the growth of the media's counter over that of the host's, between the same two readings: the
+//! last one of the ramp (of a real drive without a ramp, one before the first I/O), and the last one. Both counters are about the whole
+//! drive: whatever else writes to it counts, as do data that the drive has not yet written to its media at the end.
+//!
+//! # Resolution
+//! A counter with steps of `u` bytes gives a growth to less than `u` bytes. Bounds of a write amplification follow from both steps;
+//! where they are further than [`MAX_ERROR_PCT`] from it there is no figure but the reason ([`NoAmplification`]).
+//!
+//! # Endurance
+//! A drive's log states how many bytes may be written to its media (Endurance Estimate of log 09h, for a write amplification of 1; NVM
+//! Express Base Specification 2.0c, 5.16.1.10). Over the write amplification of a workload this is what the host may write with it.
+
+use std::fmt;
+
+use assay_store::model::{CellPlan, DriveRecord, SteadyRecord, TelemetryRecord};
+use assay_store::read::{CellDrive, CellRecord, Run};
+use assay_units::Nanos;
+use assay_units::endurance::{CounterOrigin, CounterSource, EnduranceCounters};
+use assay_units::text::format_size;
+
+/// Largest distance of the bounds from a write amplification that is shown, percent of it.
+pub const MAX_ERROR_PCT: f64 = 5.0;
+/// Name of the suite parameter with the years of the warranty, for drive writes per day.
+pub const WARRANTY_YEARS: &str = "warranty_years";
+/// Days of a year in drive writes per day (JESD218 and data sheets).
+const DAYS_PER_YEAR: f64 = 365.0;
+/// Step of the host's counter in the health log, bytes (Base 2.0c, 5.16.1.3).
+const DATA_UNIT_BYTES: u64 = 512_000;
+
+/// Why there is no write amplification.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum NoAmplification {
+    /// The drive does not report what it writes to its media.
+    NoCounter,
+    /// Fewer than two readings.
+    OneReading,
+    /// A counter decreased.
+    Decreased,
+    /// The host's counter did not grow.
+    NothingWritten,
+    /// The counters' steps are too coarse for what was written.
+    Coarse {
+        /// Growth of the host's counter, bytes.
+        host_bytes: u64,
+        /// Steps of the host's and the media's counters, bytes.
+        unit_bytes: (u64, u64),
+    },
+}
+
+impl fmt::Display for NoAmplification {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            NoAmplification::NoCounter => {
+                f.write_str("the drive does not report what it writes to its media")
+            }
+            NoAmplification::OneReading => f.write_str("fewer than two readings of its counters"),
+            NoAmplification::Decreased => f.write_str(
+                "a counter of bytes written decreased: another drive, or counters that were reset",
+            ),
+            NoAmplification::NothingWritten => f.write_str("nothing was written by its own count"),
+            NoAmplification::Coarse {
+                host_bytes,
+                unit_bytes: (host, media),
+            } => write!(
+                f,
+                "{} written are too few for counters with steps of {} (host) and {} (media): the error would exceed {MAX_ERROR_PCT} %",
+                format_size(*host_bytes),
+                format_size(*host),
+                format_size(*media),
+            ),
+        }
+    }
+}
+
+/// Growth of both counters.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Growth {
+    /// Written by the host, bytes.
+    pub host_bytes: u64,
+    /// Written to the media, bytes.
+    pub media_bytes: u64,
+    /// Pairs of readings that it is the sum of; each has the error of one step.
+    pub pairs: u64,
+}
+
+impl Growth {
+    /// Sum of separate growths.
+    fn plus(self, other: Growth) -> Growth {
+        Growth {
+            host_bytes: self.host_bytes.saturating_add(other.host_bytes),
+            media_bytes: self.media_bytes.saturating_add(other.media_bytes),
+            pairs: self.pairs + other.pairs,
+        }
+    }
+}
+
+/// Bytes written to the media per byte written by the host.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct WriteAmplification {
+    /// The ratio of the counters' growth.
+    pub factor: f64,
+    /// Lower bound by the counters' steps.
+    pub low: f64,
+    /// Upper bound.
+    pub high: f64,
+    /// What it is computed from.
+    pub growth: Growth,
+}
+
+impl WriteAmplification {
+    /// Distance of the further bound, percent.
+    pub fn error_pct(&self) -> f64 {
+        let above = self.high / self.factor - 1.0;
+        let below = 1.0 - self.low / self.factor;
+        above.max(below) * 100.0
+    }
+}
+
+/// Origins of the counters of media and host.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Origins {
+    /// Of bytes written to the media.
+    pub media: CounterOrigin,
+    /// Of bytes written by the host.
+    pub host: CounterOrigin,
+}
+
+/// Origins of a drive's counters. Run folders of earlier versions do not have them: then the only log was C0h.
+pub fn origins(drive: &DriveRecord) -> Option<Origins> {
+    let origin = |source, unit_bytes| CounterOrigin { source, unit_bytes };
+    match drive.endurance {
+        Some(EnduranceCounters {
+            media: Some(media),
+            host,
+            ..
+        }) => Some(Origins { media, host }),
+        Some(_) => None,
+        None if drive.simulated => {
+            let model = origin(CounterSource::Simulated, 1);
+            Some(Origins {
+                media: model,
+                host: model,
+            })
+        }
+        None => Some(Origins {
+            media: origin(CounterSource::OcpSmart, 1),
+            host: origin(CounterSource::Smart, DATA_UNIT_BYTES),
+        }),
+    }
+}
+
+/// The readings of both counters over a span.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct CounterSpan {
+    /// Host, media.
+    first: Option<(u64, u64)>,
+    last: Option<(u64, u64)>,
+    decreased: bool,
+}
+
+impl CounterSpan {
+    /// The next reading; one of the ramp takes the place of those before.
+    pub fn add(&mut self, ramp: bool, host_bytes: Option<u64>, media_bytes: Option<u64>) {
+        let Some(now) = host_bytes.zip(media_bytes) else {
+            return;
+        };
+        match self.last.or(self.first) {
+            Some(before) if !ramp => {
+                self.decreased |= now.0 < before.0 || now.1 < before.1;
+                self.last = Some(now);
+            }
+            _ => {
+                *self = CounterSpan {
+                    first: Some(now),
+                    ..CounterSpan::default()
+                }
+            }
+        }
+    }
+
+    /// The growth from the first to the last reading.
+    ///
+    /// # Errors
+    /// Why there is none.
+    pub fn growth(&self) -> Result<Growth, NoAmplification> {
+        let first = self.first.ok_or(NoAmplification::NoCounter)?;
+        let last = self.last.ok_or(NoAmplification::OneReading)?;
+        let grown = last.0.checked_sub(first.0).zip(last.1.checked_sub(first.1));
+        let (host_bytes, media_bytes) = grown
+            .filter(|_| !self.decreased)
+            .ok_or(NoAmplification::Decreased)?;
+        Ok(Growth {
+            host_bytes,
+            media_bytes,
+            pairs: 1,
+        })
+    }
+}
+
+/// The write amplification of a growth.
+///
+/// # Errors
+/// Why there is none.
+pub fn amplification(
+    growth: Growth,
+    origins: &Origins,
+) -> Result<WriteAmplification, NoAmplification> {
+    if growth.host_bytes == 0 {
+        return Err(NoAmplification::NothingWritten);
+    }
+    let (host, media) = (growth.host_bytes as f64, growth.media_bytes as f64);
+    // A difference of readings is less than one step off; counters of single bytes are exact.
+    let error =
+        |origin: &CounterOrigin| growth.pairs as f64 * origin.unit_bytes.saturating_sub(1) as f64;
+    let (host_error, media_error) = (error(&origins.host), error(&origins.media));
+    let found = WriteAmplification {
+        factor: media / host,
+        low: (media - media_error).max(0.0) / (host + host_error),
+        high: (media + media_error) / (host - host_error).max(f64::MIN_POSITIVE),
+        growth,
+    };
+    let is_fine = found.factor == 0.0 && found.high == 0.0 || found.error_pct() <= MAX_ERROR_PCT;
+    is_fine.then_some(found).ok_or(NoAmplification::Coarse {
+        host_bytes: growth.host_bytes,
+        unit_bytes: (origins.host.unit_bytes, origins.media.unit_bytes),
+    })
+}
+
+/// Growth of the counters over a cell.
+fn growth_of(plan: &CellPlan, readings: &[TelemetryRecord]) -> Result<Growth, NoAmplification> {
+    let mut span = CounterSpan::default();
+    let ramp = Nanos(plan.workload.ramp_ns);
+    for reading in readings {
+        let (host, media) = (reading.host_bytes_written, reading.nand_bytes_written);
+        span.add(reading.at <= ramp, host, media);
+    }
+    span.growth()
+}
+
+/// Whether a drive wrote in a cell, by the tool's own count.
+fn wrote(part: &CellDrive) -> bool {
+    part.result.as_ref().is_some_and(|r| r.write.bytes > 0)
+}
+
+/// Write amplification of a drive in a cell; `None` where it wrote nothing.
+pub fn of_cell(
+    run: &Run,
+    cell: &CellRecord,
+    part: &CellDrive,
+) -> Option<Result<WriteAmplification, NoAmplification>> {
+    wrote(part).then_some(())?;
+    let drive = run.manifest.drives.get(part.drive)?;
+    let Some(origins) = origins(drive) else {
+        return Some(Err(NoAmplification::NoCounter));
+    };
+    let growth = growth_of(&cell.plan, &part.telemetry);
+    Some(growth.and_then(|growth| amplification(growth, &origins)))
+}
+
+/// Write amplification of a drive over several cells.
+fn over<'a>(
+    run: &'a Run,
+    drive: usize,
+    cells: impl Iterator<Item = &'a CellRecord>,
+) -> Option<Result<WriteAmplification, NoAmplification>> {
+    let Some(origins) = origins(run.manifest.drives.get(drive)?) else {
+        return Some(Err(NoAmplification::NoCounter));
+    };
+    let (mut sum, mut first_reason) = (Growth::default(), None);
+    let mut wrote_any = false;
+    for cell in cells {
+        let Some(part) = cell.drive(drive).filter(|part| wrote(part)) else {
+            continue;
+        };
+        wrote_any = true;
+        match growth_of(&cell.plan, &part.telemetry) {
+            Ok(growth) => sum = sum.plus(growth),
+            Err(reason) => first_reason = first_reason.or(Some(reason)),
+        }
+    }
+    wrote_any.then(|| match first_reason {
+        // A sum of some of the cells would not be that of the step.
+        Some(reason) => Err(reason),
+        None => amplification(sum, &origins),
+    })
+}
+
+/// Endurance of a drive under the workload of a step, or of the rounds of its measurement window.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StepEndurance {
+    /// The step.
+    pub step: String,
+    /// First and last round of the measurement window; none for all cells of the step.
+    pub window: Option<(u32, u32)>,
+    /// Its write amplification, or why there is none.
+    pub amplification: Result<WriteAmplification, NoAmplification>,
+    /// What the host may write with this workload, where the drive's rated endurance is known.
+    pub rated: Option<WorkloadEndurance>,
+}
+
+/// What a host may write with a workload.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct WorkloadEndurance {
+    /// Over the drive's life, bytes.
+    pub host_bytes: f64,
+    /// From the last reading of the step on, bytes; 0 where the media have taken their rated bytes.
+    pub left_bytes: f64,
+    /// Writes of the whole drive per day of the warranty, where the run states its years.
+    pub drive_writes_per_day: Option<f64>,
+    /// The log with the rated endurance.
+    pub source: CounterSource,
+}
+
+/// The steps in which a drive wrote, in the plan's order; of a step with rounds in steady state also its window.
+pub fn of_steps(run: &Run, drive: usize) -> Vec<StepEndurance> {
+    let mut steps: Vec<&str> = Vec::new();
+    for cell in &run.cells {
+        if !steps.contains(&cell.plan.step.as_str()) {
+            steps.push(&cell.plan.step);
+        }
+    }
+    let mut found = Vec::new();
+    for step in steps {
+        let of_step = || run.cells.iter().filter(move |cell| cell.plan.step == step);
+        if let Some(amplification) = over(run, drive, of_step()) {
+            found.push(of_step_cells(run, drive, step, None, amplification));
+        }
+        let is_about = |record: &&SteadyRecord| record.drive == drive && record.step == step;
+        let achieved = run.steady.iter().filter(is_about).find(|r| r.achieved);
+        let Some((first, last)) = achieved.map(|record| record.window) else {
+            continue;
+        };
+        let in_window = of_step().filter(|cell| {
+            let round = cell.plan.round.as_ref();
+            round.is_some_and(|round| (first..=last).contains(&round.number))
+        });
+        if let Some(amplification) = over(run, drive, in_window) {
+            let window = Some((first, last));
+            found.push(of_step_cells(run, drive, step, window, amplification));
+        }
+    }
+    found
+}
+
+/// Write amplification over the rounds of a window of a step.
+pub fn of_window(
+    run: &Run,
+    drive: usize,
+    step: &str,
+    (first, last): (u32, u32),
+) -> Option<Result<WriteAmplification, NoAmplification>> {
+    let cells = run.cells.iter().filter(|cell| {
+        let round = cell.plan.round.as_ref();
+        cell.plan.step == step && round.is_some_and(|r| (first..=last).contains(&r.number))
+    });
+    over(run, drive, cells)
+}
+
+fn of_step_cells(
+    run: &Run,
+    drive: usize,
+    step: &str,
+    window: Option<(u32, u32)>,
+    amplification: Result<WriteAmplification, NoAmplification>,
+) -> StepEndurance {
+    let factor = amplification.as_ref().ok().map(|found| found.factor);
+    StepEndurance {
+        step: step.to_owned(),
+        window,
+        amplification,
+        rated: factor.and_then(|factor| endurance(run, drive, step, factor)),
+    }
+}
+
+/// What the host may write at a write amplification.
+fn endurance(run: &Run, drive: usize, step: &str, factor: f64) -> Option<WorkloadEndurance> {
+    let record = run.manifest.drives.get(drive)?;
+    let rated = record.endurance?.rated?;
+    let cells = run.cells.iter().filter(|cell| cell.plan.step == step);
+    let parts = cells.filter_map(|cell| cell.drive(drive));
+    let readings = parts.flat_map(|part| &part.telemetry);
+    let written = readings.filter_map(|reading| reading.nand_bytes_written);
+    let written = written.last()?;
+    (factor > 0.0).then_some(())?;
+    let host_bytes = rated.media_bytes as f64 / factor;
+    let years = run.manifest.parameters.get(WARRANTY_YEARS);
+    let years = years.and_then(|text| text.parse::<f64>().ok());
+    let days = years
+        .filter(|years| *years > 0.0)
+        .map(|y| y * DAYS_PER_YEAR);
+    let capacity = record.capacity_bytes as f64;
+    Some(WorkloadEndurance {
+        host_bytes,
+        left_bytes: (rated.media_bytes as f64 - written as f64).max(0.0) / factor,
+        drive_writes_per_day: days
+            .filter(|_| capacity > 0.0)
+            .map(|days| host_bytes / capacity / days),
+        source: rated.source,
+    })
+}
+
+#[cfg(test)]
+#[path = "../tests/unit/endurance.rs"]
+mod tests;
