@@ -129,6 +129,11 @@ fn placement_identifiers_choose_the_reclaim_unit() {
     let log = group_log(&mut driver, LogId::ENDURANCE_GROUP, 512);
     let group = EnduranceGroupLog::read_from(&log).unwrap();
     assert_eq!((group.host_writes(), group.gigabytes_written()), (5, 1));
+    // The rated cycles of all flash, in billions of bytes, rounded up.
+    let rated_bytes = driver.controller.drive().rated_media_bytes().unwrap();
+    assert!(rated_bytes > driver.controller.drive().identity().capacity_bytes);
+    let estimate = group.endurance_gigabytes();
+    assert_eq!(estimate, u128::from(rated_bytes.div_ceil(1_000_000_000)));
 }
 
 #[test]

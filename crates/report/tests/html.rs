@@ -118,10 +118,11 @@ fn with_endurance() -> Run {
             media_bytes: 3_000_000_000_000_000,
         }),
     });
+    let ramp = Nanos(run.cells[0].plan.workload.ramp_ns);
     let part = &mut run.cells[0].drives[0];
     part.result.as_mut().unwrap().write.bytes = 100_000_000;
     let reading = |second: u64| TelemetryRecord {
-        at: Nanos::from_secs(second),
+        at: ramp + Nanos::from_secs(second),
         percentage_used: Some(3),
         available_spare_pct: Some(98),
         host_bytes_written: Some(5_000_000_000 + second * 100_000_000),
@@ -184,6 +185,7 @@ fn runs_of_one_drive_have_its_health_by_date() {
         for reading in &mut run.cells[0].drives[0].telemetry {
             let before = u64::from(month) * 1_000_000_000;
             reading.percentage_used = Some(used);
+            reading.erases_most = Some(60);
             *reading.host_bytes_written.as_mut().unwrap() += before;
             *reading.nand_bytes_written.as_mut().unwrap() += 2 * before;
         }

@@ -138,6 +138,7 @@ fn conclusions_are_the_same_everywhere_and_documented() {
     }
     let all = [
         "causes",
+        "endurance",
         "knee",
         "latency",
         "power",
