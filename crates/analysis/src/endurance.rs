@@ -382,8 +382,8 @@ fn endurance(run: &Run, drive: usize, step: &str, factor: f64) -> Option<Workloa
     let cells = run.cells.iter().filter(|cell| cell.plan.step == step);
     let parts = cells.filter_map(|cell| cell.drive(drive));
     let readings = parts.flat_map(|part| &part.telemetry);
-    let written = readings.filter_map(|reading| reading.nand_bytes_written);
-    let written = written.last()?;
+    let mut written = readings.filter_map(|reading| reading.nand_bytes_written);
+    let written = written.next_back()?;
     (factor > 0.0).then_some(())?;
     let host_bytes = rated.media_bytes as f64 / factor;
     let years = run.manifest.parameters.get(WARRANTY_YEARS);

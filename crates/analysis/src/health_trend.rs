@@ -186,7 +186,7 @@ fn point(run: &Run, position: usize, index: usize) -> Option<HealthPoint> {
         .flat_map(|part| &part.telemetry)
         .filter(|reading| reading.percentage_used.is_some());
     let first = HealthReading::of(readings.next()?);
-    let last = readings.last().map_or(first, HealthReading::of);
+    let last = readings.next_back().map_or(first, HealthReading::of);
     Some(HealthPoint {
         run: position,
         date: date.to_owned(),

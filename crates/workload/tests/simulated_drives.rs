@@ -22,7 +22,7 @@ const DRIVES: [&str; 3] = [
 #[derive(Debug, PartialEq)]
 enum Event {
     Interval(Interval),
-    Telemetry(Nanos, Telemetry),
+    Telemetry(Nanos, Box<Telemetry>),
 }
 
 /// What the observer received, with the number of the drive.
@@ -34,7 +34,8 @@ impl RunObserver for Seen {
         self.0.push((drive, Event::Interval(interval.clone())));
     }
     fn telemetry(&mut self, drive: usize, at: Nanos, telemetry: Telemetry) {
-        self.0.push((drive, Event::Telemetry(at, telemetry)));
+        self.0
+            .push((drive, Event::Telemetry(at, Box::new(telemetry))));
     }
     fn host(&mut self, _index: u32, _load: HostLoad) {
         panic!("times of simulated drives do not come from the host");

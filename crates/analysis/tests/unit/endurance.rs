@@ -160,7 +160,8 @@ fn a_step_is_the_sum_of_its_cells_and_a_window_of_its_rounds() {
             &[(0, mib(1200), mib(1800)), (9, mib(1300), mib(2100))],
         ),
     ];
-    let factors = |run: &Run| -> Vec<(String, Option<(u32, u32)>, f64)> {
+    type Factor = (String, Option<(u32, u32)>, f64);
+    let factors = |run: &Run| -> Vec<Factor> {
         let steps = of_steps(run, 0).into_iter();
         let known = steps.map(|s| (s.step, s.window, s.amplification.unwrap().factor));
         known.collect()
