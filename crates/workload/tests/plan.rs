@@ -21,9 +21,12 @@ fn options(words: &str) -> JobOptions {
     for word in words.split_whitespace() {
         let (key, value) = word.split_once('=').unwrap();
         let value = match key {
-            "iodepth" | "numjobs" | "rwmixread" | "seed" | "iodepth_batch_complete_min" => {
-                toml::Value::Integer(value.parse().unwrap())
-            }
+            "iodepth"
+            | "numjobs"
+            | "rwmixread"
+            | "seed"
+            | "segments"
+            | "iodepth_batch_complete_min" => toml::Value::Integer(value.parse().unwrap()),
             "split" | "direct" | "sqpoll" | "hipri" | "verify" => {
                 toml::Value::Boolean(value.parse().unwrap())
             }
