@@ -215,10 +215,13 @@ impl GroupComparison {
         let compared = self.workloads.iter().flat_map(|w| &w.metrics);
         let compared = compared.filter(|c| metrics.contains(&c.metric));
         let levels = compared.filter_map(|c| c.comparison.interval.map(|_| c.comparison.level));
-        levels.fold(ByChance::default(), |sum, level| ByChance {
-            answers: sum.answers + 1,
-            different: sum.different + 1.0 - level,
-        })
+        let levels: Vec<f64> = levels.collect();
+        let different = levels.len() as f64 - levels.iter().sum::<f64>();
+        ByChance {
+            answers: levels.len(),
+            // Levels are given in percent: without what the sum rounds.
+            different: (different * 1e6).round() / 1e6,
+        }
     }
 
     /// Are IOPS redundant to bandwidth? True for fixed block sizes.

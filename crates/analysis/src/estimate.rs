@@ -4,8 +4,7 @@
 //! Results are ratios of sums: I/Os and bytes over time, latency over I/Os. [`assay_stats::confidence::ratio`] estimates their error from the
 //! contributions of the intervals, so the means here equal those of the results. Intervals in which nothing completed count as zero.
 //!
-//! A percentile of merged histograms has no such decomposition. [`Estimates::p99_ns`] is the mean of the intervals' 99th percentiles, which differs
-//! from the result's p99 (as a rule it is a little lower).
+//! A percentile of merged histograms has no such decomposition, and has no interval within a run: docs/statistics.md, "Comparison".
 //!
 //! A figure without an interval says why ([`Missing`]): too short, too strongly correlated, or too few bursts.
 
@@ -15,9 +14,6 @@ use assay_stats::confidence::{self, Estimate, LEVEL, NoInterval};
 use assay_store::read::CellDrive;
 use assay_store::series::{IntervalSample, OpCounts};
 use assay_units::{MIB, median};
-
-/// Fewest latencies of an interval with a 99th percentile.
-pub const P99_SAMPLES: u64 = 100;
 
 /// Why a figure has no confidence interval.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -54,8 +50,6 @@ pub struct Estimates {
     pub mib_per_s: MeanEstimate,
     /// Mean latency of the operation there was more of, nanoseconds.
     pub latency_mean_ns: MeanEstimate,
-    /// Mean over the seconds of their 99th percentile latency, same operation, nanoseconds; `None` where most have too few operations.
-    pub p99_ns: Option<Estimate>,
 }
 
 impl Default for Estimates {
@@ -65,7 +59,6 @@ impl Default for Estimates {
             iops: Err(Missing::UNMEASURED),
             mib_per_s: Err(Missing::UNMEASURED),
             latency_mean_ns: Err(Missing::UNMEASURED),
-            p99_ns: None,
         }
     }
 }
@@ -113,10 +106,6 @@ fn of_operation(samples: &[IntervalSample], op: fn(&IntervalSample) -> &OpCounts
         let parts: Vec<(f64, f64)> = samples.iter().map(of).collect();
         confidence::ratio(&parts, LEVEL).map_err(|reason| Missing { reason, step_s })
     };
-    let enough = |counts: &&OpCounts| counts.latencies >= P99_SAMPLES;
-    let counted = samples.iter().map(op).filter(enough);
-    let percentiles: Vec<f64> = counted.map(|counts| counts.p99_ns as f64).collect();
-    let most = percentiles.len() * 2 > samples.len();
     Estimates {
         iops: ratio(&|s| ((s.read.ios + s.write.ios) as f64, s.elapsed_s())),
         mib_per_s: ratio(&|s| {
@@ -124,7 +113,6 @@ fn of_operation(samples: &[IntervalSample], op: fn(&IntervalSample) -> &OpCounts
             (bytes as f64 / MIB as f64, s.elapsed_s())
         }),
         latency_mean_ns: ratio(&|s| (op(s).latency_sum_ns, op(s).latencies as f64)),
-        p99_ns: of_series(&percentiles, step_s).ok().filter(|_| most),
     }
 }
 

@@ -59,7 +59,7 @@ pub fn of_load(run: &Run, step: &str, drive: usize) -> Vec<CurveKnee> {
     let point = |cell: &CellRecord| {
         let result = result(cell, drive)?;
         Some(LoadPoint {
-            offered: offered(cell, drive)?,
+            offered: offered(run, cell, drive).filter(|rate| *rate > 0.0)?,
             done: result.iops(),
             latency_ns: result.latency().mean,
             seconds: result.elapsed.as_secs_f64(),
@@ -74,13 +74,28 @@ pub fn of_load(run: &Run, step: &str, drive: usize) -> Vec<CurveKnee> {
     curves.filter_map(knee).collect()
 }
 
-/// Offered rate of an open-loop cell, I/Os per second; `None` for a closed loop.
-pub fn offered(cell: &CellRecord, drive: usize) -> Option<f64> {
-    if cell.plan.load.is_some() {
-        return result(cell, drive)?.values.get(OFFERED_IOPS).copied();
-    }
-    let rate = cell.plan.workload.rate_iops;
-    (rate > 0.0).then_some(rate)
+/// Offered rate of an open-loop cell, I/Os per second: as recorded, else as planned, else (a run of an earlier version) the planned share of the best
+/// rate of the step that the load refers to. `None` for a closed loop.
+pub fn offered(run: &Run, cell: &CellRecord, drive: usize) -> Option<f64> {
+    let recorded = || {
+        Some(
+            *cell
+                .drive(drive)?
+                .result
+                .as_ref()?
+                .values
+                .get(OFFERED_IOPS)?,
+        )
+    };
+    let planned = Some(cell.plan.workload.rate_iops).filter(|rate| *rate > 0.0);
+    let from_share = || {
+        let load = cell.plan.load.as_ref()?;
+        let cells = run.cells.iter().filter(|c| c.plan.step == load.of);
+        let results = cells.filter_map(|c| c.drive(drive)?.result.as_ref());
+        let best = results.map(CellResult::iops).reduce(f64::max)?;
+        Some(best * load.percent / 100.0)
+    };
+    recorded().or(planned).or_else(from_share)
 }
 
 fn result(cell: &CellRecord, drive: usize) -> Option<&CellResult> {

@@ -5,11 +5,13 @@ pub mod fleet;
 mod job;
 pub mod serve;
 pub mod stream;
+mod supervised;
 pub mod testbench;
 
 use std::path::PathBuf;
 
 use assay_device::session::PurgeHow;
+use assay_io::Nanos;
 use clap::builder::styling::{AnsiColor, Styles};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand};
@@ -182,6 +184,9 @@ fn purge_how() -> impl TypedValueParser<Value = PurgeHow> {
         _ => PurgeHow::Best,
     })
 }
+
+/// Longest duration of `assay probe`: a drive that answers does so within its command timeout (CAP.TO of NVMe: at most 127.5 s).
+const PROBE_LIMIT: Nanos = Nanos::from_secs(130);
 
 #[derive(Debug, Args)]
 #[command(after_help = "\

@@ -55,7 +55,7 @@ impl CommandOutcome {
 const DRIVE_FAILED: u8 = CommandOutcome::DriveFailed as u8;
 const USAGE: u8 = 2;
 const REFUSED: u8 = 3;
-const IO_ERROR: u8 = 4;
+pub const IO_ERROR: u8 = 4;
 /// `EX_TEMPFAIL` of sysexits(3): the same command can succeed later.
 const IN_USE: u8 = 75;
 
@@ -84,6 +84,11 @@ fn is_broken_pipe(error: &anyhow::Error) -> bool {
     kinds
         .map(std::io::Error::kind)
         .any(|kind| kind == ErrorKind::BrokenPipe)
+}
+
+/// True where the drive or the run folder is in use by another process.
+pub fn is_in_use(error: &anyhow::Error) -> bool {
+    code_of(error) == IN_USE
 }
 
 /// The status of the first cause that determines one.

@@ -1,6 +1,6 @@
 //! The command `assay`: argument parsing and wiring of the library crates.
 //!
-//! Pipeline: [`args`] parses the arguments, a command converts them into a validated plan and executes it, and its outcome gives the
+//! Pipeline: [`args`] parses the arguments, a command on real drives goes on in a supervised process ([`supervise`]), it converts them into a validated plan and executes it, and its outcome gives the
 //! exit status ([`exit`]). Library crates do not see flags.
 #![forbid(unsafe_code)]
 
@@ -11,6 +11,7 @@ mod json;
 mod live;
 mod metrics;
 mod progress;
+mod supervise;
 mod terminal;
 
 use std::process::ExitCode;
@@ -25,6 +26,17 @@ fn main() -> ExitCode {
         Err(error) => return exit::usage(&error),
     };
     let output = arguments.output;
+    if let Err(error) = supervise::begin() {
+        return exit::status(Err(error), output);
+    }
+    if let Some(command) = arguments
+        .command
+        .supervised()
+        .filter(|_| !supervise::is_supervised())
+    {
+        return supervise::run(&command, output)
+            .unwrap_or_else(|error| exit::status(Err(error), output));
+    }
     let outcome = match arguments.command {
         Command::List => commands::list::run(output),
         Command::Probe(probe) => commands::probe::run(&probe, output),

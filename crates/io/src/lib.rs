@@ -27,6 +27,7 @@ mod kernel_command;
 pub mod memory;
 pub mod null;
 pub mod passthru;
+pub mod realtime_signal;
 mod ring;
 pub mod shared_memory;
 pub mod sync;
@@ -72,6 +73,10 @@ impl Completion {
     }
 }
 
+/// Longest time without a completion on a real drive. Linux aborts an NVMe command after 30 s, resets the controller after 30 s more,
+/// which may take 127.5 s (CAP.TO), and gives a SCSI command five retries of 30 s each.
+pub const IO_TIMEOUT: Nanos = Nanos::from_secs(240);
+
 /// Failure of a target as a whole. Errors of single I/Os are reported in their [`Completion`].
 #[derive(Debug, thiserror::Error)]
 pub enum TargetError {
@@ -112,6 +117,19 @@ pub enum TargetError {
         what: &'static str,
         /// Error from the kernel.
         source: std::io::Error,
+    },
+    /// I/Os have no answer for too long.
+    #[error(
+        "{drive}: no answer to {ios} I/Os for {} s, longer than any retry of the kernel: the drive, its controller or its path hangs; see dmesg, then power-cycle it",
+        waited.as_secs_f64().round()
+    )]
+    Unanswered {
+        /// The drive.
+        drive: String,
+        /// I/Os in flight.
+        ios: usize,
+        /// Time since the last completion.
+        waited: Nanos,
     },
     /// More I/Os in flight than a target supports.
     #[error("{slots} I/Os in flight exceed the limit of one thread ({MAX_SLOTS}); lower --iodepth")]

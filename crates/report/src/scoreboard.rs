@@ -4,6 +4,9 @@
 //! rates of its sections take their place. Whether a drive can be told from the best of a column is decided on the
 //! logarithm of both values: their difference must exceed the half-widths of the two intervals, added in quadrature as those
 //! of independent errors (JCGM 100:2008, 5.1.2), and [`MINIMUM_EFFECT`].
+//!
+//! A row is one run of a drive. The ranking is of these runs: how much runs of one drive differ, a single run does not show. Tail percentiles are not
+//! ranked, except where every value has the predictive interval of a simulated drive, for one run has no interval of them (docs/statistics.md, "Comparison").
 
 mod values;
 
@@ -60,13 +63,15 @@ pub struct Score {
 /// A score against those of the other drives.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Standing {
-    /// The best value.
+    /// The best value of these runs.
     Best,
     /// Not the best value, but not distinguishable from it.
     Tied,
     /// Behind the best, or without rivals.
     #[default]
     Behind,
+    /// One of several values that are not ranked.
+    Unranked,
 }
 
 /// The headline metrics and first charts that the suite's text declares; empty where it declares none.
@@ -196,7 +201,7 @@ impl<'a> Scoreboard<'a> {
                 let mut others = self.rows.iter().filter(|r| r.drive != row.drive);
                 !others.any(|r| {
                     let score = r.scores[*column].as_ref();
-                    score.is_some_and(|s| s.standing != Standing::Behind)
+                    score.is_some_and(|s| s.standing == Standing::Tied)
                 })
             };
             let best: Vec<usize> = (0..self.columns.len()).filter(best).collect();
@@ -207,6 +212,12 @@ impl<'a> Scoreboard<'a> {
         counts.retain(|c| c.1 > 0);
         counts.sort_by_key(|c| std::cmp::Reverse((c.1, c.2)));
         counts
+    }
+
+    /// True where a column is not ranked.
+    pub fn has_unranked(&self) -> bool {
+        let mut scores = self.rows.iter().flat_map(|r| r.scores.iter().flatten());
+        scores.any(|s| s.standing == Standing::Unranked)
     }
 
     /// Share of the largest value of a column, for a bar.
@@ -225,6 +236,15 @@ impl<'a> Scoreboard<'a> {
 fn stand(scores: &mut [Option<Score>], figure: HeadlineFigure) {
     let lower = figure.is_lower_better();
     let better = |a: f64, b: f64| if lower { a < b } else { a > b };
+    if figure.is_tail()
+        && scores.iter().flatten().count() > 1
+        && scores.iter().flatten().any(|s| !s.predictive)
+    {
+        for score in scores.iter_mut().flatten() {
+            score.standing = Standing::Unranked;
+        }
+        return;
+    }
     let present = scores.iter().flatten();
     let best = present.reduce(|a, b| if better(b.value, a.value) { b } else { a });
     let Some(best) = best

@@ -8,7 +8,7 @@ use crate::ReportError;
 use crate::drive_set::DriveSet;
 use crate::format::{figure, printable};
 use crate::grid;
-use crate::html::board::{leaders, verdict_style};
+use crate::html::board::{NO_TAILS, leaders, verdict_style};
 use crate::html::header::subject;
 use crate::html::suites;
 use crate::scoreboard::{ScoreRow, Scoreboard, Standing};
@@ -47,8 +47,12 @@ fn sign(row: &ScoreRow<'_>) -> &'static str {
 }
 
 /// What the marks mean, and which limits apply to the figures.
-fn legend(set: &DriveSet<'_>) -> String {
-    let mut text = "bold: best; \u{2248}: can't be told from the best (difference within the intervals or under 1 %)".to_owned();
+fn legend<'a>(set: &DriveSet<'_>, mut boards: impl Iterator<Item = &'a Scoreboard<'a>>) -> String {
+    let mut text = "bold: best of these runs; \u{2248}: can't be told from the best (difference within the intervals or under 1 %)".to_owned();
+    if boards.any(Scoreboard::has_unranked) {
+        text.push_str("; ");
+        text.push_str(NO_TAILS);
+    }
     let mut scales = set
         .runs
         .iter()
@@ -112,7 +116,7 @@ pub fn markdown(runs: &[Run]) -> Result<String, ReportError> {
             } else {
                 cell(&leaders) + " "
             },
-            legend(&set)
+            legend(&set, std::iter::once(&board))
         ));
     }
     Ok(out)
@@ -150,7 +154,7 @@ pub fn card(runs: &[Run]) -> Result<String, ReportError> {
         top += HEAD_PX + ROW_PX * board.rows.len() + FOOT_PX;
     }
     let height = top + EDGE_PX;
-    let note = legend(&set);
+    let note = legend(&set, boards.iter().map(|(_, board)| board));
     let picture = html! {
         svg xmlns="http://www.w3.org/2000/svg" width=(width) height=(height) viewBox={ "0 0 " (width) " " (height) }
             font-family="system-ui, 'Segoe UI', Roboto, 'Noto Sans', 'Liberation Sans', sans-serif" font-size="13" fill="#16191d" {

@@ -102,7 +102,10 @@ impl NoInterval {
     /// The reason as text, for values that last `step_s` seconds each.
     pub fn text(&self, step_s: f64) -> String {
         let least = FEWEST_EFFECTIVE;
-        let time = |values: f64| format!("{:.0} s", (values * step_s).max(1.0));
+        let time = |values: f64| match values * step_s {
+            short if short < 1.0 => format!("{:.0} ms", (short * 1e3).max(1.0)),
+            seconds => format!("{seconds:.0} s"),
+        };
         match *self {
             NoInterval::NoValues => "nothing was measured".to_owned(),
             NoInterval::TooShort { samples } => {
@@ -115,7 +118,7 @@ impl NoInterval {
                 format!("too short: {samples} {of}, at least {least} are needed")
             }
             NoInterval::Dependent { samples, memory } => format!(
-                "seconds depend on each other over {}: {} hold about {:.0} independent values, and {least} are needed",
+                "successive intervals depend on each other over {}: {} hold about {:.0} independent values, and {least} are needed",
                 time(memory),
                 time(samples as f64),
                 samples as f64 / memory

@@ -5,10 +5,10 @@ use std::sync::Arc;
 use assay_device::identity::{DriveInfo, PcieLink};
 use assay_device::session::{DriveSession, OpenMode, OpenTarget, SessionError};
 use assay_integrity::pattern::PatternPages;
-use assay_io::Target;
 use assay_io::null::NullTarget;
 use assay_io::sync::SyncTarget;
 use assay_io::uring::{UringOptions, UringTarget};
+use assay_io::{IO_TIMEOUT, Target};
 
 use crate::index::{Recording, find};
 use crate::queue::StreamQueue;
@@ -151,7 +151,10 @@ impl<S: AsRef<[DriveSession]> + AsMut<[DriveSession]>> SoftwareHost<S> {
             let target = target(open, options.chunk_bytes, blocking, slots + spare)?;
             let target = self.layer.wrap(at, target, slots);
             let name = info.spec.clone();
-            let queue = StreamQueue::new(name, target, slots, options.chunk_bytes);
+            let mut queue = StreamQueue::new(name, target, slots, options.chunk_bytes);
+            if !info.simulated {
+                queue = queue.with_io_timeout(IO_TIMEOUT);
+            }
             queues.push(Some(queue));
         }
         let take = |&at: &usize| queues[at].take().expect("the order has each drive once");

@@ -63,6 +63,12 @@ pub struct StreamQueue<'t> {
     /// The I/O of each slot in flight, and its chunk.
     started: Vec<Option<(Io, Option<u64>)>>,
     in_flight: usize,
+    /// Longest time without a completion while I/Os are in flight.
+    io_timeout: Nanos,
+    /// When the last I/O completed, or the first of those in flight was submitted.
+    answered_at: Nanos,
+    /// The last wait ended past the timeout.
+    is_overdue: bool,
     /// I/Os submitted since the last reap, which may not have started.
     unstarted: usize,
     slot_bytes: u32,
@@ -89,11 +95,21 @@ impl<'t> StreamQueue<'t> {
             free: (0..slots).rev().collect(),
             started: vec![None; slots as usize],
             in_flight: 0,
+            io_timeout: Nanos::MAX,
+            answered_at: Nanos::ZERO,
+            is_overdue: false,
             unstarted: 0,
             slot_bytes,
             scratch: (!moves_bytes).then(|| vec![0; slot_bytes as usize]),
             completions: Vec::with_capacity(slots as usize),
         }
+    }
+
+    /// With a limit to the time without a completion, as for real drives: a simulated one answers after a latency of any length.
+    #[must_use]
+    pub fn with_io_timeout(mut self, io_timeout: Nanos) -> StreamQueue<'t> {
+        self.io_timeout = io_timeout;
+        self
     }
 
     /// Name of the drive.
@@ -172,6 +188,9 @@ impl<'t> StreamQueue<'t> {
             len_bytes,
             offset_bytes,
         };
+        if self.in_flight == 0 {
+            self.answered_at = self.target.now();
+        }
         self.target.submit(&[io])?;
         self.started[slot as usize] = Some((io, chunk));
         self.in_flight += 1;
@@ -179,7 +198,10 @@ impl<'t> StreamQueue<'t> {
         Ok(())
     }
 
-    /// Wait for `min` I/Os or until `until`. Slots of chunk reads stay taken, others are freed.
+    /// Wait for `min` I/Os or until `until`, or at most for the time without a completion. Slots of chunk reads stay taken, others are freed.
+    ///
+    /// # Errors
+    /// Those of the target, and [`TargetError::Unanswered`].
     pub(crate) fn reap(
         &mut self,
         min: usize,
@@ -188,8 +210,15 @@ impl<'t> StreamQueue<'t> {
     ) -> Result<(), TargetError> {
         self.completions.clear();
         self.unstarted = 0;
+        let overdue_at = Nanos(self.answered_at.0.saturating_add(self.io_timeout.0));
+        let until = match self.in_flight {
+            0 => until,
+            // Past it, one look more.
+            _ => until.min(overdue_at),
+        };
         self.target
             .reap(min.min(self.in_flight), until, &mut self.completions)?;
+        self.check_answered(overdue_at)?;
         for completion in &self.completions {
             let Some((io, chunk)) = self.started[completion.slot as usize].take() else {
                 continue;
@@ -212,6 +241,25 @@ impl<'t> StreamQueue<'t> {
                 chunk,
                 slot: io.slot,
                 failure,
+            });
+        }
+        Ok(())
+    }
+
+    /// Two waits in a row past the timeout: after a suspend the clock is far ahead at the first one, and the completions are still to be reaped.
+    fn check_answered(&mut self, overdue_at: Nanos) -> Result<(), TargetError> {
+        let now = self.target.now();
+        if !self.completions.is_empty() || self.in_flight == 0 {
+            self.answered_at = now;
+            self.is_overdue = false;
+            return Ok(());
+        }
+        let before = std::mem::replace(&mut self.is_overdue, now >= overdue_at);
+        if before && self.is_overdue {
+            return Err(TargetError::Unanswered {
+                drive: self.name.clone(),
+                ios: self.in_flight,
+                waited: now - self.answered_at,
             });
         }
         Ok(())

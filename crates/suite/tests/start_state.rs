@@ -3,33 +3,43 @@
 
 mod common;
 
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use assay_stats::HostAudit;
 use assay_store::model::warning::code::START_NOT_REACHED;
+use assay_store::model::{CellPlan, CellResult, RunEnd, Warning};
 use assay_store::read::Run;
-use assay_suite::expand::expand;
+use assay_suite::execute::{IntervalWork, Progress};
+use assay_suite::expand::{Cell, expand};
 use assay_suite::schema::Suite;
 
-use common::{cells, drives, iops, run, settings, text, value};
+use common::{Quiet, cells, drives, iops, run, run_in, settings, text, value};
 
 /// Reads that heat a drive which throttles from 80 degrees C on, and the same again, with these keys.
 fn twice(keys: &str) -> Run {
+    run(&reads_twice("", keys), &["sim:mydigitalssd-bpx"]).1
+}
+
+/// The suite of [`twice`], with keys of both steps.
+fn reads_twice(first: &str, again: &str) -> String {
     const JOB: &str =
         r#"job = { rw = "randread", bs = "128k", numjobs = 64, size = "16GiB", runtime = "40s" }"#;
-    let suite = text(&format!(
+    text(&format!(
         r#"
 [[step]]
 id = "first"
 title = "Hot reads"
 kind = "measure"
+{first}
 {JOB}
 [[step]]
 id = "again"
 title = "Again"
 kind = "measure"
-{keys}
+{again}
 {JOB}
 "#
-    ));
-    run(&suite, &["sim:mydigitalssd-bpx"]).1
+    ))
 }
 
 fn ratio(run: &Run) -> f64 {
@@ -89,4 +99,56 @@ job = { rw = "randread", runtime = "5s" }
         let error = Suite::parse("test", &text(&step.replace(old, new))).unwrap_err();
         assert!(error.to_string().contains(expected), "{error}");
     }
+}
+
+/// Stops the run when its second cell begins.
+struct StopBeforeSecond<'a>(&'a AtomicBool);
+
+impl Progress for StopBeforeSecond<'_> {
+    fn cell_started(&mut self, index: usize, _total: usize, _cell: &Cell) {
+        self.0.store(index > 0, Ordering::SeqCst);
+    }
+    fn interval(&mut self, _drive: usize, _work: IntervalWork) {}
+    fn cell_finished(&mut self, _plan: &CellPlan, _results: &[CellResult]) {}
+    fn cell_failed(&mut self, plan: &CellPlan, message: &str) {
+        panic!("{}: {message}", plan.id);
+    }
+    fn cell_passed(&mut self, _index: usize) {}
+    fn warned(&mut self, _warning: &Warning) {}
+    fn problem(&mut self, message: &str) {
+        panic!("{message}");
+    }
+}
+
+/// A resumed run waits for the temperature at which its first attempt began, not for the one that the drive has now.
+#[test]
+fn a_resumed_run_keeps_the_temperature_at_its_start() {
+    const KEYS: &str = "start = { cool_k = 5, timeout = \"3s\" }";
+    let suite = reads_twice(KEYS, KEYS);
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("run");
+    let attempt = |drive: &str, stop: &AtomicBool, progress: &mut dyn Progress| {
+        run_in(
+            &path,
+            &suite,
+            &[drive],
+            HostAudit::default(),
+            stop,
+            progress,
+        )
+    };
+    let stop = AtomicBool::new(false);
+    let cool = "sim:mydigitalssd-bpx,ambient=20";
+    let (ending, first) = attempt(cool, &stop, &mut StopBeforeSecond(&stop));
+    assert_eq!(ending.outcome, RunEnd::Interrupted);
+    let began_c = value(cells(&first, "first")[0], "run_start_temperature_c");
+    assert_eq!(warned(&first), []);
+    // The drive is resumed where it is 25 K warmer.
+    let hot = "sim:mydigitalssd-bpx,ambient=45";
+    let (ending, run) = attempt(hot, &AtomicBool::new(false), &mut Quiet);
+    assert_eq!(ending.outcome, RunEnd::Complete);
+    let again = cells(&run, "again")[0];
+    assert_eq!(value(again, "run_start_temperature_c"), began_c);
+    assert!(value(again, "start_temperature_c") > began_c + 20.0);
+    assert_eq!(warned(&run), [("mydigitalssd-bpx/again", 0)]);
 }

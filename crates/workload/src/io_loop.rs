@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use assay_io::{Completion, Io, Target, TargetError, Telemetry};
+use assay_io::{Completion, IO_TIMEOUT, Io, Target, TargetError, Telemetry};
 use assay_stats::{Interval, Recorder};
 use assay_units::Nanos;
 
@@ -14,10 +14,6 @@ use crate::worker::{NextIssue, Worker};
 
 /// How long I/Os in flight may take to complete after a stop was requested, before they are counted as unanswered.
 pub const STOP_GRACE: Nanos = Nanos::from_secs(10);
-
-/// Longest time without a completion on a real drive. Linux aborts an NVMe command after 30 s, resets the controller after 30 s more,
-/// which may take 127.5 s (CAP.TO), and gives a SCSI command five retries of 30 s each.
-pub const IO_TIMEOUT: Nanos = Nanos::from_secs(240);
 
 /// A loop ends after this number of consecutive failed I/Os: a removed drive fails them in microseconds.
 pub const GIVE_UP_ERRORS: u64 = 100_000;

@@ -16,7 +16,7 @@
 //! No files are written, nothing is printed, no drive is discovered or authorised here.
 //!
 //! # Key constants
-//! [`io_loop::STOP_GRACE`], [`io_loop::IO_TIMEOUT`], [`plan::MAX_JOBS`], [`plan::DEFAULT_SEED`].
+//! [`io_loop::STOP_GRACE`], [`assay_io::IO_TIMEOUT`], [`plan::MAX_JOBS`], [`plan::DEFAULT_SEED`].
 #![forbid(unsafe_code)]
 
 pub mod access;

@@ -33,7 +33,7 @@ fn one_knee_per_kind_of_workload() {
 fn a_load_curve_has_its_knee_where_latency_doubles() {
     let mut run = fixtures::run(vec![fixtures::drive("sim:a")]);
     let whole = fixtures::plan("saturate", fixtures::reads(4096, 4, 32));
-    let of = whole.id.clone();
+    let of = whole.step.clone();
     run.cells.push(fixtures::cell(whole, 100e3, 1e6, 3, 0.0, 1));
     for (percent, latency) in [
         (20.0, 80e3),
@@ -67,9 +67,12 @@ fn a_load_curve_has_its_knee_where_latency_doubles() {
         ),
         (3, 60e3, Some(80e3))
     );
-    // Without recorded offered loads there is no curve.
+    // Without recorded offered loads they are the shares of the best rate of the step.
     for cell in &mut run.cells {
         cell.drives[0].result.as_mut().unwrap().values.clear();
     }
+    assert_eq!(of_load(&run, "load", 0), [curve]);
+    // Without that step there is no curve.
+    run.cells.remove(0);
     assert_eq!(of_load(&run, "load", 0), []);
 }

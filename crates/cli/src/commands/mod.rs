@@ -39,6 +39,8 @@ use assay_device::host;
 use assay_device::session::{DriveSession, SessionOptions};
 use assay_device::spec::DriveSpec;
 use assay_device::telemetry_monitor::power_meter::PowerMeter;
+use assay_io::Nanos;
+use assay_io::clock::Clock;
 use assay_store::model::BuildRecord;
 use assay_store::{Destination, Run, RunWriter};
 use assay_suite::drive_state_cache::DriveStateCache;
@@ -50,10 +52,11 @@ use signal_hook::consts::SIGUSR1;
 use signal_hook::iterator::Signals;
 
 use self::ocp::OcpOutput;
-use crate::exit::{CommandOutcome, UsageError, bail_usage};
+use crate::exit::{self, CommandOutcome, UsageError, bail_usage};
 use crate::live::{self, LiveArguments, LiveView, Viewed};
 use crate::metrics::{Prepared, RunIdentity};
 use crate::progress::RunProgress;
+use crate::supervise::{requested, requests};
 use crate::terminal::Output;
 
 /// Signals that end a command in order: SIGINT, SIGTERM, and SIGHUP (closed terminal), so that drives are restored to their power
@@ -75,15 +78,33 @@ fn hangup_is_ignored() -> bool {
         .is_some_and(|mask| mask & 1 != 0)
 }
 
+/// Calls `work` in a thread of its own with each of these signals, and whether it asks to end at once.
+pub fn on_signals(
+    signals: &[i32],
+    mut work: impl FnMut(i32, bool) + Send + 'static,
+) -> anyhow::Result<()> {
+    const FAILED: &str = "cannot listen for signals";
+    let mut received = Signals::new(requests(signals)).context(FAILED)?;
+    let listen = move || {
+        for (signal, at_once) in received.forever().map(requested) {
+            work(signal, at_once);
+        }
+    };
+    let builder = std::thread::Builder::new().name("signals".to_owned());
+    builder.spawn(listen).context(FAILED)?;
+    Ok(())
+}
+
 /// Set by each of [`ending_signals`]; a second signal ends the process at once.
 pub fn stop_flag() -> anyhow::Result<Arc<AtomicBool>> {
     let stop = Arc::new(AtomicBool::new(false));
-    for signal in ending_signals() {
-        // Registered first, so that it sees the flag of the previous signal: only the second signal ends the process.
-        signal_hook::flag::register_conditional_shutdown(signal, 128 + signal, Arc::clone(&stop))
-            .and_then(|_| signal_hook::flag::register(signal, Arc::clone(&stop)))
-            .context("cannot listen for Ctrl-C")?;
-    }
+    let told = Arc::clone(&stop);
+    let work = move |signal, at_once| {
+        if told.swap(true, Ordering::SeqCst) || at_once {
+            signal_hook::low_level::exit(128 + signal);
+        }
+    };
+    on_signals(&ending_signals(), work)?;
     Ok(stop)
 }
 
@@ -102,30 +123,25 @@ impl Stop {
     /// Listen for signals.
     pub fn on_signals() -> anyhow::Result<Stop> {
         let stop = Stop::default();
-        let heard = ending_signals().into_iter().chain([SIGUSR1]);
-        let mut signals = Signals::new(heard).context("cannot listen for Ctrl-C")?;
         let told = stop.clone();
-        let builder = std::thread::Builder::new().name("signals".to_owned());
-        builder
-            .spawn(move || {
-                for signal in signals.forever() {
-                    if signal == SIGUSR1 {
-                        told.after_cell.store(true, Ordering::SeqCst);
-                        told.live
-                            .get()
-                            .inspect(|live| live.control.end_after_cell());
-                        continue;
-                    }
-                    if told.flag.swap(true, Ordering::SeqCst) {
-                        live::tty::restore();
-                        signal_hook::low_level::exit(128 + signal);
-                    }
-                    if let Some(live) = told.live.get() {
-                        live.control.stopped();
-                    }
-                }
-            })
-            .context("cannot listen for Ctrl-C")?;
+        let mut heard = ending_signals();
+        heard.push(SIGUSR1);
+        on_signals(&heard, move |signal, at_once| {
+            if signal == SIGUSR1 {
+                told.after_cell.store(true, Ordering::SeqCst);
+                told.live
+                    .get()
+                    .inspect(|live| live.control.end_after_cell());
+                return;
+            }
+            if told.flag.swap(true, Ordering::SeqCst) || at_once {
+                live::tty::restore();
+                signal_hook::low_level::exit(128 + signal);
+            }
+            if let Some(live) = told.live.get() {
+                live.control.stopped();
+            }
+        })?;
         Ok(stop)
     }
 
@@ -201,6 +217,25 @@ pub fn power_meter(
     Ok(Some(Arc::new(meter)))
 }
 
+/// Longest time that a process which was killed may need to give up its drive and its run folder: its I/O in flight ends first.
+const RELEASE: Nanos = Nanos::from_secs(3);
+/// Between two attempts.
+const ATTEMPT_INTERVAL: Nanos = Nanos::from_millis(50);
+
+/// The result of the first attempt that finds its drive or folder not in use; the last one's after [`RELEASE`].
+pub fn once_free<T>(mut attempt: impl FnMut() -> anyhow::Result<T>) -> anyhow::Result<T> {
+    let clock = Clock::monotonic();
+    let until = clock.now() + RELEASE;
+    loop {
+        let result = attempt();
+        let in_use = result.as_ref().is_err_and(exit::is_in_use);
+        if !in_use || clock.now() >= until {
+            return result;
+        }
+        clock.wait_until(clock.now() + ATTEMPT_INTERVAL);
+    }
+}
+
 /// Open the drives of a run. Naming one drive twice is an error.
 pub fn open_drives(
     names: &[String],
@@ -209,7 +244,7 @@ pub fn open_drives(
     let mut drives: Vec<DriveSession> = Vec::new();
     for name in names {
         let spec = DriveSpec::parse(name).map_err(assay_device::session::SessionError::from)?;
-        let drive = DriveSession::open(&spec, options)?;
+        let drive = once_free(|| Ok(DriveSession::open(&spec, options)?))?;
         let path = &drive.info().path;
         let is_same = |other: &&DriveSession| path.is_some() && other.info().path == *path;
         if let Some(same) = drives.iter().find(is_same) {

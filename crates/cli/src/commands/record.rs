@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
+use anyhow::Context;
 use assay_device::host;
 use assay_device::session::SessionOptions;
 use assay_integrity::pattern::{Pattern, PatternPages};
@@ -15,7 +16,7 @@ use assay_stream::index::{IndexOptions, StreamId};
 use assay_stream::record::{RecordOptions, RecordOutcome, SourceRate};
 use assay_stream::registers::Registers;
 use assay_stream::source::{ReadSource, SizedSource, StreamSource};
-use assay_units::text::format_size;
+use assay_units::text::{format_size, group_digits};
 use serde_json::{Value, json};
 
 use super::stream::{self, Lines, Streamed};
@@ -47,7 +48,13 @@ pub fn run(arguments: RecordArguments, output: Output) -> anyhow::Result<Command
     if let Some(watch) = watch {
         watch.end();
     }
-    let recorded = recorded?;
+    let recorded = recorded.with_context(|| {
+        let [bytes, durable] = [registers.bytes(), registers.durable_bytes()].map(group_digits);
+        format!(
+            "{}: the recording ended after {bytes} bytes, of which {durable} are durable",
+            streamed.names
+        )
+    })?;
     let source_name = source.name();
     output.show(
         || text(&arguments, &streamed, &options, &recorded, &source_name),

@@ -74,7 +74,7 @@ pub fn run(arguments: RunArguments, output: Output) -> anyhow::Result<CommandOut
     watch.ocp = arguments.ocp.clone();
     let (writer, resume) = match &arguments.resume {
         Some(path) => {
-            let (writer, run) = RunWriter::resume(path)?;
+            let (writer, run) = super::once_free(|| Ok(RunWriter::resume(path)?))?;
             same_drives(&run, &drives)?;
             (writer, Resume::from_run(&run, &plan)?)
         }

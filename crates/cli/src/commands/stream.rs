@@ -2,9 +2,7 @@
 
 use std::fmt::Display;
 use std::sync::Arc;
-use std::thread;
 
-use anyhow::Context;
 use assay_device::identity::DriveInfo;
 use assay_device::session::SessionOptions;
 use assay_stream::range::{RangeRequest, StreamRange};
@@ -78,30 +76,39 @@ pub fn range_request(first: Option<u64>, last: Option<u64>, chunk: u64) -> Range
     }
 }
 
-/// SIGINT and SIGHUP abort, SIGTERM stops, SIGUSR1 flushes; a second ending signal terminates the program.
+/// SIGINT and SIGHUP abort, SIGTERM stops, SIGUSR1 flushes; a second ending signal ends the program at once, and says what of a recording is durable.
 pub fn listen() -> anyhow::Result<Arc<Registers>> {
     use signal_hook::consts::{SIGTERM, SIGUSR1};
-    super::stop_flag()?;
-    let mut watched = super::ending_signals();
-    watched.push(SIGUSR1);
-    let mut signals =
-        signal_hook::iterator::Signals::new(watched).context("cannot listen for signals")?;
     let registers = Arc::new(Registers::default());
     let commanded = Arc::clone(&registers);
-    let work = move || {
-        for signal in signals.forever() {
-            commanded.command(match signal {
-                SIGTERM => ControlBits::STOP,
-                SIGUSR1 => ControlBits::FLUSH_NOW,
-                _ => ControlBits::ABORT,
-            });
+    let mut watched = super::ending_signals();
+    watched.push(SIGUSR1);
+    let mut is_ending = false;
+    super::on_signals(&watched, move |signal, at_once| {
+        if signal == SIGUSR1 {
+            commanded.command(ControlBits::FLUSH_NOW);
+            return;
         }
-    };
-    thread::Builder::new()
-        .name("signals".to_owned())
-        .spawn(work)
-        .context("cannot start a thread that listens for signals")?;
+        if std::mem::replace(&mut is_ending, true) || at_once {
+            eprintln!("{}", ended_at_once(&commanded));
+            signal_hook::low_level::exit(128 + signal);
+        }
+        commanded.command(match signal {
+            SIGTERM => ControlBits::STOP,
+            _ => ControlBits::ABORT,
+        });
+    })?;
     Ok(registers)
+}
+
+/// What is known of a stream that a second signal ends.
+fn ended_at_once(registers: &Registers) -> String {
+    let [bytes, durable] = [registers.bytes(), registers.durable_bytes()].map(group_digits);
+    let at = registers.last_address_written().map(group_digits);
+    let at = at.map_or_else(String::new, |at| format!(", to the chunk at address {at}"));
+    format!(
+        "ended at once by a second signal: {bytes} bytes completed{at}; durable by a flush: {durable} bytes"
+    )
 }
 
 pub fn rate(bytes_per_s: f64) -> String {

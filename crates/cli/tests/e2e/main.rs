@@ -14,6 +14,7 @@
 )]
 
 mod block_devices;
+mod fault_fs;
 mod fixture;
 
 mod bad_input;
@@ -45,6 +46,7 @@ mod shortened_suites;
 mod signals;
 mod streams;
 mod streams_damage;
+mod stuck;
 mod suites;
 mod sweeps;
 mod testbench;

@@ -193,6 +193,7 @@ fn comparisons_report_faster_slower_or_inconclusive() {
     assert!(once.replace("\n  ", " ").contains(chance), "{once}");
     let chance = &two["comparisons"][0]["by_chance"];
     assert_eq!(chance["answers"], 2, "{chance}");
+    assert_eq!(chance["different"].to_string(), "0.1");
     let p99 = &two["comparisons"][0]["workloads"][0]["metrics"]["latency_p99_ns"];
     assert_eq!(p99["answer"], "cannot_tell", "two runs and one: {p99:#}");
 

@@ -88,6 +88,9 @@ fn view(
         if !submitted.is_empty() {
             let trace = Trace {
                 name: format!("{name}, from submission"),
+                // One entry of the legend and one name at the end for both lines of a drive.
+                group: name.clone(),
+                listed: false,
                 points: submitted,
                 colour: colour.clone(),
                 dash: "dot",

@@ -45,7 +45,12 @@ pub fn board(
     html! { div.quiet { (titled(id, title, &content)) } }
 }
 
-/// Who is best, and how often.
+/// What a ranking of single runs does not say.
+pub const SINGLE_RUNS: &str = "one run each does not show how much runs of a drive differ: repeat runs and use assay compare to tell drives apart";
+/// Why tail percentiles have no best value.
+pub const NO_TAILS: &str = "tail percentiles are not ranked: one run has no interval of them";
+
+/// Which drives have the best values, and how often.
 pub fn leaders(set: &DriveSet<'_>, scores: &Scoreboard<'_>) -> String {
     let of = scores.columns.len();
     let text = |(n, (drive, best, alone)): (usize, (usize, usize, usize))| {
@@ -57,8 +62,8 @@ pub fn leaders(set: &DriveSet<'_>, scores: &Scoreboard<'_>) -> String {
         };
         let sure = match alone {
             0 => String::new(),
-            n if n == best => " (clearly)".to_owned(),
-            n => format!(" ({n} of them clearly)"),
+            n if n == best => " (beyond the intervals)".to_owned(),
+            n => format!(" ({n} of them beyond the intervals)"),
         };
         format!("{name} in {best}{of}{sure}")
     };
@@ -67,7 +72,7 @@ pub fn leaders(set: &DriveSet<'_>, scores: &Scoreboard<'_>) -> String {
     if leaders.is_empty() {
         String::new()
     } else {
-        format!("Best: {}.", leaders.join(", "))
+        format!("Best of these runs: {}.", leaders.join(", "))
     }
 }
 
@@ -95,7 +100,9 @@ fn table(set: &DriveSet<'_>, scores: &Scoreboard<'_>, title: &str, ids: &[String
             }
         }
         p.key {
-            b { "bold" } " best \u{b7} \u{2248} can\u{2019}t be told from the best: the difference is within the intervals (hover for them) or under 1 %"
+            b { "bold" } " best of these runs \u{b7} \u{2248} can\u{2019}t be told from the best: the difference is within the intervals (hover for them) or under 1 %"
+            " \u{b7} " (SINGLE_RUNS)
+            @if scores.has_unranked() { " \u{b7} " (NO_TAILS) }
         }
     }
 }
@@ -147,6 +154,7 @@ fn details(metric: &HeadlineMetric, score: &Score) -> String {
     };
     let tied = match score.standing {
         Standing::Tied => "; can\u{2019}t be told from the best",
+        Standing::Unranked => "; not ranked",
         _ => "",
     };
     let unit = metric.figure.unit();
@@ -167,7 +175,7 @@ fn cell(scores: &Scoreboard<'_>, column: usize, score: Option<&Score>) -> Markup
             @match score.standing {
                 Standing::Best => strong { (figure(score.value)) },
                 Standing::Tied => { span.tied { "\u{2248}" } " " (figure(score.value)) },
-                Standing::Behind => (figure(score.value)),
+                Standing::Behind | Standing::Unranked => (figure(score.value)),
             }
             @if let Some(mark) = &score.mark { small { (mark) } }
         }

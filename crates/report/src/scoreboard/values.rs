@@ -1,7 +1,7 @@
 //! The value of a headline metric on one drive, with its interval.
 
 use assay_analysis::attribution::Cause;
-use assay_analysis::{endurance, estimate};
+use assay_analysis::endurance;
 use assay_stats::LatencySummary;
 use assay_stats::confidence::{self, Estimate, LEVEL};
 use assay_store::model::{HeadlineFigure, HeadlineMetric};
@@ -71,14 +71,11 @@ fn percentile(point: &Point<'_>, of: fn(&LatencySummary) -> u64, needed: u64) ->
         return None;
     }
     let value = of(latency) as f64 / 1e3;
+    // A percentile has no confidence interval within a run.
     let [_, factors] = predictive::of(point);
-    // Of a real drive only the 99th percentile has an estimate: the mean over the seconds, whose relative error is taken.
-    let estimate = estimate::of(point.data?).p99_ns.filter(|_| needed == 100);
-    let relative = estimate.filter(|e| e.mean > 0.0);
-    let confidence = relative.map(|e| [value * e.low / e.mean, value * e.high / e.mean]);
     Some(Score {
         value,
-        interval: factors.map(|f| f.of_rate(value)).or(confidence),
+        interval: factors.map(|f| f.of_rate(value)),
         predictive: factors.is_some(),
         ..Score::default()
     })

@@ -36,7 +36,7 @@ pub fn with_spread(cell: TableCell, estimate: MeanEstimate, unit: f64) -> TableC
 /// The note that explains a [`spread`], where there is one.
 fn spread_note(rows: &[Row]) -> Option<String> {
     any_number(rows, |n| n.spread.is_some()).then(|| {
-        "\u{b1}: half-width of the 95 % confidence interval of the mean of this run, which allows for the correlation of its seconds".to_owned()
+        "\u{b1}: half-width of the 95 % confidence interval of the mean of this run, which allows for the correlation of its intervals".to_owned()
     })
 }
 
@@ -60,7 +60,12 @@ pub fn no_interval_note(what: &str, missing: impl IntoIterator<Item = Missing>) 
         match one.reason {
             NoInterval::NoValues => {}
             NoInterval::TooShort { samples } => short.push(samples),
-            NoInterval::Dependent { memory, .. } => memories_s.push((memory * one.step_s).round()),
+            NoInterval::Dependent { memory, .. } => {
+                // To the second, and below one to a hundredth.
+                let memory_s = memory * one.step_s;
+                let digits = if memory_s < 1.0 { 100.0 } else { 1.0 };
+                memories_s.push((memory_s * digits).round() / digits);
+            }
             NoInterval::Bursts { bursts: seen } => bursts.push(seen),
         }
     }
@@ -85,7 +90,7 @@ pub fn no_interval_note(what: &str, missing: impl IntoIterator<Item = Missing>) 
     if let Some((low, high)) = ends(&memories_s) {
         let memory = range(low, high);
         reasons.push(format!(
-            "seconds depend on each other over {memory} s, which leaves fewer than {least} independent values"
+            "successive intervals depend on each other over {memory} s, which leaves fewer than {least} independent values"
         ));
     }
     if let Some(seen) = counts(&bursts) {

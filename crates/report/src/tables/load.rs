@@ -3,7 +3,6 @@
 use assay_analysis::queueing::{self, LatencyParts, UNLOADED_PCT};
 use assay_stats::LatencySummary;
 use assay_stats::knee::{LATENCY_FACTOR, LoadPoint, load_knee};
-use assay_store::model::OFFERED_IOPS;
 
 use crate::format::{self, distinct};
 use crate::grid::{Point, Section};
@@ -47,18 +46,8 @@ fn load_result<'s, 'a>(point: &'s Point<'a>) -> Option<LoadResult<'s, 'a>> {
         &result.write
     };
     let load = point.plan().load.as_ref();
-    // The planned share of the best rate of the step that it refers to.
-    let from_share = || {
-        let load = load?;
-        let cells = point.set.runs[point.run].cells.iter();
-        let cells = cells.filter(|c| c.plan.step == load.of);
-        let drives = cells.filter_map(|c| c.drives.iter().find(|d| d.drive == point.index));
-        let rates = drives.filter_map(|d| Some(d.result.as_ref()?.iops()));
-        Some(rates.reduce(f64::max)? * load.percent / 100.0)
-    };
-    let planned = Some(point.plan().workload.rate_iops).filter(|rate| *rate > 0.0);
-    let recorded = result.values.get(OFFERED_IOPS).copied();
-    let offered = recorded.or(planned).or_else(from_share)?;
+    let run = &point.set.runs[point.run];
+    let offered = assay_analysis::knee::offered(run, point.cell, point.index)?;
     (offered > 0.0 && summary.latency_ns.samples > 0).then(|| LoadResult {
         point,
         percent: load.map_or(0.0, |l| l.percent),
@@ -70,7 +59,7 @@ fn load_result<'s, 'a>(point: &'s Point<'a>) -> Option<LoadResult<'s, 'a>> {
         },
         latency: summary.latency_ns,
         from_submission: summary.service_ns,
-        parts: queueing::of_cell(&point.set.runs[point.run], point.cell, point.index),
+        parts: queueing::of_cell(run, point.cell, point.index),
     })
 }
 

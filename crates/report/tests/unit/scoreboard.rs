@@ -26,8 +26,46 @@ fn a_difference_within_the_intervals_is_no_difference() {
     assert_eq!(found, [Some(Best), Some(Tied), Some(Behind), None]);
     // Of latencies the lowest is best.
     let scores = vec![near(100.0), near(94.0), near(80.0)];
-    let found = standings(scores, HeadlineFigure::P99Us);
+    let found = standings(scores, HeadlineFigure::MeanUs);
     assert_eq!(found, [Some(Behind), Some(Behind), Some(Best)]);
+}
+
+/// One run has no interval of a tail percentile: there is no best one, however far apart they are.
+#[test]
+fn tail_percentiles_are_ranked_by_predictive_intervals_only() {
+    use Standing::{Behind, Best, Unranked};
+    let plain = || vec![score(100.0, None), score(900.0, None), None];
+    for figure in [
+        HeadlineFigure::P99Us,
+        HeadlineFigure::P999Us,
+        HeadlineFigure::P9999Us,
+    ] {
+        let found = standings(plain(), figure);
+        assert_eq!(found, [Some(Unranked), Some(Unranked), None]);
+    }
+    let predicted = |value: f64| {
+        let interval = Some([value * 0.9, value * 1.1]);
+        score(value, interval).map(|s| Score {
+            predictive: true,
+            ..s
+        })
+    };
+    let found = standings(
+        vec![predicted(100.0), predicted(900.0)],
+        HeadlineFigure::P99Us,
+    );
+    assert_eq!(found, [Some(Best), Some(Behind)]);
+    // One real drive among them.
+    let found = standings(
+        vec![predicted(100.0), score(900.0, None)],
+        HeadlineFigure::P99Us,
+    );
+    assert_eq!(found, [Some(Unranked), Some(Unranked)]);
+    // A single value has no rival.
+    assert_eq!(
+        standings(vec![score(1.0, None), None], HeadlineFigure::P99Us),
+        [Some(Behind), None]
+    );
 }
 
 #[test]

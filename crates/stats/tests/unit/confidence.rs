@@ -110,7 +110,7 @@ fn the_memory_of_a_series_is_the_reason() {
         assert!(memory > 5.0, "{memory}");
         let text = reason.text(1.0);
         assert!(
-            text.starts_with("seconds depend on each other over "),
+            text.starts_with("successive intervals depend on each other over "),
             "{text}"
         );
     }
@@ -118,13 +118,19 @@ fn the_memory_of_a_series_is_the_reason() {
         samples: 60,
         memory: 20.0,
     };
-    let text = "seconds depend on each other over 20 s: 60 s hold about 3 independent values, and 30 are needed";
+    let text = "successive intervals depend on each other over 20 s: 60 s hold about 3 independent values, and 30 are needed";
     assert_eq!(reason.text(1.0), text);
     assert!(
         reason
             .text(10.0)
-            .starts_with("seconds depend on each other over 200 s: 600 s hold")
+            .starts_with("successive intervals depend on each other over 200 s: 600 s hold")
     );
+    let text = "successive intervals depend on each other over 250 ms: 3 s hold about 12 independent values, and 30 are needed";
+    let brief = NoInterval::Dependent {
+        samples: 60,
+        memory: 5.0,
+    };
+    assert_eq!(brief.text(0.05), text);
     let short = NoInterval::TooShort { samples: 12 };
     assert_eq!(
         short.text(1.0),

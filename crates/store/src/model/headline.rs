@@ -140,6 +140,12 @@ impl HeadlineFigure {
                 | F::BadBlocks
         )
     }
+
+    /// True for percentiles of latency of the slowest tenth or less.
+    pub fn is_tail(self) -> bool {
+        use HeadlineFigure as F;
+        matches!(self, F::P99Us | F::P999Us | F::P9999Us)
+    }
 }
 
 impl HeadlineMetric {

@@ -11,7 +11,7 @@ use assay_units::{Nanos, Op};
 use super::OpSample;
 
 /// Silent intervals that a series may have beside [`SILENT_PER_RECORDED`], an hour by the second. A real drive that completes nothing for
-/// minutes is abandoned (`workload::io_loop::IO_TIMEOUT`), so more are a damaged index: they stay a gap.
+/// minutes is abandoned (`assay_io::IO_TIMEOUT`), so more are a damaged index: they stay a gap.
 const MAX_SILENT: u64 = 3_600;
 /// Silent intervals for each recorded one: the memory for a series is bounded by the size of its journal.
 const SILENT_PER_RECORDED: u64 = 10;

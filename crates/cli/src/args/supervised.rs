@@ -1,0 +1,89 @@
+//! Which commands do I/O on real drives, and in a supervised process.
+
+use std::path::Path;
+
+use assay_device::spec::{DriveSpec, SpecKind};
+use assay_io::Nanos;
+use assay_store::model::Manifest;
+
+use super::{Command, PROBE_LIMIT, RunArguments};
+use crate::supervise::Supervised;
+
+impl Command {
+    /// How the command is supervised; `None` for one that reads or writes no real drive.
+    pub fn supervised(&self) -> Option<Supervised> {
+        let on = |drives: Vec<String>, kept: Option<String>, limit: Option<Nanos>| {
+            let streams_out = matches!(self, Command::Replay(replay) if replay.to == "-" && replay.check.is_none());
+            let supervised = Supervised {
+                drives,
+                kept,
+                limit,
+                streams_out,
+            };
+            supervised
+                .drives
+                .iter()
+                .any(|drive| is_real(drive))
+                .then_some(supervised)
+        };
+        let one = |drive: &String| vec![drive.clone()];
+        match self {
+            Command::Run(run) => {
+                let kept = "what was measured is in the run folder; assay run --resume RUN goes on";
+                on(drives_of(run), Some(kept.to_owned()), None)
+            }
+            Command::Job(job) => {
+                let file = job.fio.file.as_ref().map(|file| file.display().to_string());
+                let names = [job.drive.clone(), job.fio.filename.clone(), file];
+                let drives = names.into_iter().flatten().collect();
+                let kept = job.out.as_ref();
+                let kept = kept.map(|out| format!("what was measured is in {}", out.display()));
+                on(drives, kept, None)
+            }
+            Command::Record(record) => {
+                let kept = match record.index {
+                    true => {
+                        "what was recorded up to the last checkpoint is durable: assay verify finds it"
+                    }
+                    false => "without --index nothing tells how much was recorded",
+                };
+                on(record.stream.drives.clone(), Some(kept.to_owned()), None)
+            }
+            Command::Replay(replay) => on(replay.stream.drives.clone(), None, None),
+            Command::Verify(verify) => on(verify.stream.drives.clone(), None, None),
+            Command::Testbench(testbench) => on(one(&testbench.drive), None, None),
+            Command::Purge(purge) => {
+                let kept = "how much was erased is not known: purge it again";
+                on(one(&purge.drive), Some(kept.to_owned()), None)
+            }
+            Command::Probe(probe) => on(one(&probe.drive), None, Some(PROBE_LIMIT)),
+            _ => None,
+        }
+    }
+}
+
+/// True for a device or file; also for a name that will be refused.
+fn is_real(name: &str) -> bool {
+    let spec = DriveSpec::parse(name);
+    spec.is_ok_and(|spec| matches!(spec.kind(), SpecKind::Path(_) | SpecKind::NvmeGeneric(_)))
+}
+
+/// The drives that a run names, itself, in its run folder, or in a fio job file.
+fn drives_of(run: &RunArguments) -> Vec<String> {
+    if let Some(folder) = &run.resume {
+        if !run.drive.is_empty() {
+            return run.drive.clone();
+        }
+        // A folder that cannot be read is refused by the command.
+        let manifest = Manifest::load(folder);
+        let drives = manifest.map(|manifest| manifest.drives).unwrap_or_default();
+        return drives.into_iter().map(|drive| drive.spec).collect();
+    }
+    let is_job_file = |suite: &&String| Path::new(suite).extension().is_some_and(|e| e == "fio");
+    let file = run
+        .suite
+        .iter()
+        .filter(is_job_file)
+        .filter(|_| run.drives.is_empty());
+    run.drives.iter().chain(file).cloned().collect()
+}

@@ -1,0 +1,403 @@
+//! Supervision: a command that does I/O on real drives does it in a child process.
+//!
+//! A thread that waits in the kernel for storage cannot be ended before the storage answers, not even by SIGKILL, and a process ends with its last
+//! thread. The process that the caller waits for therefore does no I/O itself. It passes signals on to the child, ends as the child ends, and leaves a
+//! child behind that has been told to end and cannot.
+//!
+//! - Requests are real-time signals ([`requests`]): a terminal and a queue signal every process of a group, and a child that counted those too
+//!   would take one Ctrl-C for two. To end in order and to end at once are different requests: the first may reach a thread that waits for the
+//!   storage, and be seen together with the second.
+//! - Pipes to the caller end here, not in the child: a caller that reads to the end would otherwise wait for a child that is left behind.
+//! - A child is killed when its supervisor is (prctl(2), PR_SET_PDEATHSIG), so that ending the one ends both.
+//! - Non-goals: simulated drives, which always answer, are not supervised.
+
+use std::io::Write;
+use std::os::fd::AsFd;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ExitCode, ExitStatus, Stdio};
+use std::sync::atomic::AtomicBool;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::sync::{Arc, OnceLock};
+use std::thread::{Builder, JoinHandle};
+use std::time::Duration;
+
+use anyhow::Context;
+use assay_io::Nanos;
+use assay_io::clock::Clock;
+use assay_io::realtime_signal;
+use rustix::fs::{FileType, fstat};
+use rustix::process::{Pid, Signal, getppid, kill_process, set_parent_process_death_signal};
+use rustix::termios::{OptionalActions, Termios, tcgetattr, tcsetattr};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGKILL, SIGTERM, SIGUSR1};
+use signal_hook::iterator::Signals;
+
+use crate::commands::ending_signals;
+use crate::exit;
+use crate::terminal::Output;
+
+/// Environment variable of the child: process number of its supervisor. A process whose parent is another one is not supervised.
+const SUPERVISOR: &str = "ASSAY_SUPERVISOR";
+/// From a signal to the real-time signal that requests the same: above those that C libraries keep for themselves (signal(7): 32 to 34).
+const REQUEST_OFFSET: i32 = 40;
+/// The same of a request to end at once, which a second ending signal is.
+const AT_ONCE_OFFSET: i32 = 44;
+/// From the second signal until a child that still runs is killed.
+const KILL_AFTER: Nanos = Nanos::from_millis(800);
+/// From the second signal until a child that cannot end is left behind.
+const ABANDON_AFTER: Nanos = Nanos::from_millis(1700);
+/// From the end of a child's work until it is left behind, without a signal: memory of many gigabytes takes seconds to free.
+const END_AFTER: Nanos = Nanos::from_secs(10);
+/// Between two looks at a child.
+const LOOK: Duration = Duration::from_millis(100);
+
+const NO_THREAD: &str = "cannot start a thread that watches the process for the I/O";
+
+static IS_SUPERVISED: OnceLock<bool> = OnceLock::new();
+
+/// A command that is supervised.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Supervised {
+    /// Drives named on the command line, for messages.
+    pub drives: Vec<String>,
+    /// Run folder or recording that keeps what was done, and how to go on.
+    pub kept: Option<String>,
+    /// Longest duration of the command.
+    pub limit: Option<Nanos>,
+    /// Standard output is a stream of data, which the child writes itself, for speed.
+    pub streams_out: bool,
+}
+
+/// Note whether this process is the child of a supervisor, and prepare it. Called once, before any thread is started.
+///
+/// # Errors
+/// When the kernel refuses a signal handler.
+pub fn begin() -> anyhow::Result<()> {
+    let supervisor = std::env::var(SUPERVISOR).ok();
+    let supervisor = supervisor.and_then(|text| text.parse::<i32>().ok());
+    let is_child = || getppid().map(|parent| parent.as_raw_nonzero().get()) == supervisor;
+    let supervised = supervisor.is_some() && is_child();
+    if supervised {
+        set_parent_process_death_signal(Some(Signal::KILL))
+            .context("cannot follow the supervisor")?;
+        if !is_child() {
+            // It ended before the request was made.
+            std::process::exit(128 + SIGKILL);
+        }
+        // Its supervisor tells it. A handler, unlike an ignored signal, is not inherited by programs that it starts.
+        for signal in ending_signals().into_iter().chain([SIGUSR1]) {
+            signal_hook::flag::register(signal, Arc::new(AtomicBool::new(false)))
+                .context("cannot leave signals to the supervisor")?;
+        }
+    }
+    let _ = IS_SUPERVISED.set(supervised);
+    Ok(())
+}
+
+/// True in the child of a supervisor.
+pub fn is_supervised() -> bool {
+    IS_SUPERVISED.get().copied().unwrap_or_default()
+}
+
+/// The signals by which this process is asked for what `signals` ask for: themselves, or in the child of a supervisor the real-time signals in their place.
+pub fn requests(signals: &[i32]) -> Vec<i32> {
+    if !is_supervised() {
+        return signals.to_vec();
+    }
+    let offsets = |signal: &i32| [signal + REQUEST_OFFSET, signal + AT_ONCE_OFFSET];
+    signals.iter().flat_map(offsets).collect()
+}
+
+/// The signal that one of [`requests`] stands for, and whether it asks to end at once.
+pub fn requested(received: i32) -> (i32, bool) {
+    match is_supervised() {
+        true => of_request(received),
+        false => (received, false),
+    }
+}
+
+/// The signal behind a request, and whether it is to end at once.
+fn of_request(received: i32) -> (i32, bool) {
+    let at_once = received - AT_ONCE_OFFSET;
+    match [SIGHUP, SIGINT, SIGTERM].contains(&at_once) {
+        true => (at_once, true),
+        false => (received - REQUEST_OFFSET, false),
+    }
+}
+
+/// Run this command line again in a child, and end as it ends.
+///
+/// # Errors
+/// When no process can be started or no signals can be listened for.
+pub fn run(command: &Supervised, output: Output) -> anyhow::Result<ExitCode> {
+    let terminal = tcgetattr(std::io::stdin()).ok();
+    let signals = Signals::new(ending_signals().into_iter().chain([SIGUSR1]))
+        .context("cannot listen for signals")?;
+    let mut child = start(command.streams_out)?;
+    let pid = Pid::from_child(&child);
+    let relays = relay(&mut child)?;
+    let events = listen(child, signals)?;
+    let end = watch(pid, &events, command.limit);
+    match end {
+        End::Ended(status) => {
+            for relay in relays {
+                // Ends with the child, which held the other end.
+                let _ = relay.join();
+            }
+            Ok(status_of(status))
+        }
+        End::Abandoned(reason) => {
+            restore(terminal);
+            output.error(&anyhow::anyhow!(message(command, pid, reason)));
+            Ok(ExitCode::from(exit::IO_ERROR))
+        }
+    }
+}
+
+/// This program, with the same arguments.
+fn start(streams_out: bool) -> anyhow::Result<Child> {
+    let program = std::env::current_exe().ok().filter(|path| path.exists());
+    // The file may have been replaced since the start.
+    let program = program.unwrap_or_else(|| PathBuf::from("/proc/self/exe"));
+    let mut arguments = std::env::args_os();
+    let mut command = std::process::Command::new(program);
+    command.arg0(arguments.next().unwrap_or_else(|| "assay".into()));
+    command.args(arguments);
+    command.env(SUPERVISOR, std::process::id().to_string());
+    if !streams_out && is_pipe(std::io::stdout()) {
+        command.stdout(Stdio::piped());
+    }
+    if is_pipe(std::io::stderr()) {
+        command.stderr(Stdio::piped());
+    }
+    command
+        .spawn()
+        .context("cannot start a process for the I/O")
+}
+
+fn is_pipe(output: impl AsFd) -> bool {
+    let kind = fstat(output).map(|stat| FileType::from_raw_mode(stat.st_mode));
+    matches!(kind, Ok(FileType::Fifo | FileType::Socket))
+}
+
+/// Threads that pass on what the child prints into pipes.
+fn relay(child: &mut Child) -> anyhow::Result<Vec<JoinHandle<()>>> {
+    let thread = |name: &str| Builder::new().name(name.to_owned());
+    let mut threads = Vec::new();
+    // A reader that has closed its end closes the child's.
+    if let Some(mut printed) = child.stdout.take() {
+        let copy = move || {
+            let _ = std::io::copy(&mut printed, &mut std::io::stdout().lock());
+            let _ = std::io::stdout().flush();
+        };
+        threads.push(thread("stdout").spawn(copy).context(NO_THREAD)?);
+    }
+    if let Some(mut printed) = child.stderr.take() {
+        let copy = move || {
+            let _ = std::io::copy(&mut printed, &mut std::io::stderr());
+        };
+        threads.push(thread("stderr").spawn(copy).context(NO_THREAD)?);
+    }
+    Ok(threads)
+}
+
+enum Event {
+    Signal(i32),
+    Ended(std::io::Result<ExitStatus>),
+}
+
+fn listen(mut child: Child, mut signals: Signals) -> anyhow::Result<Receiver<Event>> {
+    let (ended, events) = channel();
+    let received = ended.clone();
+    let thread = |name: &str| Builder::new().name(name.to_owned());
+    thread("signals")
+        .spawn(move || {
+            for signal in signals.forever() {
+                let _ = received.send(Event::Signal(signal));
+            }
+        })
+        .context(NO_THREAD)?;
+    thread("child")
+        .spawn(move || {
+            let _ = ended.send(Event::Ended(child.wait()));
+        })
+        .context(NO_THREAD)?;
+    Ok(events)
+}
+
+/// How the child ended.
+enum End {
+    Ended(std::io::Result<ExitStatus>),
+    Abandoned(Reason),
+}
+
+/// Why a child was left behind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Reason {
+    /// Signals asked it to end.
+    Told,
+    /// Its work has ended, or it was killed.
+    Exits,
+    /// Its time was over.
+    Limit(Nanos),
+}
+
+fn watch(pid: Pid, events: &Receiver<Event>, limit: Option<Nanos>) -> End {
+    let clock = Clock::monotonic();
+    let began = clock.now();
+    let mut ending_signals = 0_u32;
+    let mut second_at = None;
+    let mut killed = false;
+    let mut exits_since = None;
+    loop {
+        match events.recv_timeout(LOOK) {
+            Ok(Event::Ended(status)) => return End::Ended(status),
+            Ok(Event::Signal(signal)) => {
+                if signal != SIGUSR1 {
+                    ending_signals += 1;
+                }
+                if ending_signals >= 2 {
+                    second_at.get_or_insert(clock.now());
+                }
+                let offset = match ending_signals >= 2 && signal != SIGUSR1 {
+                    true => AT_ONCE_OFFSET,
+                    false => REQUEST_OFFSET,
+                };
+                // Fails only when it has just ended.
+                let _ = realtime_signal::send(pid, signal + offset);
+            }
+            Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => {}
+        }
+        let now = clock.now();
+        let since = |at: Nanos| now - at;
+        let over = limit.filter(|limit| since(began) >= *limit);
+        let told = second_at.is_some_and(|at| since(at) >= KILL_AFTER);
+        if (told || over.is_some()) && !killed {
+            killed = true;
+            let _ = kill_process(pid, Signal::KILL);
+        }
+        if second_at.is_some_and(|at| since(at) >= ABANDON_AFTER) {
+            return End::Abandoned(Reason::Told);
+        }
+        match is_exiting(pid) {
+            true => {
+                let at = *exits_since.get_or_insert(now);
+                match over {
+                    Some(limit) if since(at) >= ABANDON_AFTER => {
+                        return End::Abandoned(Reason::Limit(limit));
+                    }
+                    None if since(at) >= END_AFTER => return End::Abandoned(Reason::Exits),
+                    _ => {}
+                }
+            }
+            false => exits_since = None,
+        }
+    }
+}
+
+/// True for a process that is on its way out: its first thread has ended or is about to, or SIGKILL is pending. It ends for its caller when its last
+/// thread does. (proc(5), /proc/PID/stat: state and flags, of which 4 is PF_EXITING; /proc/PID/status: SigPnd and ShdPnd.)
+fn is_exiting(pid: Pid) -> bool {
+    let path = PathBuf::from(format!("/proc/{}", pid.as_raw_nonzero()));
+    state_of(&path).is_some_and(|(state, flags)| state == 'Z' || flags & 4 != 0) || is_killed(&path)
+}
+
+/// State and flags of a process or thread by its directory in /proc.
+fn state_of(path: &Path) -> Option<(char, u32)> {
+    let stat = std::fs::read_to_string(path.join("stat")).ok()?;
+    // The name of the program, in parentheses, can have spaces and parentheses.
+    let (_, fields) = stat.rsplit_once(')')?;
+    let mut fields = fields.split_whitespace();
+    let state = fields.next()?.chars().next()?;
+    let flags = fields.nth(5)?.parse().ok()?;
+    Some((state, flags))
+}
+
+fn is_killed(path: &Path) -> bool {
+    let status = std::fs::read_to_string(path.join("status")).unwrap_or_default();
+    let pending = status.lines().filter_map(|line| {
+        let mask = line
+            .strip_prefix("SigPnd:")
+            .or(line.strip_prefix("ShdPnd:"))?;
+        u64::from_str_radix(mask.trim(), 16).ok()
+    });
+    let bit = 1 << (SIGKILL - 1);
+    pending.into_iter().any(|mask| mask & bit != 0)
+}
+
+/// Kernel functions in which threads of a process wait without a way to interrupt them.
+fn waits_of(pid: Pid) -> Vec<String> {
+    let tasks = std::fs::read_dir(format!("/proc/{}/task", pid.as_raw_nonzero()));
+    let tasks = tasks
+        .into_iter()
+        .flatten()
+        .flatten()
+        .map(|task| task.path());
+    let stuck = tasks.filter(|path| state_of(path).is_some_and(|(state, _)| state == 'D'));
+    let wait = |path: PathBuf| std::fs::read_to_string(path.join("wchan")).unwrap_or_default();
+    let mut waits: Vec<String> = stuck.map(wait).collect();
+    waits.sort();
+    waits
+}
+
+/// What happened, to which drives, what is kept, and what to do.
+fn message(command: &Supervised, pid: Pid, reason: Reason) -> String {
+    let waits = waits_of(pid);
+    let known: Vec<&str> = waits
+        .iter()
+        .map(String::as_str)
+        .filter(|w| w.len() > 1)
+        .collect();
+    let place = match known.first() {
+        Some(place) => format!(" ({place})"),
+        None => String::new(),
+    };
+    let threads = match waits.len() {
+        0 | 1 => "a thread".to_owned(),
+        many => format!("{many} threads"),
+    };
+    let why = match reason {
+        Reason::Told => "two signals asked it to end".to_owned(),
+        Reason::Exits => "it has ended its work".to_owned(),
+        Reason::Limit(limit) => format!("it may take {:.0} s", limit.as_secs_f64()),
+    };
+    let kept = command
+        .kept
+        .as_deref()
+        .map_or(String::new(), |kept| format!("; {kept}"));
+    format!(
+        "{}: the storage does not answer: {threads} of process {} cannot be ended while the kernel waits for it{place}; {why}, and it is left behind: \
+         it ends when the storage answers or is removed, and holds the drive until then{kept}",
+        command.drives.join(", "),
+        pid.as_raw_nonzero(),
+    )
+}
+
+/// The terminal as it was: a live view of the child may have changed it.
+fn restore(terminal: Option<Termios>) {
+    if let Some(terminal) = terminal {
+        let _ = tcsetattr(std::io::stdin(), OptionalActions::Now, &terminal);
+    }
+}
+
+/// The child's status. A signal that ended the child ends this process likewise.
+fn status_of(status: std::io::Result<ExitStatus>) -> ExitCode {
+    let Ok(status) = status else {
+        return ExitCode::from(exit::IO_ERROR);
+    };
+    let code = match (status.code(), status.signal()) {
+        (Some(code), _) => code,
+        // A command that does not listen: the request ended it.
+        (None, Some(signal)) if signal > REQUEST_OFFSET => 128 + of_request(signal).0,
+        (None, Some(signal)) => {
+            let _ = signal_hook::low_level::emulate_default_handler(signal);
+            128 + signal
+        }
+        (None, None) => exit::IO_ERROR.into(),
+    };
+    ExitCode::from(u8::try_from(code).unwrap_or(exit::IO_ERROR))
+}
+
+#[cfg(test)]
+#[path = "../tests/unit/supervise.rs"]
+mod tests;
