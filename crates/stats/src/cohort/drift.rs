@@ -150,21 +150,24 @@ pub fn measured(spans: &[Span]) -> f64 {
     spans.iter().filter_map(length).sum()
 }
 
-/// Medians of the points of each block of a span; a block shorter than half is left out.
+/// Medians of the points of each block of a span; a block with less than half of the points of the fullest is left out.
 fn blocks(span: &[(f64, f64)], length: f64) -> Span {
-    let Some(first) = span.first() else {
+    let (Some(first), Some(last)) = (span.first(), span.last()) else {
         return Span::new();
     };
-    let number = |time: f64| ((time - first.0) / length).floor();
-    let mut out = Span::new();
-    for block in span.chunk_by(|a, b| number(a.0) == number(b.0)) {
+    // The last point is at the end of the last whole block: alone, a single minute would be the farthest value of the regression.
+    let latest = ((last.0 - first.0) / length - 1e-9).floor();
+    let number = |time: f64| ((time - first.0) / length).floor().min(latest);
+    let blocks: Vec<&[(f64, f64)]> = span.chunk_by(|a, b| number(a.0) == number(b.0)).collect();
+    let fullest = blocks.iter().map(|block| block.len()).max().unwrap_or(0);
+    let kept = blocks
+        .into_iter()
+        .filter(|block| 2 * block.len() >= fullest);
+    let middle = |block: &[(f64, f64)]| {
         let (x, y): (Vec<f64>, Vec<f64>) = block.iter().copied().unzip();
-        let covered = x[x.len() - 1] - x[0];
-        if covered >= length / 2.0 || block.len() == 1 {
-            out.push((mean(&x), median(&y)));
-        }
-    }
-    out
+        (mean(&x), median(&y))
+    };
+    kept.map(middle).collect()
 }
 
 /// Time from the last block until a limit is reached at the slope; `None` where the slope leads away from it, or its interval holds zero.
