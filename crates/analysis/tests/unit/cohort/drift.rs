@@ -39,7 +39,7 @@ fn about(drive: usize, figure: &str) -> Observation {
         value: 1e5,
         serial: format!("S{drive:02}"),
         host: format!("h{}", drive / 4),
-        firmware: if drive % 2 == 0 { "A" } else { "B" }.to_owned(),
+        firmware: if drive.is_multiple_of(2) { "A" } else { "B" }.to_owned(),
         ..Observation::default()
     }
 }
