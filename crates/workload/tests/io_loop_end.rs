@@ -4,6 +4,7 @@
 mod clockwork;
 
 use assay_device::session::{TargetKind, TargetProperties};
+use assay_io::IO_TIMEOUT;
 use assay_units::{Nanos, Op};
 use assay_workload::io_loop::{GIVE_UP_ERRORS, GaveUp, IoLoopConfig, LoopEnd, STOP_GRACE};
 use assay_workload::options::JobOptions;
