@@ -46,9 +46,9 @@ pub fn board(
 }
 
 /// What a ranking of single runs does not say.
-pub const SINGLE_RUNS: &str = "one run each does not show how much runs of a drive differ: repeat runs and use assay compare to tell drives apart";
+pub const SINGLE_RUNS: &str = "repeat runs to tell drives apart";
 /// Why tail percentiles have no best value.
-pub const NO_TAILS: &str = "tail percentiles are not ranked: one run has no interval of them";
+pub const NO_TAILS: &str = "tail percentiles of single runs are not ranked";
 
 /// Which drives have the best values, and how often.
 pub fn leaders(set: &DriveSet<'_>, scores: &Scoreboard<'_>) -> String {
@@ -100,7 +100,7 @@ fn table(set: &DriveSet<'_>, scores: &Scoreboard<'_>, title: &str, ids: &[String
             }
         }
         p.key {
-            b { "bold" } " best of these runs \u{b7} \u{2248} can\u{2019}t be told from the best: the difference is within the intervals (hover for them) or under 1 %"
+            b { "bold" } " best of these runs \u{b7} \u{2248} can\u{2019}t be told from it: within the intervals (hover) or 1 %"
             " \u{b7} " (SINGLE_RUNS)
             @if scores.has_unranked() { " \u{b7} " (NO_TAILS) }
         }
