@@ -387,9 +387,12 @@ fn status_of(status: std::io::Result<ExitStatus>) -> ExitCode {
     };
     let code = match (status.code(), status.signal()) {
         (Some(code), _) => code,
-        // A command that does not listen: the request ended it.
-        (None, Some(signal)) if signal > REQUEST_OFFSET => 128 + of_request(signal).0,
         (None, Some(signal)) => {
+            // A request ends a command that does not listen, as the signal would.
+            let signal = match signal > REQUEST_OFFSET {
+                true => of_request(signal).0,
+                false => signal,
+            };
             let _ = signal_hook::low_level::emulate_default_handler(signal);
             128 + signal
         }

@@ -186,7 +186,7 @@ fn write_sweeps_differ_between_drives_as_published() {
         "sim:crucial-mx300",
         // No idle time long enough to fold a part of its write cache: at this scale the first of the two would use all of it. At full length both write
         // beyond it (355 MiB/s each).
-        "--set area=2% --set depths=1,2 --set blocks=4k --set idle=10s",
+        "--set area=2% --set depths=1,2 --set blocks=4k --set idle=10s --set cool=0s",
         "mx300",
     );
     let rates: Vec<f64> = cells(&run, 0, "depth-sequential-write")

@@ -155,7 +155,7 @@ fn a_recording_on_storage_that_stops_answering_says_what_is_durable() {
     let found = fixture.run(&format!("verify {disk} --json")).json();
     let chunks = |name: &str| crate::fixture::number(&found, &format!("/recording/{name}"));
     assert!(
-        chunks("durable_chunks") * 65_536.0 >= durable as f64,
+        chunks("checked_chunks") * 65_536.0 >= durable as f64,
         "{found:#}"
     );
     assert_eq!(chunks("bad_chunks"), 0.0, "{found:#}");
