@@ -361,12 +361,12 @@ fn answers() -> Vec<Vec<Value>> {
         }
     }
     for drive in 0..DRIVES {
-        for run in 1..RUNS.len() {
+        for (run, (date, ..)) in RUNS.iter().enumerate().skip(1) {
             let host = host_bytes_before(run) - host_bytes_before(run - 1);
             answers[11].push(json!([
                 model(drive),
                 serial(drive),
-                RUNS[run].0,
+                date,
                 used_pct(run) - used_pct(run - 1),
                 host as f64 / 1e9,
                 write_amplification(drive),
