@@ -100,7 +100,7 @@ fn table(set: &DriveSet<'_>, scores: &Scoreboard<'_>, title: &str, ids: &[String
             }
         }
         p.key {
-            b { "bold" } " best of these runs \u{b7} \u{2248} can\u{2019}t be told from it: within the intervals (hover) or 1 %"
+            b { "bold" } " best of these runs \u{b7} \u{2248} within the intervals or 1 % of it"
             " \u{b7} " (SINGLE_RUNS)
             @if scores.has_unranked() { " \u{b7} " (NO_TAILS) }
         }
