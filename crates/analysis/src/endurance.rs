@@ -330,16 +330,11 @@ pub fn of_steps(run: &Run, drive: usize) -> Vec<StepEndurance> {
         }
         let is_about = |record: &&SteadyRecord| record.drive == drive && record.step == step;
         let achieved = run.steady.iter().filter(is_about).find(|r| r.achieved);
-        let Some((first, last)) = achieved.map(|record| record.window) else {
+        let Some(window) = achieved.map(|record| record.window) else {
             continue;
         };
-        let in_window = of_step().filter(|cell| {
-            let round = cell.plan.round.as_ref();
-            round.is_some_and(|round| (first..=last).contains(&round.number))
-        });
-        if let Some(amplification) = over(run, drive, in_window) {
-            let window = Some((first, last));
-            found.push(of_step_cells(run, drive, step, window, amplification));
+        if let Some(amplification) = of_window(run, drive, step, window) {
+            found.push(of_step_cells(run, drive, step, Some(window), amplification));
         }
     }
     found

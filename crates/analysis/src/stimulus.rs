@@ -3,6 +3,7 @@
 
 use assay_store::model::CellView;
 use assay_store::read::{CellDrive, CellRecord, Run};
+use assay_units::MIB;
 
 /// Blocks of equal length that a workload is divided into.
 const BLOCKS: usize = 60;
@@ -41,7 +42,7 @@ pub fn of(drive: &CellDrive) -> Option<Stimulus> {
             let inside = &intervals[edge(block)..edge(block + 1)];
             let bytes: u64 = inside.iter().map(|i| i.bytes()).sum();
             let span_s: f64 = inside.iter().map(|i| i.elapsed_s()).sum();
-            let rate = bytes as f64 / f64::from(1 << 20) / span_s.max(f64::MIN_POSITIVE);
+            let rate = bytes as f64 / MIB as f64 / span_s.max(f64::MIN_POSITIVE);
             (inside[0].start_s(), rate)
         })
         .collect();

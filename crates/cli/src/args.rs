@@ -8,7 +8,7 @@ pub mod stream;
 mod supervised;
 pub mod testbench;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use assay_device::session::PurgeHow;
 use assay_io::Nanos;
@@ -263,6 +263,14 @@ pub struct RunArguments {
     /// be the same drive, by model, serial and size.
     #[arg(long, value_name = "DRIVE", requires = "resume")]
     pub drive: Vec<String>,
+}
+
+impl RunArguments {
+    /// The fio job file that is named in place of a suite.
+    pub fn job_file(&self) -> Option<&Path> {
+        let suite = self.suite.as_deref().map(Path::new)?;
+        (suite.extension()? == "fio").then_some(suite)
+    }
 }
 
 #[derive(Debug, Args)]

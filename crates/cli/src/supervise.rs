@@ -314,15 +314,16 @@ fn state_of(path: &Path) -> Option<(char, u32)> {
 }
 
 fn is_killed(path: &Path) -> bool {
+    let pending = |mask| is_in_mask(path, mask, SIGKILL);
+    pending("SigPnd:") || pending("ShdPnd:")
+}
+
+/// Whether a signal is in one of the masks (`SigIgn:`) of a process by its directory in /proc. Signal 1 is the lowest bit (proc(5)).
+pub fn is_in_mask(path: &Path, mask: &str, signal: i32) -> bool {
     let status = std::fs::read_to_string(path.join("status")).unwrap_or_default();
-    let pending = status.lines().filter_map(|line| {
-        let mask = line
-            .strip_prefix("SigPnd:")
-            .or(line.strip_prefix("ShdPnd:"))?;
-        u64::from_str_radix(mask.trim(), 16).ok()
-    });
-    let bit = 1 << (SIGKILL - 1);
-    pending.into_iter().any(|mask| mask & bit != 0)
+    let bits = status.lines().find_map(|line| line.strip_prefix(mask));
+    let bits = bits.and_then(|bits| u64::from_str_radix(bits.trim(), 16).ok());
+    bits.is_some_and(|bits| bits >> (signal - 1) & 1 != 0)
 }
 
 /// Kernel functions in which threads of a process wait without a way to interrupt them.

@@ -30,6 +30,7 @@ pub mod passthru;
 pub mod realtime_signal;
 mod ring;
 pub mod shared_memory;
+pub mod stall;
 pub mod sync;
 pub mod system_calls;
 pub mod uring;

@@ -1,5 +1,6 @@
 //! One drive of a stream: its ring of buffers and the I/Os in flight.
 
+use assay_io::stall::StallTimer;
 use assay_io::{Completion, DataClass, Io, Nanos, Op, Target, TargetError};
 
 use crate::status::{DeviceFailure, StreamError};
@@ -63,12 +64,7 @@ pub struct StreamQueue<'t> {
     /// The I/O of each slot in flight, and its chunk.
     started: Vec<Option<(Io, Option<u64>)>>,
     in_flight: usize,
-    /// Longest time without a completion while I/Os are in flight.
-    io_timeout: Nanos,
-    /// When the last I/O completed, or the first of those in flight was submitted.
-    answered_at: Nanos,
-    /// The last wait ended past the timeout.
-    is_overdue: bool,
+    stall: StallTimer,
     /// I/Os submitted since the last reap, which may not have started.
     unstarted: usize,
     slot_bytes: u32,
@@ -95,9 +91,7 @@ impl<'t> StreamQueue<'t> {
             free: (0..slots).rev().collect(),
             started: vec![None; slots as usize],
             in_flight: 0,
-            io_timeout: Nanos::MAX,
-            answered_at: Nanos::ZERO,
-            is_overdue: false,
+            stall: StallTimer::new(Nanos::ZERO, Nanos::MAX),
             unstarted: 0,
             slot_bytes,
             scratch: (!moves_bytes).then(|| vec![0; slot_bytes as usize]),
@@ -108,7 +102,7 @@ impl<'t> StreamQueue<'t> {
     /// With a limit to the time without a completion, as for real drives: a simulated one answers after a latency of any length.
     #[must_use]
     pub fn with_io_timeout(mut self, io_timeout: Nanos) -> StreamQueue<'t> {
-        self.io_timeout = io_timeout;
+        self.stall = StallTimer::new(Nanos::ZERO, io_timeout);
         self
     }
 
@@ -189,7 +183,7 @@ impl<'t> StreamQueue<'t> {
             offset_bytes,
         };
         if self.in_flight == 0 {
-            self.answered_at = self.target.now();
+            self.stall.restart(self.target.now());
         }
         self.target.submit(&[io])?;
         self.started[slot as usize] = Some((io, chunk));
@@ -210,15 +204,14 @@ impl<'t> StreamQueue<'t> {
     ) -> Result<(), TargetError> {
         self.completions.clear();
         self.unstarted = 0;
-        let overdue_at = Nanos(self.answered_at.0.saturating_add(self.io_timeout.0));
         let until = match self.in_flight {
             0 => until,
             // Past it, one look more.
-            _ => until.min(overdue_at),
+            _ => until.min(self.stall.deadline()),
         };
         self.target
             .reap(min.min(self.in_flight), until, &mut self.completions)?;
-        self.check_answered(overdue_at)?;
+        self.check_answered()?;
         for completion in &self.completions {
             let Some((io, chunk)) = self.started[completion.slot as usize].take() else {
                 continue;
@@ -246,20 +239,15 @@ impl<'t> StreamQueue<'t> {
         Ok(())
     }
 
-    /// Two waits in a row past the timeout: after a suspend the clock is far ahead at the first one, and the completions are still to be reaped.
-    fn check_answered(&mut self, overdue_at: Nanos) -> Result<(), TargetError> {
+    fn check_answered(&mut self) -> Result<(), TargetError> {
         let now = self.target.now();
         if !self.completions.is_empty() || self.in_flight == 0 {
-            self.answered_at = now;
-            self.is_overdue = false;
-            return Ok(());
-        }
-        let before = std::mem::replace(&mut self.is_overdue, now >= overdue_at);
-        if before && self.is_overdue {
+            self.stall.restart(now);
+        } else if self.stall.has_expired(now) {
             return Err(TargetError::Unanswered {
                 drive: self.name.clone(),
                 ios: self.in_flight,
-                waited: now - self.answered_at,
+                waited: self.stall.waited(now),
             });
         }
         Ok(())

@@ -4,6 +4,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use assay_io::stall::StallTimer;
 use assay_io::{Completion, IO_TIMEOUT, Io, Target, TargetError, Telemetry};
 use assay_stats::{Interval, Recorder};
 use assay_units::Nanos;
@@ -130,32 +131,6 @@ impl ErrorStreak {
             errors: self.errors,
             span,
         })
-    }
-}
-
-/// Time without a completion while I/Os are in flight.
-#[derive(Clone, Copy, Debug)]
-struct StallTimer {
-    since: Nanos,
-    timeout: Nanos,
-    /// The last check was past the timeout.
-    was_expired: bool,
-}
-
-impl StallTimer {
-    /// A completion came, or the first I/O in flight was submitted.
-    #[inline]
-    fn restart(&mut self, now: Nanos) {
-        self.since = now;
-        self.was_expired = false;
-    }
-
-    /// Two checks in a row past the timeout: after a suspend the clock is far ahead at the first check and the completions are still to be reaped.
-    #[inline]
-    fn has_expired(&mut self, now: Nanos) -> bool {
-        let before = self.was_expired;
-        self.was_expired = now - self.since >= self.timeout;
-        before && self.was_expired
     }
 }
 
@@ -341,11 +316,7 @@ pub fn run_io_loop<T: Target>(
     let mut give_up_at = Nanos::MAX;
     let mut now = target.now();
     let mut measuring = vec![true; recorders.len()];
-    let mut stall = StallTimer {
-        since: now,
-        timeout: config.io_timeout,
-        was_expired: false,
-    };
+    let mut stall = StallTimer::new(now, config.io_timeout);
     let outcome = loop {
         if stop.load(Ordering::Relaxed) && !end.stopped {
             end.stopped = true;

@@ -1,7 +1,5 @@
 //! Which commands do I/O on real drives, and in a supervised process.
 
-use std::path::Path;
-
 use assay_device::spec::{DriveSpec, SpecKind};
 use assay_io::Nanos;
 use assay_store::model::Manifest;
@@ -79,11 +77,7 @@ fn drives_of(run: &RunArguments) -> Vec<String> {
         let drives = manifest.map(|manifest| manifest.drives).unwrap_or_default();
         return drives.into_iter().map(|drive| drive.spec).collect();
     }
-    let is_job_file = |suite: &&String| Path::new(suite).extension().is_some_and(|e| e == "fio");
-    let file = run
-        .suite
-        .iter()
-        .filter(is_job_file)
-        .filter(|_| run.drives.is_empty());
-    run.drives.iter().chain(file).cloned().collect()
+    let file = run.job_file().filter(|_| run.drives.is_empty());
+    let file = file.map(|file| file.display().to_string());
+    run.drives.iter().cloned().chain(file).collect()
 }

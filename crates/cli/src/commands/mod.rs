@@ -48,7 +48,7 @@ use assay_suite::execute::{Resume, RunSummary, Runner};
 use assay_suite::expand::RunPlan;
 use assay_suite::live::Live;
 use assay_suite::manifest::manifest;
-use signal_hook::consts::SIGUSR1;
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGUSR1};
 use signal_hook::iterator::Signals;
 
 use self::ocp::OcpOutput;
@@ -56,13 +56,12 @@ use crate::exit::{self, CommandOutcome, UsageError, bail_usage};
 use crate::live::{self, LiveArguments, LiveView, Viewed};
 use crate::metrics::{Prepared, RunIdentity};
 use crate::progress::RunProgress;
-use crate::supervise::{requested, requests};
+use crate::supervise::{is_in_mask, requested, requests};
 use crate::terminal::Output;
 
 /// Signals that end a command in order: SIGINT, SIGTERM, and SIGHUP (closed terminal), so that drives are restored to their power
 /// state. SIGHUP stays ignored if the parent ignored it, as nohup does.
 pub fn ending_signals() -> Vec<i32> {
-    use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
     let mut signals = vec![SIGINT, SIGTERM];
     if !hangup_is_ignored() {
         signals.push(SIGHUP);
@@ -70,12 +69,9 @@ pub fn ending_signals() -> Vec<i32> {
     signals
 }
 
-/// SIGHUP is signal 1, the lowest bit of the mask (proc(5), SigIgn).
+/// The parent ignored it.
 fn hangup_is_ignored() -> bool {
-    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
-    mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok())
-        .is_some_and(|mask| mask & 1 != 0)
+    is_in_mask(Path::new("/proc/self"), "SigIgn:", SIGHUP)
 }
 
 /// Calls `work` in a thread of its own with each of these signals, and whether it asks to end at once.

@@ -44,9 +44,8 @@ pub fn run(arguments: RunArguments, output: Output) -> anyhow::Result<CommandOut
     if let Some(file) = &arguments.ocp {
         OcpOutput::check(file)?;
     }
-    let is_job_file = |suite: &String| Path::new(suite).extension().is_some_and(|e| e == "fio");
-    if let Some(file) = arguments.suite.as_ref().filter(|suite| is_job_file(suite)) {
-        return job_file(Path::new(file), arguments.clone(), output);
+    if let Some(file) = arguments.job_file() {
+        return job_file(file, arguments.clone(), output);
     }
     let Request {
         suite,

@@ -20,11 +20,10 @@ use assay_fleet::{FleetError, HostName, Plan, PlanId, Serial, queue, stored_plan
 use assay_suite::drive_state_cache::DriveStateCache;
 use serde_json::json;
 use signal_hook::consts::SIGUSR1;
-use signal_hook::iterator::Signals;
 
 use super::metrics::{TaskIdentity, TaskMetrics};
 use crate::args::fleet::TaskArguments;
-use crate::commands::ending_signals;
+use crate::commands::{ending_signals, on_signals};
 use crate::exit::{CommandOutcome, TaskStatus};
 use crate::terminal::Output;
 
@@ -219,20 +218,16 @@ fn suites(plan: &Plan, id: &PlanId, work: &Path) -> anyhow::Result<Vec<runner::S
 
 /// Signals as events. A second ending signal is passed on to the machine like the first, which has told the children by then.
 fn listen(events: Sender<Event>) -> anyhow::Result<()> {
-    let heard = ending_signals().into_iter().chain([SIGUSR1]);
-    let mut signals = Signals::new(heard).context("cannot listen for signals")?;
-    std::thread::spawn(move || {
-        for signal in signals.forever() {
-            let event = match signal {
-                SIGUSR1 => Event::NearLimit,
-                _ => Event::EndSignal,
-            };
-            if events.send(event).is_err() {
-                return;
-            }
-        }
-    });
-    Ok(())
+    let mut heard = ending_signals();
+    heard.push(SIGUSR1);
+    on_signals(&heard, move |signal, _| {
+        let event = match signal {
+            SIGUSR1 => Event::NearLimit,
+            _ => Event::EndSignal,
+        };
+        // Fails when the task has ended.
+        let _ = events.send(event);
+    })
 }
 
 /// The state of a real drive; empty without one.
