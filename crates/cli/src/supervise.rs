@@ -298,8 +298,25 @@ fn watch(pid: Pid, events: &Receiver<Event>, limit: Option<Nanos>) -> End {
 /// True for a process that is on its way out: its first thread has ended or is about to, or SIGKILL is pending. It ends for its caller when its last
 /// thread does. (proc(5), /proc/PID/stat: state and flags, of which 4 is PF_EXITING; /proc/PID/status: SigPnd and ShdPnd.)
 fn is_exiting(pid: Pid) -> bool {
-    let path = PathBuf::from(format!("/proc/{}", pid.as_raw_nonzero()));
-    state_of(&path).is_some_and(|(state, flags)| state == 'Z' || flags & 4 != 0) || is_killed(&path)
+    is_exiting_at(&PathBuf::from(format!("/proc/{}", pid.as_raw_nonzero())))
+}
+
+fn is_exiting_at(path: &Path) -> bool {
+    state_of(path).is_some_and(|(state, flags)| state == 'Z' || flags & 4 != 0) || is_killed(path)
+}
+
+/// True while a process of this program is on its way out and still has threads, which can hold a drive or a run folder.
+pub fn is_another_ending() -> bool {
+    let name = |path: &Path| std::fs::read_to_string(path.join("comm")).ok();
+    let own = name(Path::new("/proc/self"));
+    // A process that only waits for its parent to take its status has one thread left, and holds nothing.
+    let has_threads = |path: &Path| {
+        let tasks = std::fs::read_dir(path.join("task")).map_or(0, Iterator::count);
+        tasks > 1 || state_of(path).is_some_and(|(state, _)| state != 'Z')
+    };
+    let processes = std::fs::read_dir("/proc").into_iter().flatten().flatten();
+    let mut processes = processes.map(|entry| entry.path());
+    processes.any(|path| name(&path) == own && is_exiting_at(&path) && has_threads(&path))
 }
 
 /// State and flags of a process or thread by its directory in /proc.

@@ -56,7 +56,7 @@ use crate::exit::{self, CommandOutcome, UsageError, bail_usage};
 use crate::live::{self, LiveArguments, LiveView, Viewed};
 use crate::metrics::{Prepared, RunIdentity};
 use crate::progress::RunProgress;
-use crate::supervise::{is_in_mask, requested, requests};
+use crate::supervise::{is_another_ending, is_in_mask, requested, requests};
 use crate::terminal::Output;
 
 /// Signals that end a command in order: SIGINT, SIGTERM, and SIGHUP (closed terminal), so that drives are restored to their power
@@ -218,14 +218,15 @@ const RELEASE: Nanos = Nanos::from_secs(3);
 /// Between two attempts.
 const ATTEMPT_INTERVAL: Nanos = Nanos::from_millis(50);
 
-/// The result of the first attempt that finds its drive or folder not in use; the last one's after [`RELEASE`].
+/// The result of the first attempt that finds its drive or folder not in use by a process that is on its way out; the last one's after [`RELEASE`]. What
+/// a process that goes on has in use is refused at once.
 pub fn once_free<T>(mut attempt: impl FnMut() -> anyhow::Result<T>) -> anyhow::Result<T> {
     let clock = Clock::monotonic();
     let until = clock.now() + RELEASE;
     loop {
         let result = attempt();
         let in_use = result.as_ref().is_err_and(exit::is_in_use);
-        if !in_use || clock.now() >= until {
+        if !in_use || clock.now() >= until || !is_another_ending() {
             return result;
         }
         clock.wait_until(clock.now() + ATTEMPT_INTERVAL);
