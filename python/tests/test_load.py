@@ -56,7 +56,7 @@ def test_conclusions_are_those_of_the_json_export(bandwidth, tmp_path):
     for name in ("conclusions", "phases", "modes"):
         assert getattr(run, name).to_pylist() == document[name], name
     kinds = set(run.conclusions["kind"].to_pylist())
-    assert kinds <= {"score", "knee", "latency", "throttling", "steady_state", "power", "causes", "verdict"}
+    assert kinds <= {"score", "knee", "latency", "throttling", "steady_state", "power", "causes", "verdict", "endurance"}
     assert {"causes", "verdict"} <= kinds
     measured = {row["cell"] for row in run.cells.to_pylist() if row["elapsed_ns"]}
     assert {row["cell"] for row in run.phases.to_pylist()} <= measured
