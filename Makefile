@@ -1,6 +1,6 @@
 # Build targets of assay; `make help` lists them.
 .DEFAULT_GOAL := help
-.PHONY: rtl-bench help build dist licences demo test fuzz rtl rtl-long registers check bench fidelity statistics fleet-scaling predictions fit clean
+.PHONY: rtl-bench help build dist licences demo test fuzz fuzz-properties rtl rtl-long registers check bench fidelity statistics fleet-scaling predictions fit clean
 
 help: ## list the targets
 	@sed -nE 's/^([a-z-]+):.*## (.*)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 16
@@ -25,8 +25,11 @@ test: ## project rules, all tests, the README's commands; as root installs missi
 	@scripts/ensure-packages
 	@scripts/test
 
-fuzz: ## repeat the property tests with new random cases; MINUTES=10
-	@scripts/fuzz $(MINUTES)
+fuzz: ## coverage-guided fuzzing of every parser of foreign bytes; T=10m per target, TARGETS="journal suite" selects
+	@scripts/fuzz $(or $(T),10m) $(TARGETS)
+
+fuzz-properties: ## repeat the property tests with new random cases; MINUTES=10
+	@scripts/fuzz-properties $(MINUTES)
 
 rtl: ## hardware core: lint, proofs, all mutants that the proofs must find, area
 	@scripts/ensure-packages

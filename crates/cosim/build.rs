@@ -88,6 +88,8 @@ impl Builder {
         let root = text_of(Command::new("verilator").args(["--getenv", "VERILATOR_ROOT"]));
         let cxx = text_of(Command::new(&compiler).arg("--version"));
         let (Some(version), Some(root), Some(cxx)) = (version, root, cxx) else {
+            // Cargo runs this again while the file is missing, so a program that is installed later is found.
+            println!("cargo:rerun-if-changed={}", out.join("missing").display());
             let install = "apt-get install verilator g++ zlib1g-dev";
             return Ok(Err(format!(
                 "verilator or {compiler} is not installed: {install}"

@@ -11,7 +11,7 @@ use assay_suite::SuiteError;
 use assay_units::{Nanos, Rng};
 
 use crate::inventory::{HostInventory, InventoryDrive};
-use crate::plan::{Estimate, Estimates, Plan, Share};
+use crate::plan::{EnduranceShare, Estimate, Estimates, OverLimit, Plan, Share};
 use crate::{HostName, PlanId, Serial};
 
 /// A plan's drives on hosts.
@@ -32,6 +32,8 @@ pub struct AssignedDrive {
     pub group: Option<String>,
     /// Its planned time.
     pub estimate: Estimate,
+    /// What the plan takes of its endurance; nothing where the plan may not write it.
+    pub endurance: EnduranceShare,
 }
 
 /// A drive that is not measured.
@@ -54,6 +56,8 @@ pub enum WhyLeftOut {
     OnSeveralHosts(Vec<HostName>),
     /// A suite does not fit it.
     DoesNotFit(String),
+    /// The plan could write more than its limit.
+    OverLimit(OverLimit),
 }
 
 impl WhyLeftOut {
@@ -64,6 +68,7 @@ impl WhyLeftOut {
             WhyLeftOut::OtherModel(_) => "other_model",
             WhyLeftOut::OnSeveralHosts(_) => "on_several_hosts",
             WhyLeftOut::DoesNotFit(_) => "does_not_fit",
+            WhyLeftOut::OverLimit(why) => why.code(),
         }
     }
 }
@@ -86,6 +91,7 @@ impl fmt::Display for WhyLeftOut {
                 )
             }
             WhyLeftOut::DoesNotFit(why) => f.write_str(why),
+            WhyLeftOut::OverLimit(why) => why.fmt(f),
         }
     }
 }
@@ -128,13 +134,12 @@ pub fn assign(plan: &Plan, id: &PlanId, inventories: &[HostInventory]) -> Assign
             if !is_model(drive) {
                 return Err(WhyLeftOut::OtherModel(drive.model.clone()));
             }
-            let may_write = plan.run.destroy || drive.simulated;
-            let estimate = estimates.of(plan, drive.capacity_bytes, may_write);
-            let does_not_fit = |error: SuiteError| WhyLeftOut::DoesNotFit(error.to_string());
+            let (estimate, endurance) = estimated(plan, drive, &mut estimates)?;
             let assigned = AssignedDrive {
                 drive: drive.clone(),
                 group: group(plan, host, drive),
-                estimate: estimate.map_err(does_not_fit)?,
+                estimate,
+                endurance,
             };
             Ok((host, assigned))
         };
@@ -167,6 +172,26 @@ impl Assignment {
             Share::Together | Share::Cores => spans.max().unwrap_or(0),
         })
     }
+}
+
+/// What a plan takes of a drive, time and endurance.
+///
+/// # Errors
+/// [`WhyLeftOut::DoesNotFit`], [`WhyLeftOut::OverLimit`].
+pub(crate) fn estimated(
+    plan: &Plan,
+    drive: &InventoryDrive,
+    estimates: &mut Estimates,
+) -> Result<(Estimate, EnduranceShare), WhyLeftOut> {
+    let may_write = plan.run.destroy || drive.simulated;
+    let estimate = estimates.of(plan, drive.capacity_bytes, may_write);
+    let does_not_fit = |error: SuiteError| WhyLeftOut::DoesNotFit(error.to_string());
+    let estimate = estimate.map_err(does_not_fit)?;
+    let endurance = EnduranceShare::of(plan, drive, &estimate);
+    if let Some(limit_pct) = plan.run.endurance_limit_pct {
+        endurance.keeps(limit_pct).map_err(WhyLeftOut::OverLimit)?;
+    }
+    Ok((estimate, endurance))
 }
 
 /// The group of a drive: the value of a column of the list of serials, else what the drive says.

@@ -7,10 +7,15 @@
 use std::path::{Path, PathBuf};
 
 use assay_device::host::wall_clock;
-use assay_device::identity::{DriveInfo, DriveKind, SystemRoot, identify, list_drives_at};
+use assay_device::identity::{
+    DriveInfo, DriveKind, PcieLink, SystemRoot, identify, list_drives_at,
+};
+use assay_device::nvme::health;
 use assay_device::session::{simulated_drive, simulated_info};
 use assay_device::spec::{DriveSpec, SpecKind};
 use assay_ssd::Drive;
+use assay_units::Nanos;
+use assay_units::endurance::{CounterSource, RatedEndurance};
 use serde::{Deserialize, Serialize};
 
 use crate::shared_store::{Condition, SharedStore};
@@ -20,6 +25,9 @@ use crate::{FleetError, HostName, Serial};
 pub const FORMAT: u32 = 1;
 /// Environment variable with the folder of the lists of further drives.
 pub const DRIVES_VARIABLE: &str = "ASSAY_FLEET_DRIVES";
+
+/// Most that a SATA link carries, bytes per second: 6 Gbit/s less the line code 8b/10b (Serial ATA revision 3.0, section 9).
+const SATA_BYTES_PER_S: u64 = 600_000_000;
 
 /// The drives of a host at one time.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -62,10 +70,27 @@ pub struct InventoryDrive {
     pub slot: Option<String>,
     /// PCIe link, as `8.0 GT/s PCIe x4`.
     pub link: Option<String>,
+    /// Most that its interface carries in a direction, bytes per second; none where it is not known.
+    #[serde(default)]
+    pub interface_bytes_per_s: Option<u64>,
+    /// Wear, where it was read.
+    #[serde(default)]
+    pub wear: Option<Wear>,
     /// NUMA node.
     pub numa_node: Option<u32>,
     /// Production lot, where known: that of a simulated drive (`lot=N`).
     pub lot: Option<String>,
+}
+
+/// Wear of a drive, from its health log (NVM Express Base Specification 2.0c, 5.16.1.3).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Wear {
+    /// Percentage Used: may exceed 100.
+    pub percentage_used: u8,
+    /// Written by the host over the drive's life, bytes.
+    pub written_bytes: u64,
+    /// Rated endurance, where a log states it.
+    pub rated: Option<RatedEndurance>,
 }
 
 /// What is no drive that a plan can name.
@@ -115,6 +140,30 @@ pub fn take(
     })
 }
 
+impl HostInventory {
+    /// Reads the wear of real drives. Needs root; without, it stays unknown. A task that looks its drives up does without: a drive that does not
+    /// answer holds an admin command until the kernel's time limit.
+    pub fn read_wear(&mut self) {
+        std::thread::scope(|scope| {
+            for drive in self.drives.iter_mut().filter(|drive| !drive.simulated) {
+                scope.spawn(|| drive.wear = wear_of(&drive.spec));
+            }
+        });
+    }
+}
+
+fn wear_of(spec: &str) -> Option<Wear> {
+    let SpecKind::Path(path) = DriveSpec::parse(spec).ok()?.kind().clone() else {
+        return None;
+    };
+    let health = health::of_drive(&identify(&path).ok()?)?;
+    Some(Wear {
+        percentage_used: health.percentage_used,
+        written_bytes: health.written_bytes,
+        rated: health.rated,
+    })
+}
+
 /// [`take`] of the running system, with the lists of [`DRIVES_VARIABLE`].
 ///
 /// # Errors
@@ -129,20 +178,24 @@ fn key(host: &HostName) -> String {
     format!("inventory/{host}.json")
 }
 
-/// Writes an inventory into the shared store, in place of the host's earlier one, whose rack stays where this one names none.
+/// Writes an inventory into the shared store, in place of the host's earlier one, whose rack and wear of drives stay where this one has none.
 ///
 /// # Errors
 /// [`FleetError::SharedStore`].
 pub fn publish(store: &dyn SharedStore, inventory: &HostInventory) -> Result<(), FleetError> {
     let key = key(&inventory.host);
     let mut inventory = inventory.clone();
-    if inventory.rack.is_none() {
-        let before = store.get(&key)?;
-        let before = before.and_then(|(bytes, _)| {
-            // A damaged one is replaced.
-            serde_json::from_slice::<HostInventory>(&bytes).ok()
-        });
-        inventory.rack = before.and_then(|before| before.rack);
+    let before = store.get(&key)?;
+    let before = before.and_then(|(bytes, _)| {
+        // A damaged one is replaced.
+        serde_json::from_slice::<HostInventory>(&bytes).ok()
+    });
+    if let Some(before) = before {
+        for drive in &mut inventory.drives {
+            let wear_before = || before.find(&drive.serial)?.wear;
+            drive.wear = drive.wear.or_else(wear_before);
+        }
+        inventory.rack = inventory.rack.or(before.rack);
     }
     let bytes = serde_json::to_vec_pretty(&inventory).map_err(FleetError::Json)?;
     store.put(&key, &bytes, Condition::Any)?;
@@ -232,8 +285,23 @@ fn further_drive(line: &str) -> Result<InventoryDrive, Unusable> {
         let (profile, options) = drive.map_err(|error| unusable(error.to_string()))?;
         let lot = options.lot.map(|lot| lot.to_string());
         let (name, link) = (profile.name.clone(), profile.link.clone());
-        let drive = Drive::new(profile, options).map_err(|error| unusable(error.to_string()))?;
-        return of_info(&simulated_info(line, &name, drive.identity(), &link), lot);
+        let mut drive =
+            Drive::new(profile, options).map_err(|error| unusable(error.to_string()))?;
+        let telemetry = drive.telemetry(Nanos(0));
+        let rated = |media_bytes| RatedEndurance {
+            source: CounterSource::Simulated,
+            media_bytes,
+        };
+        let wear = Wear {
+            percentage_used: u8::try_from(telemetry.used_percent).unwrap_or(u8::MAX),
+            written_bytes: telemetry.host_bytes_written,
+            rated: drive.rated_media_bytes().map(rated),
+        };
+        let info = simulated_info(line, &name, drive.identity(), &link);
+        return Ok(InventoryDrive {
+            wear: Some(wear),
+            ..of_info(&info, lot)?
+        });
     }
     match spec.kind() {
         SpecKind::Path(path) => {
@@ -259,6 +327,11 @@ fn of_info(info: &DriveInfo, lot: Option<String>) -> Result<InventoryDrive, Unus
             lanes.unwrap_or_default()
         ))
     });
+    let transport = info.transport.as_deref().unwrap_or_default();
+    let interface_bytes_per_s = match transport {
+        "sata" => Some(SATA_BYTES_PER_S),
+        _ => info.pcie.as_ref().and_then(PcieLink::max_bytes_per_s),
+    };
     let or_empty = |text: &Option<String>| text.clone().unwrap_or_default();
     let slot = info.pcie.as_ref().filter(|_| info.kind == DriveKind::Block);
     Ok(InventoryDrive {
@@ -267,10 +340,12 @@ fn of_info(info: &DriveInfo, lot: Option<String>) -> Result<InventoryDrive, Unus
         firmware: or_empty(&info.firmware),
         capacity_bytes: info.capacity_bytes,
         spec: info.spec.clone(),
-        transport: or_empty(&info.transport),
+        transport: transport.to_owned(),
         simulated: info.simulated,
         slot: slot.map(|link| link.address.clone()),
         link,
+        interface_bytes_per_s,
+        wear: None,
         numa_node: info.numa_node,
         lot,
     })

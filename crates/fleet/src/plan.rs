@@ -4,7 +4,7 @@
 //! A TOML file becomes a checked [`Plan`]; `keys` is the one table of its keys, from which the parser, the canonical text and the JSON
 //! schema follow. The [`PlanId`] is a hash of what determines the results: suites with their texts and parameters, selection of drives with the list of
 //! serials, and what a drive shares while it is measured. Where and until when jobs run (`place`, `attempts`, `until`, `[store]`,
-//! `[slurm]`) is not part of it, so that these can be changed while a plan runs.
+//! `[slurm]`), and which drives may wear how much, is not part of it, so that these can be changed while a plan runs.
 
 use std::path::{Path, PathBuf};
 
@@ -18,6 +18,7 @@ use sha2::{Digest, Sha256};
 use toml::{Table, Value};
 
 mod destroy;
+mod endurance;
 mod error;
 mod estimate;
 mod keys;
@@ -26,6 +27,7 @@ mod schema;
 mod serials;
 
 pub use destroy::confirm_destroy;
+pub use endurance::{EnduranceShare, OverLimit};
 pub use error::{DestroyError, PlanError, Problem};
 pub use estimate::{Estimate, Estimates};
 pub use schema::json_schema;
@@ -42,6 +44,8 @@ pub const DEFAULT_EVERY: Nanos = Nanos(300 * Nanos::SECOND.0);
 pub const DEFAULT_MINIMUM_EFFECT: f64 = 0.02;
 /// Capacity of the null target over which suites are expanded to check their parameters, bytes.
 const STAND_IN_BYTES: u64 = 1 << 44;
+/// Bytes of a terabyte, the unit of rated endurance (JESD218B, TBW).
+const TERABYTE: f64 = 1e12;
 /// Name of the list of serials beside a stored plan.
 pub const SERIALS_FILE: &str = "serials.txt";
 
@@ -90,6 +94,8 @@ pub struct DriveSelection {
     pub serials: Option<SerialList>,
     /// What divides them into groups.
     pub groups: Option<String>,
+    /// Rated endurance, bytes written by the host.
+    pub endurance_bytes: Option<u64>,
 }
 
 /// Who measures on a host at the same time.
@@ -125,6 +131,8 @@ pub struct RunRules {
     pub place: Place,
     /// Attempts per drive and suite after I/O errors.
     pub attempts: u32,
+    /// Largest share of its rated endurance that a drive may be written, percent.
+    pub endurance_limit_pct: Option<f64>,
     /// No cell is begun that could end later: the text, and whole seconds since 1970.
     pub until: Option<(String, u64)>,
     /// Factor on durations.
@@ -233,6 +241,7 @@ impl Plan {
                 model: string("drives", "model"),
                 serials: serials.transpose()?,
                 groups: string("drives", "groups"),
+                endurance_bytes: number("drives", "endurance_tb").map(|tb| (tb * TERABYTE) as u64),
             },
             run: RunRules {
                 destroy: value("run", "destroy").and_then(Value::as_bool) == Some(true),
@@ -246,6 +255,7 @@ impl Plan {
                     _ => Place::Host,
                 },
                 attempts: attempts.unwrap_or(DEFAULT_ATTEMPTS),
+                endurance_limit_pct: number("run", "endurance_limit_pct"),
                 until,
                 scale: number("run", "scale").unwrap_or(1.0),
                 seed: integer("run", "seed").unwrap_or(DEFAULT_SEED),
@@ -369,7 +379,7 @@ impl Plan {
         // What results depend on; the file names of list and suites do not, their contents do.
         let mut text = read::canonical(&self.given, &|section, key| match section {
             keys::TOP | keys::SUITE | "compare" => key != "suite",
-            "drives" => key != "serials",
+            "drives" => !["serials", "endurance_tb"].contains(&key),
             "run" => ["destroy", "share", "scale", "seed"].contains(&key),
             _ => false,
         });

@@ -40,15 +40,15 @@ impl Durable {
 
 #[test]
 fn every_row_of_the_table() {
-    let Some(cluster) = Cluster::start(8) else {
+    let Some(cluster) = Cluster::start(9) else {
         return;
     };
-    let [run, task, step, daemon, host, twice, gone, shelf] =
-        ["d0", "d1", "d2", "d3", "d4", "d5", "d6", "d7"];
-    let measured = [run, task, step, daemon, host, twice, gone];
+    let [run, task, step, daemon, host, twice, gone, lost, shelf] =
+        ["d0", "d1", "d2", "d3", "d4", "d5", "d6", "d7", "d8"];
+    let measured = [run, task, step, daemon, host, twice, gone, lost];
     let bench = Bench::new(&cluster, "rows", &measured);
     let jobs = bench.submit();
-    assert_eq!(jobs.len(), 7);
+    assert_eq!(jobs.len(), 8);
     for host in measured {
         bench.wait_for_cells(host, 2);
     }
@@ -68,6 +68,11 @@ fn every_row_of_the_table() {
     cluster.kill_host(host);
     cluster.kill_host(twice);
     cluster.kill_host(gone);
+    // A drive whose I/Os fail and that no inventory finds.
+    let (drive, out) = (cluster.path(bench.serial(lost)), cluster.path("lost"));
+    fs::rename(&drive, &out).unwrap();
+    let file = fs::OpenOptions::new().write(true).open(&out).unwrap();
+    file.set_len(0).unwrap();
     // The shared store is away, and the controller dies, while the others measure.
     let away = cluster.path("rows-away");
     fs::rename(bench.store(), &away).unwrap();
@@ -82,6 +87,11 @@ fn every_row_of_the_table() {
     cluster.start_host(host);
     cluster.start_host(twice);
     cluster.start_node_daemon(daemon);
+    let journal = bench.folder(lost, &bench.serial(lost)).join("journal.log");
+    cluster.wait("the drive is missed", || {
+        text_so_far(&journal).contains("\"drive-lost\"")
+    });
+    fs::write(&drive, vec![7; 4 << 20]).unwrap();
     // One drive is in another host from now on.
     let moved = bench.serial(gone);
     let store = bench.store().display().to_string();
@@ -101,7 +111,7 @@ fn every_row_of_the_table() {
     cluster.start_host(twice);
     bench.submit_until_done();
     let collected = bench.collected();
-    assert_eq!(collected.len(), 7);
+    assert_eq!(collected.len(), 8);
     // What the lost host had not shipped is lost with it.
     let shipped = durable.0.remove(&moved).unwrap();
     durable.check(&collected);
@@ -109,6 +119,14 @@ fn every_row_of_the_table() {
     assert_eq!(bench.status(&moved)["host"], shelf);
     // The task itself resumes its killed child; an attempt that was never interrupted is the only one.
     assert_eq!(bench.status(&bench.serial(run))["attempts"], 1);
+    // A later attempt resumes a lost drive that is back.
+    assert_eq!(bench.status(&bench.serial(lost))["attempts"], 2);
+    let begun = text_so_far(&journal).matches("\"cell_start\"").count();
+    assert_eq!(
+        begun,
+        REAL_TIME_CELLS + 1,
+        "the cell under way was begun again"
+    );
     // An orphan of a killed step daemon is not disturbed; one whose node daemon returns while it measures is killed by Slurm, with its cell.
     for (orphan, cut_off) in [(step, 0), (daemon, 1)] {
         let journal = bench.folder(orphan, &bench.serial(orphan));

@@ -100,3 +100,37 @@ fn errors_of_plans_end_before_anything_runs() {
     let schema = fixture.text(0, &["fleet", "plan", "--schema"]);
     assert!(schema.contains("\"$schema\"") && schema.contains("minimum_effect"));
 }
+
+#[test]
+fn a_plan_tells_the_share_of_the_endurance_and_keeps_a_limit() {
+    let fixture = Fixture::new();
+    fixture.write(
+        "serials.txt",
+        "SIM-SAMSUNG-951-L1-1\nSIM-SAMSUNG-951-L1-2\n",
+    );
+    let consistency = |drives: &str, run: &str| {
+        fixture.plan(
+            &format!("serials = \"serials.txt\"\n{drives}"),
+            &format!("destroy = true\n{run}"),
+        );
+        let text = std::fs::read_to_string(fixture.path("plan.toml")).unwrap();
+        fixture.write("plan.toml", &text.replace("\"quick\"", "\"consistency\""));
+    };
+    consistency("endurance_tb = 75", "");
+    let text = fixture.text(0, &plan(&HERE));
+    let written = text.lines().find(|line| line.contains("written ")).unwrap();
+    insta::assert_snapshot!("endurance", written);
+    // Of the drive model, without the plan's.
+    consistency("", "");
+    let json = fixture.json(&plan(&HERE));
+    let share = &json["hosts"][0]["drives"][0]["endurance"];
+    assert_eq!(share["rated_by"], "simulated");
+    assert!(
+        share["by_size_pct"].as_f64() < share["most_pct"].as_f64(),
+        "{share}"
+    );
+    consistency("endurance_tb = 75", "endurance_limit_pct = 0.01");
+    let json = fixture.json(&plan(&HERE));
+    assert_eq!(json["hosts"], json!([]));
+    assert_eq!(json["left_out"][1]["reason"], "over_endurance_limit");
+}

@@ -195,6 +195,12 @@ pub(crate) fn open(info: &DriveInfo) -> Option<(ControllerDevice, EnduranceLogs)
     Some((device, logs))
 }
 
+/// Current health of an NVMe drive; `None` of other drives, without permission, or where the drive returns none.
+pub fn of_drive(info: &DriveInfo) -> Option<Health> {
+    let (mut device, logs) = open(info)?;
+    read(&mut device, &logs).ok()
+}
+
 /// Current health of a controller: one log page, which drives return from memory within tens to hundreds of microseconds, and another
 /// one where it has an endurance log.
 pub(crate) fn read(port: &mut dyn AdminPort, logs: &EnduranceLogs) -> Result<Health, CommandError> {

@@ -199,6 +199,14 @@ pub(crate) struct ControllerContext {
     pub nsid: Option<u32>,
 }
 
+/// [`Probe`] of a controller whose registers, interrupts and namespace are not known.
+///
+/// # Errors
+/// When Identify or SMART fail.
+pub fn read(port: &mut dyn AdminPort) -> Result<Probe, CommandError> {
+    probe(port, ControllerContext::default())
+}
+
 /// Reads all properties of a controller. Optional features that it rejects are left out; Identify and SMART are mandatory.
 pub(crate) fn probe(
     port: &mut dyn AdminPort,

@@ -121,6 +121,13 @@ pub(super) const KEYS: &[Key] = &[
         "\"firmware\"",
     ),
     key(
+        "drives",
+        "endurance_tb",
+        Kind::Fraction(1e6),
+        "Rated endurance of a drive, terabytes written by the host (10^12 bytes), as its data sheet says; in place of the drive's own log.",
+        "600",
+    ),
+    key(
         "run",
         "destroy",
         Kind::Flag,
@@ -147,6 +154,13 @@ pub(super) const KEYS: &[Key] = &[
         Kind::Integer(1, 100),
         "Attempts per drive and suite after I/O errors.",
         "5",
+    ),
+    key(
+        "run",
+        "endurance_limit_pct",
+        Kind::Fraction(100.0),
+        "Largest share of its rated endurance that a drive may be written, percent; a drive that could be written more is left out.",
+        "1",
     ),
     key(
         "run",

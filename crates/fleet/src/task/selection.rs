@@ -1,8 +1,9 @@
 //! What of a plan a task does: its suites as arguments of `assay run`, and the drives of its host.
 
 use super::runner::SuiteCall;
+use crate::assignment::{WhyLeftOut, estimated};
 use crate::inventory::InventoryDrive;
-use crate::plan::PlanSuite;
+use crate::plan::{Estimates, PlanSuite};
 use crate::{Plan, Serial};
 
 /// A suite of the plan as arguments of `assay run`; `file` is the local copy of a suite file.
@@ -20,7 +21,7 @@ pub fn call(plan: &Plan, index: usize, suite: &PlanSuite, file: Option<&str>) ->
     }
 }
 
-/// The drives of a host that the plan selects; `only`: this one alone.
+/// The drives of a host that the plan selects, without those that it could write more than its limit; `only`: this one alone.
 pub fn selected(
     plan: &Plan,
     drives: &[InventoryDrive],
@@ -33,5 +34,11 @@ pub fn selected(
             && list.is_none_or(|list| list.drives.contains_key(&drive.serial))
             && model.is_none_or(|model| drive.model.starts_with(model))
     };
-    drives.iter().filter(is_selected).cloned().collect()
+    let mut estimates = Estimates::default();
+    let mut keeps_limit = |drive: &&InventoryDrive| {
+        let estimated = estimated(plan, drive, &mut estimates);
+        !matches!(estimated, Err(WhyLeftOut::OverLimit(_)))
+    };
+    let selected = drives.iter().filter(is_selected);
+    selected.filter(|d| keeps_limit(d)).cloned().collect()
 }

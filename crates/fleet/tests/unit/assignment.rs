@@ -12,6 +12,8 @@ pub(crate) fn inventory(host: &str, serials: &[&str]) -> HostInventory {
         simulated: false,
         slot: None,
         link: None,
+        interface_bytes_per_s: None,
+        wear: None,
         numa_node: None,
         lot: None,
     };
@@ -103,4 +105,39 @@ fn order_is_random_repeatable_and_balanced() {
         .filter(|name| name.starts_with('1'))
         .count();
     assert_eq!(of_lot_1, 4);
+}
+
+#[test]
+fn a_drive_that_could_be_written_beyond_the_limit_is_left_out() {
+    let text = |limit: &str| {
+        format!(
+            "name = \"x\"\nsuites = [{{ suite = \"consistency\" }}]\n[drives]\nserials = \"l\"\nendurance_tb = 75\n\
+             [run]\ndestroy = true\n{limit}\n[store]\nat = \"/s\"\n"
+        )
+    };
+    let plan = |limit: &str| {
+        Plan::parse("plan.toml", &text(limit), &|_| Ok("A1\nB1\n".to_owned())).unwrap()
+    };
+    let mut host = inventory("h", &["A1", "B1"]);
+    host.drives[0].interface_bytes_per_s = Some(3_900_000_000);
+    let code = |plan: &Plan| {
+        let id = plan.id().unwrap();
+        let assignment = assign(plan, &id, std::slice::from_ref(&host));
+        let selected = crate::task::selection::selected(plan, &host.drives, None);
+        assert_eq!(selected.len(), assignment.drives());
+        let left_out = assignment.left_out.iter();
+        let codes: Vec<&str> = left_out.map(|left| left.why.code()).collect();
+        codes.join(" ")
+    };
+    assert_eq!(code(&plan("")), "");
+    assert_eq!(code(&plan("endurance_limit_pct = 99")), "no_write_bound");
+    assert_eq!(
+        code(&plan("endurance_limit_pct = 0.1")),
+        "over_endurance_limit no_write_bound"
+    );
+    // The limit does not determine results.
+    assert_eq!(
+        plan("").id().unwrap(),
+        plan("endurance_limit_pct = 1").id().unwrap()
+    );
 }

@@ -11,11 +11,13 @@ suites = [ { suite = "consistency" }, { suite = "bandwidth", set = { area = "1Gi
 model = "SAMSUNG MZVPV128HDGM"
 serials = "serials.txt"
 groups = "batch"
+endurance_tb = 75
 [run]
 destroy = true
 share = "together"
 place = "drive"
 attempts = 3
+endurance_limit_pct = 1.5
 until = "2027-02-01T00:00:00Z"
 scale = 0.5
 seed = 7
@@ -58,6 +60,8 @@ fn all_keys() {
         (Share::Together, Place::Drive, 3)
     );
     assert_eq!((run.scale, run.seed, run.destroy), (0.5, 7, true));
+    assert_eq!(run.endurance_limit_pct, Some(1.5));
+    assert_eq!(plan.drives.endurance_bytes, Some(75_000_000_000_000));
     assert_eq!(run.until.as_ref().unwrap().1, 1_801_440_000);
     assert_eq!(
         (store.at.as_str(), store.every),

@@ -55,6 +55,8 @@ pub fn alarm(text: &Markup) -> Markup {
     html! { p class="banner alarm loud" role="alert" { (text) } }
 }
 
+/// Characters of a cell's text beyond which it is wrapped.
+const MAX_LINE_CHARS: usize = 40;
 /// Row headings of at most this many characters (sizes, counts) are never wrapped.
 const SHORT_HEADING: usize = 10;
 
@@ -194,7 +196,14 @@ fn class(first: &str, alarm: bool) -> Option<String> {
 fn cell(cell: &TableCell, first: &str) -> Markup {
     match cell {
         TableCell::Empty => html! { td class=[(!first.is_empty()).then_some("first")] {} },
-        TableCell::Text(text) => html! { td class={ "t" (first) } { (text) } },
+        TableCell::Text(text) => {
+            let long = if text.chars().count() > MAX_LINE_CHARS {
+                " long"
+            } else {
+                ""
+            };
+            html! { td class={ "t" (first) (long) } { (text) } }
+        }
         TableCell::Missing(short, full) => {
             html! { td class={ "missing" (first) } title=(full) { (short) } }
         }

@@ -19,12 +19,23 @@ const assayLabels = (() => {
     return named.size > 1 && named.size <= MOST ? named : new Map();
   };
 
+  // The beginning that all names share, such as the only drive's, is left out.
+  const shared = names => {
+    const start = names[0] ? names[0].slice(0, names[0].lastIndexOf(', ') + 2) : '';
+    return start.length > 1 && names.every(name => name.startsWith(start)) ? start.length : 0;
+  };
+  const labels = view => {
+    const names = [...labelled(view).keys()].map(plain);
+    const start = shared(names);
+    return names.map(name => name.slice(start));
+  };
+
   const plain = name => name.replace(/&lt;/g, '<').replace(/&gt;/g, '>').replace(/&amp;/g, '&');
 
   // Room that a chart needs to the right of its lines, pixels.
   const room = (view, width, size) => {
     if (width < NARROW_PX) return 0;
-    const longest = Math.max(0, ...[...labelled(view).keys()].map(name => plain(name).length));
+    const longest = Math.max(0, ...labels(view).map(name => name.length));
     return Math.min(WIDEST_PX, longest * size * 0.57);
   };
 
@@ -35,7 +46,8 @@ const assayLabels = (() => {
     if (layout.width < NARROW_PX) return;
     const [across, up] = [layout.xaxis, layout.yaxis];
     const spans = [];
-    for (const [name, trace] of labelled(view)) {
+    const texts = labels(view);
+    for (const [index, [name, trace]] of [...labelled(view)].entries()) {
       if (chart.hidden && chart.hidden.has(name)) continue;
       const last = trace.y.length - 1;
       // A line that goes on beyond the axis has its name at the axis' end.
@@ -44,9 +56,9 @@ const assayLabels = (() => {
       if (!Number.isFinite(x) || !Number.isFinite(y)) continue;
       const span = document.createElement('span');
       span.className = 'line-label';
-      span.textContent = plain(name);
+      span.textContent = texts[index];
       span.style.color = paint(trace.line.color);
-      spans.push({ span, x: x + 6, y, width: plain(name).length * 6.2 });
+      spans.push({ span, x: x + 6, y, width: texts[index].length * 6.2 });
     }
     spans.sort((a, b) => a.y - b.y);
     // Downwards, then upwards again where the bottom is reached.

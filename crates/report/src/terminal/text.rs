@@ -31,6 +31,10 @@ impl Paint {
 
 /// Space between two columns.
 const GAP: usize = 2;
+/// Most columns that are repeated.
+const MAX_KEYS: usize = 2;
+/// Most characters of a text that names a row, where a table is split.
+const MAX_KEY_CHARS: usize = 24;
 
 /// The text of a report.
 pub struct TextPage {
@@ -98,7 +102,7 @@ impl TextPage {
     }
 
     /// A table; one that is too wide is split between drives (or, where that is not enough, between columns) into several
-    /// with the same row headings.
+    /// with the same row headings, and with the texts that name a row where headings do not.
     pub fn table(&mut self, table: &Table) {
         if table.is_empty() {
             return;
@@ -130,14 +134,18 @@ impl TextPage {
         let corner = heading(&table.corner);
         let lengths = headings.iter().chain([&corner]).map(|h| h.chars().count());
         let heading_width = lengths.max().unwrap_or(0);
-        let layout = TableLayout {
+        let mut layout = TableLayout {
             table,
             texts,
             headings,
             corner,
             heading_width,
+            keys: 0,
             most: self.width,
         };
+        if !layout.fits(&table.all_columns(), self.width) {
+            layout.repeat_keys();
+        }
         for columns in layout.splits(self.width) {
             self.columns(&layout, &columns);
         }
@@ -205,6 +213,8 @@ struct TableLayout<'t> {
     headings: Vec<String>,
     corner: String,
     heading_width: usize,
+    /// Leading columns that are repeated wherever the table is split.
+    keys: usize,
     /// Columns of the longest label, group title or cell: one line.
     most: usize,
 }
@@ -255,16 +265,39 @@ impl TableLayout<'_> {
         widths
     }
 
+    /// Repeats the leading columns without which rows cannot be told apart, shortened: at most [`MAX_KEYS`].
+    fn repeat_keys(&mut self) {
+        let is_whole = |column: &usize| {
+            let mut rows = self.table.rows.iter();
+            rows.all(|row| row.cells.len() > *column) && self.group_title(*column).is_empty()
+        };
+        let columns = 0..self.table.columns.len().min(MAX_KEYS);
+        let leading = columns.take_while(is_whole).count();
+        let is_unique = |keys: &usize| {
+            let rows = self.headings.iter().zip(&self.texts);
+            let mut names: Vec<_> = rows.map(|(h, texts)| (h, &texts[..*keys])).collect();
+            names.sort();
+            names.windows(2).all(|pair| pair[0] != pair[1])
+        };
+        self.keys = (0..=leading).find(is_unique).unwrap_or(leading);
+        for text in self.texts.iter_mut().flat_map(|row| &mut row[..self.keys]) {
+            *text = shortened(text, MAX_KEY_CHARS);
+        }
+    }
+
     fn fits(&self, columns: &[usize], width: usize) -> bool {
         let all: usize = self.widths(columns).iter().map(|w| w + GAP).sum();
         self.heading_width + all <= width
     }
 
-    /// Columns of each table after splitting: as many whole groups as fit, at least one column.
+    /// Columns of each table after splitting: the keys, and as many whole groups as fit, at least one column.
     fn splits(&self, width: usize) -> Vec<Vec<usize>> {
+        let all = self.table.all_columns();
+        let (keys, others) = all.split_at(self.keys);
+        let with_keys = |unit: &[usize]| [keys, unit].concat();
         let mut units: Vec<Vec<usize>> = Vec::new();
-        for unit in self.table.groups(&self.table.all_columns()) {
-            if self.fits(unit, width) {
+        for unit in self.table.groups(others) {
+            if self.fits(&with_keys(unit), width) {
                 units.push(unit.to_vec());
             } else {
                 units.extend(unit.iter().map(|c| vec![*c]));
@@ -275,8 +308,11 @@ impl TableLayout<'_> {
             let extended = splits.last().map(|p| [p.as_slice(), &unit].concat());
             match (splits.last_mut(), extended) {
                 (Some(last), Some(extended)) if self.fits(&extended, width) => *last = extended,
-                _ => splits.push(unit),
+                _ => splits.push(with_keys(&unit)),
             }
+        }
+        if splits.is_empty() && !keys.is_empty() {
+            splits.push(keys.to_vec());
         }
         splits
     }

@@ -103,11 +103,14 @@ impl ChunkEntry {
 
 /// Consecutive entries.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct IndexBlock {
+pub struct IndexBlock {
+    /// The recording.
     pub stream: StreamId,
     /// Number of the first chunk on this drive, counted through all wraps of a ring.
     pub first_local: u64,
+    /// Write count of this block: the copy with the higher one is newer.
     pub generation: u64,
+    /// The entries, at most [`ENTRIES`].
     pub entries: Vec<ChunkEntry>,
 }
 
@@ -186,7 +189,8 @@ impl RecordingHeader {
         self.durable_chunks.max(own)
     }
 
-    pub(super) fn encode(&self) -> [u8; BLOCK] {
+    /// The block, with its checksum.
+    pub fn encode(&self) -> [u8; BLOCK] {
         let mut block = [0; BLOCK];
         let spare = self.layout.has_spare();
         let mut label_len = self.label.len().min(LABEL_BYTES);
@@ -218,7 +222,7 @@ impl RecordingHeader {
     }
 
     /// Decode a block, if it is a valid header.
-    pub(super) fn decode(block: &[u8; BLOCK]) -> Option<RecordingHeader> {
+    pub fn decode(block: &[u8; BLOCK]) -> Option<RecordingHeader> {
         let spare = match version(block, HEADER_MAGIC)? {
             VERSION => false,
             RING_VERSION => true,
@@ -268,7 +272,8 @@ impl RecordingHeader {
 }
 
 impl IndexBlock {
-    pub(super) fn encode(&self) -> [u8; BLOCK] {
+    /// The block, with its checksum.
+    pub fn encode(&self) -> [u8; BLOCK] {
         let mut block = [0; BLOCK];
         let entries = &self.entries[..self.entries.len().min(ENTRIES as usize)];
         Put(&mut block, 0)
@@ -288,7 +293,7 @@ impl IndexBlock {
     }
 
     /// Decode a block, if it is a valid index block of this stream.
-    pub(super) fn decode(block: &[u8; BLOCK], stream: StreamId) -> Option<IndexBlock> {
+    pub fn decode(block: &[u8; BLOCK], stream: StreamId) -> Option<IndexBlock> {
         if version(block, INDEX_MAGIC) != Some(VERSION) {
             return None;
         }

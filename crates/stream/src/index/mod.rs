@@ -49,7 +49,7 @@ mod reader;
 mod recording;
 mod writer;
 
-pub use format::{ChunkEntry, ENTRIES, RecordingHeader, StreamId};
+pub use format::{ChunkEntry, ENTRIES, IndexBlock, RecordingHeader, StreamId};
 pub use reader::{IndexError, RecordingPart, find};
 pub use recording::Recording;
 pub(crate) use writer::BlockWrite;

@@ -23,6 +23,7 @@ pub fn run(arguments: &InventoryArguments, output: Output) -> anyhow::Result<Com
         return output.show(text, || json!({ "host": host, "removed": removed }));
     }
     let mut inventory = inventory::of_this_host(&host)?;
+    inventory.read_wear();
     inventory.rack.clone_from(&arguments.rack);
     if let Some(at) = &arguments.store {
         let store = shared_store::open(at).map_err(FleetError::from)?;
@@ -37,28 +38,30 @@ pub fn run(arguments: &InventoryArguments, output: Output) -> anyhow::Result<Com
 
 fn text(inventory: &HostInventory) -> String {
     let mut text = format!("Drives of host {} ({})\n", inventory.host, inventory.taken);
-    let mut row = |[serial, model, firmware, size, slot, link, node]: [&str; 7]| {
+    let mut row = |[serial, model, firmware, size, used, slot, link, node]: [&str; 8]| {
         let line = format!(
-            "  {serial:<24} {model:<32} {firmware:<9} {size:>9}  {slot:<13} {link:<18} {node}"
+            "  {serial:<24} {model:<32} {firmware:<9} {size:>9} {used:>5}  {slot:<13} {link:<18} {node}"
         );
         let _ = writeln!(text, "{}", line.trim_end());
     };
     if !inventory.drives.is_empty() {
         row([
-            "serial", "model", "firmware", "size", "slot", "link", "NUMA",
+            "serial", "model", "firmware", "size", "used", "slot", "link", "NUMA",
         ]);
     }
     for drive in &inventory.drives {
         let or_none = |field: &Option<String>| field.clone().unwrap_or("-".to_owned());
         let size = format_size(drive.capacity_bytes);
         let node = drive.numa_node.map(|node| node.to_string());
-        let [slot, link, node] = [&drive.slot, &drive.link, &node].map(or_none);
+        let used = drive.wear.map(|wear| format!("{} %", wear.percentage_used));
+        let [used, slot, link, node] = [&used, &drive.slot, &drive.link, &node].map(or_none);
         let serial = drive.serial.as_str();
         row([
             serial,
             &drive.model,
             &drive.firmware,
             &size,
+            &used,
             &slot,
             &link,
             &node,

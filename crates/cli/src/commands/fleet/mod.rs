@@ -88,7 +88,9 @@ fn inventories(
     if here {
         for host in hosts_here(hosts)? {
             all.retain(|inventory| inventory.host != host);
-            all.push(of_this_host(&host)?);
+            let mut inventory = of_this_host(&host)?;
+            inventory.read_wear();
+            all.push(inventory);
         }
     }
     Ok(all)

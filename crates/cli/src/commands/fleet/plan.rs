@@ -3,11 +3,11 @@
 use std::fmt::Write;
 
 use assay_fleet::PlanId;
-use assay_fleet::assignment::{Assignment, assign};
+use assay_fleet::assignment::{AssignedDrive, Assignment, assign};
 use assay_fleet::inventory::HostInventory;
-use assay_fleet::plan::{Estimate, Place, Plan, Share, json_schema};
+use assay_fleet::plan::{EnduranceShare, Place, Plan, Share, json_schema};
 use assay_units::Nanos;
-use assay_units::text::format_size;
+use assay_units::endurance::CounterSource;
 use serde_json::{Value, json};
 
 use crate::args::fleet::PlanArguments;
@@ -20,8 +20,6 @@ No drive is found. drives.model must be how the model begins in `assay fleet inv
 in the inventories of the shared store, which `assay fleet inventory --store AT` writes on each host.
 ";
 
-/// Rate at which writing by time is shown in bytes: that of one NVMe drive of the 2010s; a faster one writes more.
-const ASSUMED_WRITE_BYTES_PER_S: f64 = 1e9;
 /// Drives that are listed one by one; of more, the hosts only.
 const LISTED_DRIVES: usize = 64;
 
@@ -149,31 +147,22 @@ impl Preview<'_> {
         text
     }
 
-    /// What the drive with most to write gets; none without drives.
+    /// What the drive is written that is worn most by the plan, as a share of its rated endurance; none without drives.
     fn written(&self) -> Option<String> {
         let drives = self.assignment.hosts.values().flatten();
-        let most = drives.max_by_key(|d| (d.estimate.written_bytes, d.estimate.writing))?;
-        let Estimate {
-            written_bytes,
-            writing,
-            ..
-        } = most.estimate;
-        let passes = written_bytes as f64 / most.drive.capacity_bytes.max(1) as f64;
-        let by_time = match writing.0 {
-            0 => String::new(),
-            _ => {
-                let bytes = (writing.as_secs_f64() * ASSUMED_WRITE_BYTES_PER_S) as u64;
-                format!(
-                    ", and {} of writing by time ({} at 1 GB/s)",
-                    span(writing),
-                    format_size(bytes)
+        let bytes = |share: &EnduranceShare| share.most_bytes.unwrap_or(share.by_size_bytes);
+        let most = drives.max_by(|a, b| {
+            let key = |drive: &AssignedDrive| {
+                let share = &drive.endurance;
+                (
+                    share.percent(bytes(share)).unwrap_or(0.0),
+                    bytes(share) as f64,
                 )
-            }
-        };
-        Some(format!(
-            "at most {} per drive by size ({passes:.1} drive writes){by_time}",
-            format_size(written_bytes)
-        ))
+            };
+            let (a, b) = (key(a), key(b));
+            a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1))
+        })?;
+        Some(format!("per drive, at most: {}", most.endurance))
     }
 
     fn json(&self) -> Value {
@@ -189,6 +178,7 @@ impl Preview<'_> {
                     "longest_ns": assigned.estimate.span.0,
                     "written_bytes": assigned.estimate.written_bytes,
                     "writing_ns": assigned.estimate.writing.0,
+                    "endurance": endurance(&assigned.endurance),
                 })
             };
             json!({
@@ -210,6 +200,19 @@ impl Preview<'_> {
             "left_out": left_out(assignment),
         })
     }
+}
+
+/// What a plan takes of a drive's endurance, for JSON.
+fn endurance(share: &EnduranceShare) -> Value {
+    let percent = |bytes: Option<u64>| bytes.and_then(|bytes| share.percent(bytes));
+    json!({
+        "rated_bytes": share.rated_bytes,
+        "rated_by": share.rated_bytes.map(|_| share.rated_by.map_or("plan", CounterSource::name)),
+        "percentage_used": share.percentage_used,
+        "most_written_bytes": share.most_bytes,
+        "by_size_pct": percent(Some(share.by_size_bytes)),
+        "most_pct": percent(share.most_bytes),
+    })
 }
 
 /// What is left out, for JSON.

@@ -43,11 +43,14 @@ pub fn run(arguments: &TaskArguments, output: Output) -> anyhow::Result<CommandO
     let store: Arc<dyn SharedStore> = Arc::from(shared_store::open(&arguments.store)?);
     let inbox = channel();
     listen(inbox.0.clone())?;
-    let inventory = of_this_host(&host)?;
+    let mut inventory = of_this_host(&host)?;
     let poll = arguments.poll.map(Duration::from_millis);
     let pause = poll.unwrap_or(CONTROL_POLL);
     let load = || stored_plan::read(store.as_ref(), &arguments.plan);
     let plan = reached(load, pause, output)?.plan;
+    if plan.run.endurance_limit_pct.is_some() {
+        inventory.read_wear();
+    }
     // For the comparison with other hosts.
     let publish = || publish(store.as_ref(), &inventory);
     reached(publish, pause, output)?;

@@ -1,0 +1,7 @@
+//! The targets, by what they read.
+
+pub mod data;
+pub mod nvme;
+pub mod run_folder;
+pub mod text;
+pub mod wire;

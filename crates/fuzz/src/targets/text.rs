@@ -1,0 +1,140 @@
+//! Texts that a user writes or receives: files in TOML, INI and CSV, words of the command line.
+
+use std::io::ErrorKind;
+use std::path::Path;
+
+use assay_device::session::{DriveSession, SessionOptions};
+use assay_device::spec::DriveSpec;
+use assay_fio_job::substitute::Substitution;
+use assay_fio_job::{JobFile, convert};
+use assay_fleet::Plan;
+use assay_fleet::sweep::SweepFile;
+use assay_ssd::profile::Profile;
+use assay_stats::Histogram;
+use assay_suite::expand::{RunSettings, expand};
+use assay_suite::schema::{Suite, VerdictRules};
+use assay_units::text::parse_rate;
+use assay_units::text::printable;
+use assay_units::{parse_duration, parse_size};
+use assay_workload::options::{JOB_OPTIONS, JobOptions};
+use assay_workload::plan::Workload;
+
+/// A null target that suites are expanded over, bytes.
+const DRIVE: &str = "null:size=1g";
+
+fn text(data: &[u8]) -> Option<&str> {
+    std::str::from_utf8(data).ok()
+}
+
+fn null_drive() -> DriveSession {
+    let spec = DriveSpec::parse(DRIVE).expect("a null target");
+    DriveSession::open(&spec, &SessionOptions::default()).expect("a null target")
+}
+
+/// A drive profile (`sim:FILE.toml`).
+pub fn profile(data: &[u8]) {
+    if let Some(text) = text(data) {
+        let _ = Profile::from_toml(text);
+    }
+}
+
+/// A suite, and its expansion into cells.
+pub fn suite(data: &[u8]) {
+    let Some(Ok(suite)) = text(data).map(|text| Suite::parse("suite.toml", text)) else {
+        return;
+    };
+    let settings = RunSettings {
+        set: Vec::new(),
+        scale: 0.01,
+        seed: 1,
+    };
+    let _ = expand(&suite, &settings, &[null_drive()]);
+}
+
+/// Verdict rules and data-sheet facts.
+pub fn policy(data: &[u8]) {
+    if let Some(text) = text(data) {
+        let _ = VerdictRules::parse("policy.toml", text);
+        let _ = VerdictRules::parse_facts("facts.toml", text);
+    }
+}
+
+/// The plan of a fleet and its list of serials. A plan that is read has a canonical text that is the same plan.
+pub fn fleet_plan(data: &[u8]) {
+    let Some(text) = text(data) else { return };
+    let (plan, list) = text.split_once('\u{1}').unwrap_or((text, ""));
+    let read = |file: &str| match file.ends_with(".toml") {
+        true => Err(ErrorKind::NotFound.into()),
+        false => Ok(list.to_owned()),
+    };
+    let Ok(plan) = Plan::parse("plan.toml", plan, &read) else {
+        return;
+    };
+    let again = Plan::parse("plan.toml", &plan.canonical(), &read);
+    let again = again.expect("a canonical text is a plan");
+    assert_eq!(again.canonical(), plan.canonical());
+    assert_eq!(again.id().ok(), plan.id().ok());
+}
+
+/// The file of a sweep.
+pub fn fleet_sweep(data: &[u8]) {
+    if let Some(text) = text(data) {
+        let _ = SweepFile::parse("sweep.toml", text);
+    }
+}
+
+/// A fio job file, and its conversion.
+pub fn fio_job(data: &[u8]) {
+    let mut reads = 0;
+    let mut read = |_: &Path| {
+        reads += 1;
+        match reads {
+            1 => Ok(data.to_vec()),
+            _ => Err(ErrorKind::NotFound.into()),
+        }
+    };
+    let with = Substitution {
+        variable: &|name| (name == "SIZE").then(|| "1m".to_owned()),
+        page_bytes: 4096,
+        memory_mib: 1024,
+        cpus: 2,
+    };
+    if let Ok(file) = JobFile::read(Path::new("job.fio"), &with, &mut read) {
+        let _ = convert(&file, Some(DRIVE));
+    }
+}
+
+/// A table of measurements (`assay fit --measurements`).
+pub fn csv_table(data: &[u8]) {
+    if let Some(text) = text(data) {
+        let _ = assay_calibrate::table::measurements("table.csv", text);
+    }
+}
+
+/// The text form of a histogram. One that is read is written with the same counts.
+pub fn histogram(data: &[u8]) {
+    let Some(Ok(read)) = text(data).map(Histogram::decode) else {
+        return;
+    };
+    let again = Histogram::decode(&read.encode()).expect("a written histogram is read");
+    assert_eq!(again.count(), read.count());
+    assert_eq!(again.encode(), read.encode());
+}
+
+/// Words of the command line: drives, options of jobs, quantities. Lines, each `NAME VALUE` or a word.
+pub fn words(data: &[u8]) {
+    let Some(text) = text(data) else { return };
+    let mut options = JobOptions::default();
+    for line in text.lines() {
+        let _ = DriveSpec::parse(line);
+        let _ = (parse_size(line), parse_rate(line), parse_duration(line));
+        assert!(!printable(line).contains(char::is_control));
+        if let Some((name, value)) = line.split_once(' ')
+            && JOB_OPTIONS.iter().any(|option| option.name == name)
+        {
+            let _ = options.set(name, value);
+        }
+    }
+    let target = null_drive().target_properties();
+    let _ = Workload::plan(&options, &target);
+}
