@@ -54,6 +54,8 @@ impl RunWriter {
             sha256: hex(&Sha256::digest(text.as_bytes())),
         }])?;
         journal.sync()?;
+        // Its name too: after a loss of power a later name can be there without an earlier one.
+        sync_folder(&path)?;
         write_atomically(&path, MANIFEST_FILE, text.as_bytes())?;
         if let Some(parent) = path.parent() {
             sync_folder(parent)?;

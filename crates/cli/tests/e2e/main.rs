@@ -16,6 +16,7 @@
 mod block_devices;
 mod fault_fs;
 mod fixture;
+mod power_fail_fs;
 
 mod bad_input;
 mod bad_suites;
@@ -37,6 +38,7 @@ mod notation;
 mod outputs;
 mod pacing;
 mod pages;
+mod power_loss;
 mod repeat;
 mod rtl;
 mod safety;

@@ -1,0 +1,632 @@
+//! A file system in this process, through /dev/fuse, whose power fails at a chosen change. Afterwards it holds what POSIX promises and no more: contents
+//! as of the last fsync of the file, names as of the last fsync of the folder. Of later changes, each write may have reached the medium or not,
+//! whole or torn at a sector, in any order; each name may be new or old.
+
+use std::collections::BTreeMap;
+use std::ffi::OsStr;
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use assay_units::Rng;
+use fuser::{
+    BackgroundSession, FUSE_ROOT_ID, FileAttr, FileType, Filesystem, MountOption, ReplyAttr,
+    ReplyCreate, ReplyData, ReplyDirectory, ReplyEmpty, ReplyEntry, ReplyWrite, Request, TimeOrNow,
+};
+use tempfile::TempDir;
+
+const EIO: i32 = 5;
+const ENOENT: i32 = 2;
+const EEXIST: i32 = 17;
+const ENOTEMPTY: i32 = 39;
+/// Bytes that reach the medium whole or not at all.
+const SECTOR: usize = 512;
+
+#[derive(Clone)]
+enum Change {
+    Write(usize, Vec<u8>),
+    Length(usize),
+}
+
+impl Change {
+    fn apply(&self, bytes: &mut Vec<u8>) {
+        match self {
+            Change::Write(at, data) => {
+                if bytes.len() < at + data.len() {
+                    bytes.resize(at + data.len(), 0);
+                }
+                bytes[*at..at + data.len()].copy_from_slice(data);
+            }
+            Change::Length(length) => bytes.resize(*length, 0),
+        }
+    }
+}
+
+/// A file, or a folder where `names` is given.
+#[derive(Clone, Default)]
+struct Node {
+    bytes: Vec<u8>,
+    durable: Vec<u8>,
+    /// Since the last fsync.
+    pending: Vec<Change>,
+    names: Option<BTreeMap<String, u64>>,
+    durable_names: BTreeMap<String, u64>,
+    links: u32,
+}
+
+impl Node {
+    fn folder() -> Node {
+        Node {
+            names: Some(BTreeMap::new()),
+            links: 2,
+            ..Node::default()
+        }
+    }
+}
+
+/// A name that was given or taken away and is not durable: a rename is both at once.
+#[derive(Clone)]
+struct NameChange {
+    given: Option<(u64, String, u64)>,
+    taken: Option<(u64, String)>,
+}
+
+impl NameChange {
+    fn touches(&self, folder: u64) -> bool {
+        self.given.as_ref().is_some_and(|(of, ..)| *of == folder)
+            || self.taken.as_ref().is_some_and(|(of, _)| *of == folder)
+    }
+}
+
+#[derive(Clone)]
+struct State {
+    nodes: BTreeMap<u64, Node>,
+    names: Vec<NameChange>,
+    /// Changes so far.
+    changes: u64,
+    /// The change at which the power fails.
+    fails_at: u64,
+    failed: bool,
+}
+
+impl State {
+    fn new(nodes: BTreeMap<u64, Node>, fails_at: u64) -> State {
+        State {
+            nodes,
+            names: Vec::new(),
+            changes: 0,
+            fails_at,
+            failed: false,
+        }
+    }
+
+    /// Counts a change; an error from the one on at which the power fails.
+    fn change(&mut self) -> Result<(), i32> {
+        self.failed |= self.changes >= self.fails_at;
+        self.changes += 1;
+        self.alive()
+    }
+
+    fn alive(&self) -> Result<(), i32> {
+        if self.failed { Err(EIO) } else { Ok(()) }
+    }
+
+    fn node(&mut self, inode: u64) -> Result<&mut Node, i32> {
+        self.nodes.get_mut(&inode).ok_or(ENOENT)
+    }
+
+    fn child(&self, parent: u64, name: &str) -> Option<u64> {
+        self.nodes.get(&parent)?.names.as_ref()?.get(name).copied()
+    }
+
+    /// Gives and takes names, at once.
+    fn rename(&mut self, change: NameChange) {
+        if let Some((parent, name)) = &change.taken
+            && let Some(names) = self.nodes.get_mut(parent).and_then(|n| n.names.as_mut())
+        {
+            names.remove(name);
+        }
+        if let Some((parent, name, inode)) = &change.given
+            && let Some(names) = self.nodes.get_mut(parent).and_then(|n| n.names.as_mut())
+        {
+            names.insert(name.clone(), *inode);
+        }
+        self.names.push(change);
+    }
+
+    fn add(&mut self, parent: u64, name: &str, node: Node) -> Result<u64, i32> {
+        if self.child(parent, name).is_some() {
+            return Err(EEXIST);
+        }
+        let inode = self
+            .nodes
+            .keys()
+            .last()
+            .map_or(FUSE_ROOT_ID, |last| last + 1);
+        self.nodes.insert(inode, node);
+        self.rename(NameChange {
+            given: Some((parent, name.to_owned(), inode)),
+            taken: None,
+        });
+        Ok(inode)
+    }
+
+    fn durable_change(nodes: &mut BTreeMap<u64, Node>, change: &NameChange) {
+        let (given, taken) = (&change.given, &change.taken);
+        if let Some((parent, name, inode)) = given
+            && let Some(node) = nodes.get_mut(parent)
+        {
+            node.durable_names.insert(name.clone(), *inode);
+        }
+        if let Some((parent, name)) = taken
+            && let Some(node) = nodes.get_mut(parent)
+        {
+            node.durable_names.remove(name);
+        }
+    }
+
+    fn sync_names(&mut self, folder: u64) {
+        let (done, left): (Vec<NameChange>, Vec<NameChange>) = std::mem::take(&mut self.names)
+            .into_iter()
+            .partition(|change| change.touches(folder));
+        self.names = left;
+        for change in &done {
+            State::durable_change(&mut self.nodes, change);
+        }
+    }
+
+    /// The nodes after the failure.
+    fn survivors(&self, seed: u64) -> BTreeMap<u64, Node> {
+        let mut rng = Rng::new(seed);
+        let mut nodes = self.nodes.clone();
+        for change in &self.names {
+            if rng.below(2) == 0 {
+                State::durable_change(&mut nodes, change);
+            }
+        }
+        for node in nodes.values_mut() {
+            let mut pending = std::mem::take(&mut node.pending);
+            // Any order.
+            for last in (1..pending.len()).rev() {
+                pending.swap(last, rng.below(last as u64 + 1) as usize);
+            }
+            for change in pending {
+                match (rng.below(3), change) {
+                    (0, _) => {}
+                    (1, Change::Write(at, data)) => {
+                        let sectors = (data.len() / SECTOR) as u64;
+                        let kept = rng.below(sectors + 1) as usize * SECTOR;
+                        let data = data[..kept.min(data.len())].to_vec();
+                        Change::Write(at, data).apply(&mut node.durable);
+                    }
+                    (_, change) => change.apply(&mut node.durable),
+                }
+            }
+            node.bytes.clone_from(&node.durable);
+            if let Some(names) = &mut node.names {
+                names.clone_from(&node.durable_names);
+            }
+        }
+        nodes
+    }
+
+    fn attributes(&self, inode: u64) -> Result<FileAttr, i32> {
+        let node = self.nodes.get(&inode).ok_or(ENOENT)?;
+        let is_folder = node.names.is_some();
+        Ok(FileAttr {
+            ino: inode,
+            size: node.bytes.len() as u64,
+            blocks: node.bytes.len().div_ceil(SECTOR) as u64,
+            atime: UNIX_EPOCH,
+            mtime: UNIX_EPOCH,
+            ctime: UNIX_EPOCH,
+            crtime: UNIX_EPOCH,
+            kind: if is_folder {
+                FileType::Directory
+            } else {
+                FileType::RegularFile
+            },
+            perm: if is_folder { 0o755 } else { 0o644 },
+            nlink: node.links,
+            uid: 0,
+            gid: 0,
+            rdev: 0,
+            blksize: 4096,
+            flags: 0,
+        })
+    }
+}
+
+/// The mounted file system. Dropping it unmounts it.
+pub struct PowerFailFs {
+    state: Arc<Mutex<State>>,
+    session: Option<BackgroundSession>,
+    folder: TempDir,
+}
+
+impl PowerFailFs {
+    /// With these files, durable; the power fails at change `fails_at`, from 0. `None`, with a message, where nothing can be mounted.
+    pub fn mount(files: &[(&str, Vec<u8>)], fails_at: u64) -> Option<PowerFailFs> {
+        let mut nodes = BTreeMap::from([(FUSE_ROOT_ID, Node::folder())]);
+        for (at, (name, bytes)) in files.iter().enumerate() {
+            let inode = FUSE_ROOT_ID + 1 + at as u64;
+            let node = Node {
+                bytes: bytes.clone(),
+                durable: bytes.clone(),
+                links: 1,
+                ..Node::default()
+            };
+            nodes.insert(inode, node);
+            let root = nodes.get_mut(&FUSE_ROOT_ID).unwrap();
+            root.durable_names.insert((*name).to_owned(), inode);
+            root.names
+                .as_mut()
+                .unwrap()
+                .insert((*name).to_owned(), inode);
+        }
+        PowerFailFs::with(State::new(nodes, fails_at))
+    }
+
+    /// As [`PowerFailFs::mount`], with empty folders.
+    pub fn mount_folders(folders: &[&str], fails_at: u64) -> Option<PowerFailFs> {
+        let mut state = State::new(BTreeMap::from([(FUSE_ROOT_ID, Node::folder())]), u64::MAX);
+        for name in folders {
+            state.add(FUSE_ROOT_ID, name, Node::folder()).unwrap();
+        }
+        state.sync_names(FUSE_ROOT_ID);
+        PowerFailFs::with(State::new(state.nodes, fails_at))
+    }
+
+    fn with(state: State) -> Option<PowerFailFs> {
+        let folder = TempDir::new_in("/dev/shm").unwrap();
+        let state = Arc::new(Mutex::new(state));
+        let options = [MountOption::FSName("assay-tests".into()), MountOption::RW];
+        match fuser::spawn_mount2(Calls(Arc::clone(&state)), folder.path(), &options) {
+            Ok(session) => Some(PowerFailFs {
+                state,
+                session: Some(session),
+                folder,
+            }),
+            Err(error) => {
+                println!("skipped: no FUSE file system can be mounted here: {error}");
+                None
+            }
+        }
+    }
+
+    pub fn path(&self, name: &str) -> String {
+        self.folder.path().join(name).display().to_string()
+    }
+
+    /// Changes so far.
+    pub fn changes(&self) -> u64 {
+        self.state.lock().unwrap().changes
+    }
+
+    pub fn has_failed(&self) -> bool {
+        self.state.lock().unwrap().failed
+    }
+
+    /// What a file held when the power failed, and what of it was durable.
+    pub fn contents(&self, path: &str) -> Option<(Vec<u8>, Vec<u8>)> {
+        let state = self.state.lock().unwrap();
+        let inode = Path::new(path)
+            .components()
+            .try_fold(FUSE_ROOT_ID, |parent, part| {
+                state.child(parent, part.as_os_str().to_str()?)
+            })?;
+        let node = &state.nodes[&inode];
+        Some((node.bytes.clone(), node.durable.clone()))
+    }
+
+    /// The file system after power returns; `seed` decides what of the changes that were not durable is there.
+    pub fn after_power_returns(&self, seed: u64) -> PowerFailFs {
+        let nodes = self.state.lock().unwrap().survivors(seed);
+        PowerFailFs::with(State::new(nodes, u64::MAX)).expect("it could be mounted before")
+    }
+}
+
+impl Drop for PowerFailFs {
+    fn drop(&mut self) {
+        drop(self.session.take());
+    }
+}
+
+struct Calls(Arc<Mutex<State>>);
+
+fn text(name: &OsStr) -> &str {
+    name.to_str().expect("names of the tests are UTF-8")
+}
+
+impl Calls {
+    fn with<T>(&self, call: impl FnOnce(&mut State) -> Result<T, i32>) -> Result<T, i32> {
+        call(&mut self.0.lock().unwrap())
+    }
+
+    fn remove(&self, parent: u64, name: &OsStr, reply: ReplyEmpty) {
+        let removed = self.with(|state| {
+            state.change()?;
+            let inode = state.child(parent, text(name)).ok_or(ENOENT)?;
+            let names = state.node(inode)?.names.as_ref();
+            if names.is_some_and(|names| !names.is_empty()) {
+                return Err(ENOTEMPTY);
+            }
+            let node = state.node(inode)?;
+            node.links = node.links.saturating_sub(1);
+            state.rename(NameChange {
+                given: None,
+                taken: Some((parent, text(name).to_owned())),
+            });
+            Ok(())
+        });
+        match removed {
+            Ok(()) => reply.ok(),
+            Err(errno) => reply.error(errno),
+        }
+    }
+}
+
+macro_rules! entry {
+    ($result:expr, $reply:ident) => {
+        match $result {
+            Ok(attributes) => $reply.entry(&Duration::ZERO, &attributes, 0),
+            Err(errno) => $reply.error(errno),
+        }
+    };
+}
+macro_rules! empty {
+    ($result:expr, $reply:ident) => {
+        match $result {
+            Ok(()) => $reply.ok(),
+            Err(errno) => $reply.error(errno),
+        }
+    };
+}
+
+impl Filesystem for Calls {
+    fn lookup(&mut self, _: &Request<'_>, parent: u64, name: &OsStr, reply: ReplyEntry) {
+        let found = self.with(|state| {
+            state.alive()?;
+            state.attributes(state.child(parent, text(name)).ok_or(ENOENT)?)
+        });
+        entry!(found, reply);
+    }
+
+    fn getattr(&mut self, _: &Request<'_>, inode: u64, _: Option<u64>, reply: ReplyAttr) {
+        match self.with(|state| state.attributes(inode)) {
+            Ok(attributes) => reply.attr(&Duration::ZERO, &attributes),
+            Err(errno) => reply.error(errno),
+        }
+    }
+
+    fn setattr(
+        &mut self,
+        _: &Request<'_>,
+        inode: u64,
+        _: Option<u32>,
+        _: Option<u32>,
+        _: Option<u32>,
+        size: Option<u64>,
+        _: Option<TimeOrNow>,
+        _: Option<TimeOrNow>,
+        _: Option<SystemTime>,
+        _: Option<u64>,
+        _: Option<SystemTime>,
+        _: Option<SystemTime>,
+        _: Option<SystemTime>,
+        _: Option<u32>,
+        reply: ReplyAttr,
+    ) {
+        let set = self.with(|state| {
+            if let Some(size) = size {
+                state.change()?;
+                let node = state.node(inode)?;
+                node.pending.push(Change::Length(size as usize));
+                Change::Length(size as usize).apply(&mut node.bytes);
+            }
+            state.attributes(inode)
+        });
+        match set {
+            Ok(attributes) => reply.attr(&Duration::ZERO, &attributes),
+            Err(errno) => reply.error(errno),
+        }
+    }
+
+    fn mkdir(
+        &mut self,
+        _: &Request<'_>,
+        parent: u64,
+        name: &OsStr,
+        _: u32,
+        _: u32,
+        reply: ReplyEntry,
+    ) {
+        let made = self.with(|state| {
+            state.change()?;
+            let inode = state.add(parent, text(name), Node::folder())?;
+            state.attributes(inode)
+        });
+        entry!(made, reply);
+    }
+
+    fn create(
+        &mut self,
+        _: &Request<'_>,
+        parent: u64,
+        name: &OsStr,
+        _: u32,
+        _: u32,
+        _: i32,
+        reply: ReplyCreate,
+    ) {
+        let made = self.with(|state| {
+            state.change()?;
+            let file = Node {
+                links: 1,
+                ..Node::default()
+            };
+            let inode = state.add(parent, text(name), file)?;
+            state.attributes(inode)
+        });
+        match made {
+            Ok(attributes) => reply.created(&Duration::ZERO, &attributes, 0, 0, 0),
+            Err(errno) => reply.error(errno),
+        }
+    }
+
+    fn unlink(&mut self, _: &Request<'_>, parent: u64, name: &OsStr, reply: ReplyEmpty) {
+        self.remove(parent, name, reply);
+    }
+
+    fn rmdir(&mut self, _: &Request<'_>, parent: u64, name: &OsStr, reply: ReplyEmpty) {
+        self.remove(parent, name, reply);
+    }
+
+    fn rename(
+        &mut self,
+        _: &Request<'_>,
+        parent: u64,
+        name: &OsStr,
+        new_parent: u64,
+        new_name: &OsStr,
+        flags: u32,
+        reply: ReplyEmpty,
+    ) {
+        /// `RENAME_NOREPLACE`, rename(2).
+        const NO_REPLACE: u32 = 1;
+        let renamed = self.with(|state| {
+            state.change()?;
+            let inode = state.child(parent, text(name)).ok_or(ENOENT)?;
+            if flags & NO_REPLACE != 0 && state.child(new_parent, text(new_name)).is_some() {
+                return Err(EEXIST);
+            }
+            state.rename(NameChange {
+                given: Some((new_parent, text(new_name).to_owned(), inode)),
+                taken: Some((parent, text(name).to_owned())),
+            });
+            Ok(())
+        });
+        empty!(renamed, reply);
+    }
+
+    fn link(&mut self, _: &Request<'_>, inode: u64, parent: u64, name: &OsStr, reply: ReplyEntry) {
+        let linked = self.with(|state| {
+            state.change()?;
+            if state.child(parent, text(name)).is_some() {
+                return Err(EEXIST);
+            }
+            state.node(inode)?.links += 1;
+            state.rename(NameChange {
+                given: Some((parent, text(name).to_owned(), inode)),
+                taken: None,
+            });
+            state.attributes(inode)
+        });
+        entry!(linked, reply);
+    }
+
+    fn read(
+        &mut self,
+        _: &Request<'_>,
+        inode: u64,
+        _: u64,
+        offset: i64,
+        size: u32,
+        _: i32,
+        _: Option<u64>,
+        reply: ReplyData,
+    ) {
+        let read = self.with(|state| {
+            state.alive()?;
+            let bytes = &state.node(inode)?.bytes;
+            let from = (offset as usize).min(bytes.len());
+            let to = (from + size as usize).min(bytes.len());
+            Ok(bytes[from..to].to_vec())
+        });
+        match read {
+            Ok(bytes) => reply.data(&bytes),
+            Err(errno) => reply.error(errno),
+        }
+    }
+
+    fn write(
+        &mut self,
+        _: &Request<'_>,
+        inode: u64,
+        _: u64,
+        offset: i64,
+        data: &[u8],
+        _: u32,
+        _: i32,
+        _: Option<u64>,
+        reply: ReplyWrite,
+    ) {
+        let written = self.with(|state| {
+            state.change()?;
+            let node = state.node(inode)?;
+            let change = Change::Write(offset as usize, data.to_vec());
+            change.apply(&mut node.bytes);
+            node.pending.push(change);
+            Ok(data.len() as u32)
+        });
+        match written {
+            Ok(bytes) => reply.written(bytes),
+            Err(errno) => reply.error(errno),
+        }
+    }
+
+    fn fsync(&mut self, _: &Request<'_>, inode: u64, _: u64, _: bool, reply: ReplyEmpty) {
+        let synced = self.with(|state| {
+            state.change()?;
+            let node = state.node(inode)?;
+            node.pending.clear();
+            node.durable.clone_from(&node.bytes);
+            Ok(())
+        });
+        empty!(synced, reply);
+    }
+
+    fn fsyncdir(&mut self, _: &Request<'_>, inode: u64, _: u64, _: bool, reply: ReplyEmpty) {
+        let synced = self.with(|state| {
+            state.change()?;
+            state.sync_names(inode);
+            Ok(())
+        });
+        empty!(synced, reply);
+    }
+
+    fn readdir(
+        &mut self,
+        _: &Request<'_>,
+        inode: u64,
+        _: u64,
+        offset: i64,
+        mut reply: ReplyDirectory,
+    ) {
+        let names = self.with(|state| {
+            state.alive()?;
+            let names = state.node(inode)?.names.clone().ok_or(ENOENT)?;
+            let kind = |state: &State, inode| match state.nodes[&inode].names {
+                Some(_) => FileType::Directory,
+                None => FileType::RegularFile,
+            };
+            let entries = names
+                .into_iter()
+                .map(|(name, inode)| (inode, kind(state, inode), name));
+            Ok(entries.collect::<Vec<_>>())
+        });
+        match names {
+            Ok(entries) => {
+                for (at, (inode, kind, name)) in
+                    entries.into_iter().enumerate().skip(offset as usize)
+                {
+                    if reply.add(inode, at as i64 + 1, kind, name) {
+                        break;
+                    }
+                }
+                reply.ok();
+            }
+            Err(errno) => reply.error(errno),
+        }
+    }
+}

@@ -1,0 +1,254 @@
+//! Loss of power at every change of a small case: each write, flush, name and length of a run folder, of a recording, of the folders of a fleet. What
+//! was reported durable is there, what is there can be read, and the work ends as without the loss.
+
+use std::collections::BTreeSet;
+use std::io::Read;
+use std::path::Path;
+use std::process::Command;
+
+use crate::fixture::{Done, Fixture, KIB, noise, pause, send};
+use crate::power_fail_fs::PowerFailFs;
+
+/// Three short cells.
+const STEPS: &str = r#"
+name = "mine"
+title = "Short cells"
+summary = "Cells to lose power in."
+source = "these tests"
+duration = "short"
+[[step]]
+id = "reads"
+title = "Reads"
+kind = "measure"
+job = { rw = "randread", runtime = "4ms", interval = "2ms" }
+matrix = { bs = ["4k", "8k", "16k"] }
+"#;
+
+/// Runs a command until the power has failed, and kills it: what it had printed to stderr. `None` if it ended before.
+fn until_power_fails(files: &PowerFailFs, words: &str, mut command: Command) -> Option<String> {
+    let mut child = command.spawn().unwrap();
+    loop {
+        if files.has_failed() {
+            send(&child, rustix::process::Signal::KILL);
+            let mut text = String::new();
+            child
+                .stderr
+                .take()
+                .unwrap()
+                .read_to_string(&mut text)
+                .unwrap();
+            child.wait().unwrap();
+            assert!(!text.contains("panicked"), "{words}: {text}");
+            return Some(text);
+        }
+        if child.try_wait().unwrap().is_some() {
+            Done::of(words, child).expect(0);
+            return None;
+        }
+        pause(1);
+    }
+}
+
+/// The names of finished cells in the whole lines of a journal.
+fn finished(journal: &[u8]) -> BTreeSet<String> {
+    let text = String::from_utf8_lossy(journal);
+    let lines = text
+        .split_inclusive('\n')
+        .filter(|line| line.ends_with('\n'));
+    let finished = lines.filter(|line| line.contains("\"cell_finish\""));
+    let cell = |line: &str| -> String {
+        let (_, json) = line.split_once(' ').unwrap();
+        let entry: serde_json::Value = serde_json::from_str(json).unwrap();
+        entry["cell"].as_str().unwrap().to_owned()
+    };
+    finished.map(cell).collect()
+}
+
+#[test]
+fn a_run_survives_a_loss_of_power_at_every_change() {
+    let fixture = Fixture::in_memory();
+    fixture.write("mine.toml", STEPS);
+    let Some(whole) = PowerFailFs::mount(&[], u64::MAX) else {
+        return;
+    };
+    let words = |files: &PowerFailFs| {
+        format!(
+            "run ./mine.toml sim:samsung-951 --out {}",
+            files.path("run")
+        )
+    };
+    fixture.ok(&words(&whole));
+    let changes = whole.changes();
+    let all = finished(&whole.contents("run/journal.log").unwrap().0);
+    assert!(all.len() == 3 && changes > 20, "{changes} changes");
+    let (mut resumed, mut cases) = (0, 0);
+    for at in 0..changes {
+        let files = PowerFailFs::mount(&[], at).unwrap();
+        let words = words(&files);
+        // The last change may be one of the time that passes.
+        if until_power_fails(&files, &words, fixture.command(&words)).is_none() {
+            continue;
+        }
+        let (seen, durable) = files.contents("run/journal.log").unwrap_or_default();
+        for seed in [at, changes + at] {
+            let files = files.after_power_returns(seed);
+            let case = format!("change {at} of {changes}, seed {seed}");
+            let run = files.path("run");
+            cases += 1;
+            if files.contents("run/manifest.json").is_none() {
+                assert!(
+                    finished(&seen).is_empty(),
+                    "{case}: cells were measured, and there is no manifest"
+                );
+                continue;
+            }
+            fixture.ok(&format!("report {run} -o page.html"));
+            let kept = files.contents("run/journal.log").unwrap_or_default().0;
+            assert!(
+                kept.starts_with(&durable),
+                "{case}: what was durable has changed"
+            );
+            // Each cell's end is flushed before the next one begins.
+            let missing = finished(&seen).difference(&finished(&kept)).count();
+            assert!(missing <= 1, "{case}: {missing} finished cells are lost");
+            let done = fixture.run(&format!("run --resume {run}"));
+            let was_complete = done.status == 2 && done.stderr.contains("already complete");
+            assert!(done.status == 0 || was_complete, "{case}: {done}");
+            resumed += u64::from(!was_complete);
+            let journal = files.contents("run/journal.log").unwrap().0;
+            assert_eq!(finished(&journal), all, "{case}");
+            let sums = format!("cd {run} && sha256sum -c --strict --quiet SHA256SUMS");
+            fixture.tool("sh", &["-c", &sums]);
+        }
+    }
+    println!("{changes} changes, {cases} cases, {resumed} runs resumed");
+    assert!(resumed > changes / 2, "{resumed} of {changes}");
+}
+
+#[test]
+fn a_recording_survives_a_loss_of_power_at_every_change() {
+    let fixture = Fixture::in_memory();
+    let stream = noise(3, 640 * KIB);
+    fixture.write("stream", &stream);
+    let disk = ("disk", vec![0; 1024 * KIB]);
+    let Some(whole) = PowerFailFs::mount(std::slice::from_ref(&disk), u64::MAX) else {
+        return;
+    };
+    let words = |files: &PowerFailFs| {
+        let disk = files.path("disk");
+        format!(
+            "record {disk} --destroy disk --from stream --index --durable-every 128k --chunk 64k --iodepth 4 --watch"
+        )
+    };
+    fixture.ok(&words(&whole));
+    let changes = whole.changes();
+    assert!(changes > 15, "{changes} changes");
+    let (mut most_durable, mut cases) = (0, 0);
+    for at in 0..changes {
+        let files = PowerFailFs::mount(std::slice::from_ref(&disk), at).unwrap();
+        let words = words(&files);
+        let Some(printed) = until_power_fails(&files, &words, fixture.command(&words)) else {
+            continue;
+        };
+        let durable = printed.lines().filter_map(|line| {
+            let line: serde_json::Value = serde_json::from_str(line).ok()?;
+            line["durable_bytes"].as_u64()
+        });
+        let durable = durable.max().unwrap_or(0) as usize;
+        for seed in [at, changes + at] {
+            let case = format!("change {at} of {changes}, seed {seed}");
+            let files = files.after_power_returns(seed);
+            let done = fixture.run(&format!("replay {} --to out", files.path("disk")));
+            let found = std::fs::read(fixture.path("out")).unwrap_or_default();
+            let _ = std::fs::remove_file(fixture.path("out"));
+            let length = found.len();
+            if durable == 0 && files.contents("disk").unwrap().0 == found {
+                // Without a header there is no recording, and the range is replayed as it is.
+                continue;
+            }
+            assert!(
+                stream.starts_with(&found),
+                "{case}: {length} bytes that are not the stream's: {done}"
+            );
+            assert!(
+                length >= durable,
+                "{case}: {length} of {durable} bytes reported durable: {done}"
+            );
+            cases += 1;
+        }
+        most_durable = most_durable.max(durable);
+    }
+    println!(
+        "{changes} changes, {cases} cases, at most {most_durable} bytes durable before the loss"
+    );
+    assert!(most_durable >= 256 * KIB, "{most_durable}");
+}
+
+#[test]
+fn a_fleet_task_survives_a_loss_of_power_at_its_changes() {
+    /// Every so many changes: a task makes hundreds.
+    const STEP: usize = 9;
+    let fixture = Fixture::in_memory();
+    fixture.write("mine.toml", STEPS);
+    fixture.write("serials.txt", "SIM-SAMSUNG-951-L1-1\n");
+    std::fs::create_dir(fixture.path("drives")).unwrap();
+    fixture.write("drives/alpha", "sim:samsung-951,lot=1,seed=1\n");
+    // The same path whatever is mounted.
+    let point_to = |files: &PowerFailFs| {
+        let at = fixture.path("mnt");
+        let _ = std::fs::remove_file(&at);
+        std::os::unix::fs::symlink(files.path(""), &at).unwrap();
+    };
+    let store = fixture.path("mnt/store");
+    fixture.write(
+        "plan.toml",
+        format!(
+            "name = \"lost\"\nsuites = [ {{ suite = \"mine.toml\" }} ]\n[drives]\nserials = \"serials.txt\"\n[store]\nat = \"{}\"\n",
+            store.display()
+        ),
+    );
+    let words = "fleet submit plan.toml --here --host alpha --json";
+    let command = || {
+        let mut command = fixture.command(words);
+        command
+            .env("ASSAY_FLEET_DRIVES", fixture.path("drives"))
+            .env("ASSAY_FLEET_DIR", fixture.path("mnt/work"));
+        command
+    };
+    let prepared = |fails_at: u64| {
+        let files = PowerFailFs::mount_folders(&["store", "work"], fails_at)?;
+        point_to(&files);
+        Some(files)
+    };
+    let Some(whole) = prepared(u64::MAX) else {
+        return;
+    };
+    Done::of(words, command().spawn().unwrap()).expect(0);
+    let changes = whole.changes();
+    assert!(changes > 50, "{changes} changes");
+    let mut cases = 0;
+    for at in (0..changes).step_by(STEP) {
+        let files = prepared(at).unwrap();
+        if until_power_fails(&files, words, command()).is_none() {
+            continue;
+        }
+        // The task that it began loses its power too.
+        let kill = ["-KILL", "-f", store.to_str().unwrap()];
+        let _ = Command::new("pkill").args(kill).status();
+        let case = format!("change {at} of {changes}");
+        let files = files.after_power_returns(at);
+        point_to(&files);
+        let done = Done::of(words, command().spawn().unwrap());
+        assert!(done.status == 0, "{case}: {done}");
+        let drive = &done.json()["drives"][0];
+        assert_eq!(drive["state"], "done", "{case}: {done}");
+        let collected = format!("collected-{at}");
+        fixture.ok(&format!("fleet collect plan.toml -o {collected}"));
+        let journals = fixture.tool("find", &[&collected, "-name", "journal.log"]);
+        let journal = std::fs::read(fixture.path("").join(Path::new(journals.trim()))).unwrap();
+        assert_eq!(finished(&journal).len(), 3, "{case}");
+        cases += 1;
+    }
+    println!("{changes} changes, {cases} cases");
+    assert!(cases as u64 > changes / STEP as u64 / 2, "{cases}");
+}
