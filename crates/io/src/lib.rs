@@ -27,6 +27,7 @@ mod kernel_command;
 pub mod memory;
 pub mod null;
 pub mod passthru;
+pub mod private_socket;
 pub mod realtime_signal;
 mod ring;
 pub mod shared_memory;

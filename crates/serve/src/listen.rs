@@ -5,10 +5,11 @@ use std::io;
 use std::net::{SocketAddr, TcpListener, ToSocketAddrs};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
-use std::os::unix::net::{UnixListener, UnixStream};
+use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
+use assay_io::private_socket::listen_privately;
 use rustix::net::{SocketFlags, accept_with, sockopt::set_tcp_nodelay};
 
 /// Default port of NBD (proto, "Newstyle negotiation").
@@ -121,7 +122,7 @@ impl Listener {
         let listener = match address {
             Address::Unix(path) => {
                 remove_stale_socket(path)?;
-                let listener = UnixListener::bind(path).map_err(system)?;
+                let listener = listen_privately(path).map_err(system)?;
                 Listener {
                     socket: listener.into(),
                     bound: Bound::Unix(path.clone(), file_of(path)),

@@ -476,6 +476,9 @@ fn addresses_and_socket_files() {
     let address = Address::Unix(path.clone());
     let listener = Listener::bind(&address, false).unwrap();
     assert!(listener.uri().ends_with("/a%20b"), "{}", listener.uri());
+    let mode =
+        std::os::unix::fs::PermissionsExt::mode(&std::fs::metadata(&path).unwrap().permissions());
+    assert_eq!(mode & 0o777, 0o600, "others cannot connect");
     let error = Listener::bind(&address, false).unwrap_err();
     assert!(matches!(error, ListenError::Live { .. }), "{error}");
     drop(listener);

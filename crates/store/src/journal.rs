@@ -16,6 +16,7 @@ use rustix::io::Errno;
 
 use crate::error::StoreError;
 use crate::model::Entry;
+use crate::owner::give_to_caller;
 
 /// The journal's name in a run folder.
 pub const JOURNAL_FILE: &str = "journal.log";
@@ -42,7 +43,9 @@ impl JournalWriter {
     /// # Errors
     /// When the file exists, or cannot be made or locked.
     pub fn create(path: &Path) -> Result<JournalWriter, StoreError> {
-        JournalWriter::locked(path, "create", OpenOptions::new().create_new(true))
+        let journal = JournalWriter::locked(path, "create", OpenOptions::new().create_new(true))?;
+        give_to_caller(path);
+        Ok(journal)
     }
 
     /// Continue an existing journal. A last line that was torn is cut off; a last line that lacks only its

@@ -27,6 +27,7 @@ pub mod export;
 mod fold;
 pub mod journal;
 pub mod model;
+pub mod owner;
 pub mod progress;
 pub mod read;
 pub mod run;

@@ -10,6 +10,7 @@ use crate::error::StoreError;
 use crate::export::{output_error, replace_file};
 use crate::journal::{self, JOURNAL_FILE, JournalReader, JournalWriter, LineContent};
 use crate::model::{Entry, Manifest, RunEnd, SCHEMA};
+use crate::owner::{create_folders, give_to_caller};
 use crate::read::Run;
 
 /// The manifest's name in a run folder.
@@ -287,7 +288,7 @@ fn manifest_text(manifest: &Manifest) -> Result<String, StoreError> {
 
 fn make_folder(destination: &Destination, run_id: &str) -> Result<PathBuf, StoreError> {
     let create =
-        |path: &Path| fs::create_dir_all(path).map_err(StoreError::io("create the folder", path));
+        |path: &Path| create_folders(path).map_err(StoreError::io("create the folder", path));
     match destination {
         Destination::Under(parent) => {
             let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
@@ -300,7 +301,10 @@ fn make_folder(destination: &Destination, run_id: &str) -> Result<PathBuf, Store
             create(parent)?;
             let path = parent.join(run_id);
             match fs::create_dir(&path) {
-                Ok(()) => Ok(path),
+                Ok(()) => {
+                    give_to_caller(&path);
+                    Ok(path)
+                }
                 Err(e) if e.kind() == io::ErrorKind::AlreadyExists => Err(StoreError::Exists(path)),
                 Err(e) => Err(StoreError::io("create the folder", &path)(e)),
             }

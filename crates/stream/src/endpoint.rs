@@ -8,6 +8,8 @@ use std::os::unix::fs::FileTypeExt;
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 
+use assay_io::private_socket::listen_privately;
+
 /// A parsed name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Endpoint {
@@ -166,9 +168,9 @@ impl Endpoint {
     }
 }
 
-/// Bind a socket; a stale one left by a killed process is replaced.
+/// Bind a socket that only its owner can connect to; a stale one left by a killed process is replaced.
 fn bind(path: &Path) -> io::Result<UnixListener> {
-    let bound = UnixListener::bind(path);
+    let bound = listen_privately(path);
     let in_use = |e: &io::Error| e.kind() == io::ErrorKind::AddrInUse;
     let is_stale = |e: io::Error| e.kind() == io::ErrorKind::ConnectionRefused;
     // Connecting to a regular file is refused as well.
@@ -178,7 +180,7 @@ fn bind(path: &Path) -> io::Result<UnixListener> {
         && UnixStream::connect(path).is_err_and(is_stale)
     {
         std::fs::remove_file(path)?;
-        return UnixListener::bind(path);
+        return listen_privately(path);
     }
     bound
 }

@@ -42,6 +42,7 @@ use assay_device::telemetry_monitor::power_meter::PowerMeter;
 use assay_io::Nanos;
 use assay_io::clock::Clock;
 use assay_store::model::BuildRecord;
+use assay_store::owner::give_to_caller;
 use assay_store::{Destination, Run, RunWriter};
 use assay_suite::drive_state_cache::DriveStateCache;
 use assay_suite::execute::{Resume, RunSummary, Runner};
@@ -426,6 +427,7 @@ pub fn write_atomically(path: &Path, text: &str) -> anyhow::Result<()> {
         // Readable by all, unlike a temporary file.
         file.as_file()
             .set_permissions(PermissionsExt::from_mode(0o644))?;
+        give_to_caller(file.path());
         file.persist(path)?;
         Ok(())
     };

@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 
 use serde_json::Value;
 
-use crate::fixture::{ASSAY, Fixture, MIB, number};
+use crate::fixture::{ASSAY, Done, Fixture, MIB, number};
 
 const COMMANDS: [&str; 11] = [
     "list",
@@ -533,4 +533,36 @@ fn json_on_a_terminal_is_json() {
         &[],
     );
     serde_json::from_str::<serde_json::Value>(&seen).unwrap_or_else(|e| panic!("{e}: {seen:?}"));
+}
+
+#[test]
+fn outputs_of_root_through_sudo_belong_to_the_caller() {
+    use std::os::unix::fs::MetadataExt;
+    if !rustix::process::geteuid().is_root() {
+        println!("skipped: needs root");
+        return;
+    }
+    let fixture = Fixture::in_memory();
+    let run = |words: &str| {
+        let mut command = fixture.command(words);
+        command.env("SUDO_UID", "1234").env("SUDO_GID", "1235");
+        Done::of(words, command.spawn().unwrap()).expect(0);
+    };
+    run("run quick sim:samsung-951 --scale 0.01 --out runs/mine --report page.html");
+    run("export runs/mine --format csv -o tables");
+    run("export runs/mine --format json -o run.json");
+    let outputs = [
+        "runs",
+        "runs/mine",
+        "runs/mine/journal.log",
+        "runs/mine/manifest.json",
+        "runs/mine/SHA256SUMS",
+    ];
+    for name in outputs
+        .into_iter()
+        .chain(["page.html", "tables", "tables/cells.csv", "run.json"])
+    {
+        let found = std::fs::metadata(fixture.path(name)).unwrap();
+        assert_eq!((found.uid(), found.gid()), (1234, 1235), "{name}");
+    }
 }

@@ -1,6 +1,7 @@
 //! A file system in this process, through /dev/fuse, whose power fails at a chosen change. Afterwards it holds what POSIX promises and no more: contents
 //! as of the last fsync of the file, names as of the last fsync of the folder. Of later changes, each write may have reached the medium or not,
-//! whole or torn at a sector, in any order; each name may be new or old.
+//! whole or torn at a sector, in any order; each name may be new or old. Or it refuses changes from a chosen one on: full, over quota, read-only,
+//! failing.
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
@@ -87,6 +88,8 @@ struct State {
     /// The change at which the power fails.
     fails_at: u64,
     failed: bool,
+    /// The change from which on all fail, and their error.
+    refused: Option<(u64, i32)>,
 }
 
 impl State {
@@ -97,14 +100,19 @@ impl State {
             changes: 0,
             fails_at,
             failed: false,
+            refused: None,
         }
     }
 
-    /// Counts a change; an error from the one on at which the power fails.
+    /// Counts a change; an error from the one on at which the power fails, or that is refused.
     fn change(&mut self) -> Result<(), i32> {
         self.failed |= self.changes >= self.fails_at;
+        let refused = self.refused.filter(|(from, _)| self.changes >= *from);
         self.changes += 1;
-        self.alive()
+        match refused {
+            Some((_, errno)) => Err(errno),
+            None => self.alive(),
+        }
     }
 
     fn alive(&self) -> Result<(), i32> {
@@ -296,6 +304,11 @@ impl PowerFailFs {
 
     pub fn path(&self, name: &str) -> String {
         self.folder.path().join(name).display().to_string()
+    }
+
+    /// All changes from this one on fail with an error; `None`: they succeed again.
+    pub fn refuse(&self, from: Option<(u64, i32)>) {
+        self.state.lock().unwrap().refused = from;
     }
 
     /// Changes so far.

@@ -24,12 +24,20 @@ job = { rw = "randread", runtime = "4ms", interval = "2ms" }
 matrix = { bs = ["4k", "8k", "16k"] }
 "#;
 
-/// Runs a command until the power has failed, and kills it: what it had printed to stderr. `None` if it ended before.
-fn until_power_fails(files: &PowerFailFs, words: &str, mut command: Command) -> Option<String> {
+/// Runs a command until the power has failed, and kills it and all processes with this path in their command line: what it had printed to
+/// stderr. `None` if it ended before.
+fn until_power_fails(
+    files: &PowerFailFs,
+    words: &str,
+    mut command: Command,
+    path: &str,
+) -> Option<String> {
     let mut child = command.spawn().unwrap();
     loop {
         if files.has_failed() {
             send(&child, rustix::process::Signal::KILL);
+            // Its children have the same stderr.
+            let _ = Command::new("pkill").args(["-KILL", "-f", path]).status();
             let mut text = String::new();
             child
                 .stderr
@@ -47,6 +55,12 @@ fn until_power_fails(files: &PowerFailFs, words: &str, mut command: Command) -> 
         }
         pause(1);
     }
+}
+
+/// A run of [`STEPS`] into a folder of the file system.
+fn run_words(files: &PowerFailFs) -> String {
+    let run = files.path("run");
+    format!("run ./mine.toml sim:samsung-951 --out {run}")
 }
 
 /// The names of finished cells in the whole lines of a journal.
@@ -71,22 +85,16 @@ fn a_run_survives_a_loss_of_power_at_every_change() {
     let Some(whole) = PowerFailFs::mount(&[], u64::MAX) else {
         return;
     };
-    let words = |files: &PowerFailFs| {
-        format!(
-            "run ./mine.toml sim:samsung-951 --out {}",
-            files.path("run")
-        )
-    };
-    fixture.ok(&words(&whole));
+    fixture.ok(&run_words(&whole));
     let changes = whole.changes();
     let all = finished(&whole.contents("run/journal.log").unwrap().0);
     assert!(all.len() == 3 && changes > 20, "{changes} changes");
     let (mut resumed, mut cases) = (0, 0);
     for at in 0..changes {
         let files = PowerFailFs::mount(&[], at).unwrap();
-        let words = words(&files);
+        let words = run_words(&files);
         // The last change may be one of the time that passes.
-        if until_power_fails(&files, &words, fixture.command(&words)).is_none() {
+        if until_power_fails(&files, &words, fixture.command(&words), &files.path("")).is_none() {
             continue;
         }
         let (seen, durable) = files.contents("run/journal.log").unwrap_or_default();
@@ -126,6 +134,60 @@ fn a_run_survives_a_loss_of_power_at_every_change() {
 }
 
 #[test]
+fn a_run_folder_that_refuses_changes_ends_the_run_with_a_clear_error_and_loses_nothing() {
+    /// ENOSPC, EDQUOT, EROFS, EIO (errno(3)), and what the message says of each.
+    const ERRORS: [(i32, &str); 4] = [
+        (28, "No space left on device"),
+        (122, "quota"),
+        (30, "Read-only file system"),
+        (5, "Input/output error"),
+    ];
+    let fixture = Fixture::in_memory();
+    fixture.write("mine.toml", STEPS);
+    let Some(whole) = PowerFailFs::mount(&[], u64::MAX) else {
+        return;
+    };
+    fixture.ok(&run_words(&whole));
+    let changes = whole.changes();
+    let all = finished(&whole.contents("run/journal.log").unwrap().0);
+    let mut resumed = 0;
+    for at in 0..changes {
+        let (errno, text) = ERRORS[at as usize % ERRORS.len()];
+        let case = format!("change {at} of {changes}, {text}");
+        let files = PowerFailFs::mount(&[], u64::MAX).unwrap();
+        files.refuse(Some((at, errno)));
+        let done = fixture.run(&run_words(&files));
+        if done.status == 0 {
+            assert!(files.changes() <= at, "{case}: nothing was refused");
+            continue;
+        }
+        assert_eq!(done.status, 4, "{case}: {done}");
+        assert!(done.stderr.contains(text), "{case}: {done}");
+        // The folder, or what is in or above it.
+        let place = files.path("");
+        assert!(
+            done.stderr.contains(place.trim_end_matches('/')),
+            "{case}: {done}"
+        );
+        let seen = finished(&files.contents("run/journal.log").unwrap_or_default().0);
+        files.refuse(None);
+        let run = files.path("run");
+        if files.contents("run/manifest.json").is_none() {
+            assert!(seen.is_empty(), "{case}");
+            continue;
+        }
+        let done = fixture.run(&format!("run --resume {run}"));
+        let was_complete = done.status == 2 && done.stderr.contains("already complete");
+        assert!(done.status == 0 || was_complete, "{case}: {done}");
+        let now = finished(&files.contents("run/journal.log").unwrap().0);
+        assert!(now == all && now.is_superset(&seen), "{case}");
+        resumed += 1;
+    }
+    println!("{changes} changes, {resumed} runs resumed");
+    assert!(resumed > changes / 2, "{resumed} of {changes}");
+}
+
+#[test]
 fn a_recording_survives_a_loss_of_power_at_every_change() {
     let fixture = Fixture::in_memory();
     let stream = noise(3, 640 * KIB);
@@ -147,7 +209,9 @@ fn a_recording_survives_a_loss_of_power_at_every_change() {
     for at in 0..changes {
         let files = PowerFailFs::mount(std::slice::from_ref(&disk), at).unwrap();
         let words = words(&files);
-        let Some(printed) = until_power_fails(&files, &words, fixture.command(&words)) else {
+        let Some(printed) =
+            until_power_fails(&files, &words, fixture.command(&words), &files.path(""))
+        else {
             continue;
         };
         let durable = printed.lines().filter_map(|line| {
@@ -229,12 +293,9 @@ fn a_fleet_task_survives_a_loss_of_power_at_its_changes() {
     let mut cases = 0;
     for at in (0..changes).step_by(STEP) {
         let files = prepared(at).unwrap();
-        if until_power_fails(&files, words, command()).is_none() {
+        if until_power_fails(&files, words, command(), store.to_str().unwrap()).is_none() {
             continue;
         }
-        // The task that it began loses its power too.
-        let kill = ["-KILL", "-f", store.to_str().unwrap()];
-        let _ = Command::new("pkill").args(kill).status();
         let case = format!("change {at} of {changes}");
         let files = files.after_power_returns(at);
         point_to(&files);

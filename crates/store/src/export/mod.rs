@@ -12,6 +12,7 @@ use serde::Serialize;
 
 use self::table::{Conclusions, Table};
 use crate::error::StoreError;
+use crate::owner::{create_folders, give_to_caller};
 use crate::read::Run;
 
 pub mod bench_fio;
@@ -132,7 +133,7 @@ fn write_tables(
     extension: &str,
     write: impl Fn(Table<'_>, &Path, &mut BufWriter<File>) -> Result<(), StoreError>,
 ) -> Result<Vec<PathBuf>, StoreError> {
-    fs::create_dir_all(folder).map_err(StoreError::io("create the folder", folder))?;
+    create_folders(folder).map_err(StoreError::io("create the folder", folder))?;
     let files = table::tables(run, found).into_iter().map(|table| {
         let path = folder.join(format!("{}.{extension}", table.name));
         replace_file(&path, |file| write(table, &path, file))?;
@@ -166,6 +167,7 @@ pub fn replace_file(
     temporary_name.push(".tmp");
     let temporary = path.with_file_name(temporary_name);
     let file = File::create(&temporary).map_err(StoreError::io("create", path))?;
+    give_to_caller(&temporary);
     let mut file = BufWriter::with_capacity(1 << 20, file);
     let written = write(&mut file).and_then(|()| {
         file.flush()
