@@ -188,8 +188,12 @@ fn convergence(
                 } else {
                     RoundSeries::of_figure(drive, steady, figure).unwrap_or_default()
                 };
+                let location = drive.location_of(steady, section);
                 let trace = Trace {
-                    name: format!("{name}, {}", drive.location_of(steady, section)),
+                    name: match location.is_empty() {
+                        true => name.clone(),
+                        false => format!("{name}, {location}"),
+                    },
                     points: series.points,
                     mode: "lines+markers",
                     colour: colour(drive.drive),

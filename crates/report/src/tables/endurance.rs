@@ -1,5 +1,7 @@
 //! Write amplification by step, with the counters that it comes from; wear of the media during the runs.
 
+use std::collections::BTreeSet;
+
 use assay_analysis::endurance::{self, NoAmplification, StepEndurance};
 use assay_store::model::TelemetryRecord;
 use assay_units::text::format_size;
@@ -24,6 +26,7 @@ pub fn table(set: &DriveSet<'_>) -> Option<Table> {
     let rated = ["host writes", "left", "drive writes per day"];
     columns.extend(Column::all_under("endurance with this workload", rated));
     let mut rows = Vec::new();
+    let mut reasons = BTreeSet::new();
     for drive in &set.drives {
         for &(run, index) in &drive.origins {
             let run = &set.runs[run];
@@ -34,6 +37,7 @@ pub fn table(set: &DriveSet<'_>) -> Option<Table> {
                 if step.amplification == Err(NoAmplification::NoCounter) {
                     continue;
                 }
+                reasons.extend(step.amplification.as_ref().err().map(ToString::to_string));
                 let mut cells: Vec<TableCell> = suite.clone().into_iter().collect();
                 let mut plans = run.cells.iter().map(|cell| &cell.plan);
                 let plan = plans.find(|plan| plan.step == step.step);
@@ -48,10 +52,11 @@ pub fn table(set: &DriveSet<'_>) -> Option<Table> {
             }
         }
     }
-    let notes = vec![
+    let mut notes = vec![
         "write amplification: growth of the drive's counter of bytes written to its media over that of bytes written by the host, both about the whole drive; \u{b1} by the steps in which they count".to_owned(),
         "endurance: bytes that the host may write with this workload until the media have taken their rated bytes, which the drive's log states".to_owned(),
     ];
+    notes.extend(reasons.iter().map(|reason| format!("none: {reason}")));
     let table = Table::of_drives("Write amplification".to_owned(), columns, rows, notes);
     (!table.rows.is_empty()).then(|| table.without_empty_columns())
 }
