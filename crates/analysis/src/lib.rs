@@ -21,6 +21,7 @@
 //! - [`standard`]: conditions of a standard's test, and deviations from them.
 //! - [`stimulus`]: levels of consecutive workloads, and the time from one to the next.
 //! - [`streams`]: short streams against a continuous one, and the cliffs between them.
+//! - [`trace_replay`]: rate, latency and energy of a replayed trace, by phase.
 //! - [`verified`]: results of passes over the same blocks.
 //!
 //! # Non-goals
@@ -50,4 +51,5 @@ pub mod standard;
 pub mod steady_state;
 pub mod stimulus;
 pub mod streams;
+pub mod trace_replay;
 pub mod verified;

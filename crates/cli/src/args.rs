@@ -7,6 +7,7 @@ pub mod serve;
 pub mod stream;
 mod supervised;
 pub mod testbench;
+pub mod trace;
 
 use std::path::{Path, PathBuf};
 
@@ -107,6 +108,8 @@ Run one with `assay run SUITE DRIVE`; write your own as a TOML file (docs/suites
     Run(RunArguments),
     /// Run one workload, with fio's option names.
     Job(Box<JobArguments>),
+    /// Show what a block trace holds, or fit a synthetic workload to it; `assay job --trace` replays one.
+    Trace(trace::TraceArguments),
     /// Render one self-contained HTML page of one or several runs.
     Report(ReportArguments),
     /// Compare runs in the terminal: values, and significant differences.
@@ -281,6 +284,7 @@ Examples:
   assay job ./disk.img --rw randread --rate 20k --arrival poisson --iodepth 64 --runtime 10s
   assay job ./disk.img --rw write --bs 128k --verify --destroy disk.img
   assay job --fio jobs.fio sim:samsung-951
+  assay job sim:samsung-951 --trace server.csv --trace_time_scale 0.5
 
 Options are spelled as fio spells them; sizes (4k, 16g) are powers of 1024, durations take ms, s, m, h.
 Without --runtime or --io_size the job makes one pass over the area.")]

@@ -6,6 +6,7 @@ use assay_analysis::compare::{
 use assay_analysis::conclusions;
 use assay_analysis::estimate::MeanEstimate;
 use assay_analysis::health_trend::{self, HealthPoint, HealthTrend, TrendWarning};
+use assay_analysis::trace_replay;
 use assay_device::identity::DriveInfo;
 use assay_stats::compare::ComparisonSettings;
 use assay_stats::confidence::NoInterval;
@@ -29,6 +30,7 @@ pub fn job(run: &Run, info: &DriveInfo) -> Value {
                 "values": result.values,
                 "predictive": predictive(record(run, drive.drive), &cell.plan, &result),
             });
+            trace(&mut job, drive);
             other_operations(&mut job, &result);
             job
         };
@@ -48,6 +50,27 @@ pub fn job(run: &Run, info: &DriveInfo) -> Value {
         "warnings": run.warnings,
         "outcome": run.outcome,
     })
+}
+
+/// The replay of a trace, of the cells that have one: how it went, and figures of the whole and of each phase.
+fn trace(object: &mut Value, drive: &CellDrive) {
+    let record = drive.result.as_ref().and_then(|r| r.trace.as_deref());
+    let Some((record, figures)) = record.zip(trace_replay::figures(drive)) else {
+        return;
+    };
+    object["trace"] = json!({
+        "file": record.file,
+        "format": record.format,
+        "timing": record.timing,
+        "timed": record.timed,
+        "map": record.map,
+        "requests": record.requests,
+        "whole": record.whole,
+        "counts": record.counts,
+        "lag": record.lag,
+        "total": figures.total,
+        "phases": figures.phases,
+    });
 }
 
 /// Deallocations and flushes, of the jobs that have any.
@@ -202,6 +225,7 @@ fn cell_of(cell: &CellRecord, record: &DriveRecord, drive: Option<&CellDrive>) -
             object[key] = value;
         }
         other_operations(&mut object, result);
+        trace(&mut object, part);
         if record.simulated {
             object["predictive"] = predictive(Some(record), &cell.plan, result);
         }

@@ -43,6 +43,7 @@ fn main() -> ExitCode {
         Command::Suites => commands::suites::run(output),
         Command::Run(run) => commands::run::run(run, output),
         Command::Job(job) => commands::job::run(*job, output),
+        Command::Trace(trace) => commands::trace::run(&trace, output),
         Command::Report(report) => commands::report::run(&report, output),
         Command::Compare(compare) => commands::compare::run(&compare, output),
         Command::Verdict(verdict) => commands::verdict::run(&verdict, output),

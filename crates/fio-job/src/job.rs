@@ -12,6 +12,7 @@ mod given;
 mod limits;
 mod logs;
 mod targets;
+mod trace;
 
 use given::Given;
 pub use limits::LeastRate;
@@ -115,6 +116,7 @@ fn section_jobs(
     access::access(given, &mut options, &mut note)?;
     limits::limits(given, &mut options, &mut note)?;
     targets::engine(given, &targets, &mut options, &mut note)?;
+    trace::trace(given, &mut options, &mut note)?;
     if let Some((what, group)) = exit {
         options.exitall = Some(what.scope().to_owned());
         options.exit_group = Some(group).filter(|&group| group > 0);

@@ -178,8 +178,15 @@ options! {
     "nice" | "prio" | "prioclass" | "priohint" => Unsupported(OFF);
     "cmdprio_percentage" | "cmdprio_class" | "cmdprio" | "cmdprio_bssplit" | "cmdprio_hint" => Unsupported(OFF);
     "exec_prerun" | "exec_postrun" | "ioscheduler" | "profile" | "cgroup" | "cgroup_weight" | "cgroup_nodelete" | "uid" | "gid" => Unsupported(&[]);
-    "read_iolog" | "write_iolog" | "read_iolog_chunked" | "replay_no_stall" | "replay_redirect" | "replay_scale" | "replay_align"
-        | "replay_time_scale" | "replay_skip" | "merge_blktrace_file" | "merge_blktrace_scalars" | "merge_blktrace_iters" => Unsupported(&[]);
+    "read_iolog" => Converted("`--trace`: a log of fio, or the text of blkparse in place of a binary blktrace; rw, bs, sizes and offsets of the job do not count, as in fio");
+    "replay_no_stall" => Converted("`--trace_timing closed`, else timed: latency counts from when a request is due");
+    "replay_redirect" => Converted("the drive");
+    "replay_scale" => Converted("`--trace_map divide:N`");
+    "replay_align" => Converted("`--trace_align`");
+    "replay_time_scale" => Converted("`--trace_time_scale`, 100 divided by it");
+    "replay_skip" => Converted("`--trace_skip`");
+    "read_iolog_chunked" => NoEffect("a trace is always read piece by piece");
+    "write_iolog" | "merge_blktrace_file" | "merge_blktrace_scalars" | "merge_blktrace_iters" => Unsupported(&[]);
     "hipri" => Converted("`--hipri`");
     "sqthread_poll" => Converted("`--sqpoll`");
     "sqthread_poll_cpu" => Converted("`--sqpoll_cpu`");

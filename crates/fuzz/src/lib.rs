@@ -53,6 +53,7 @@ pub const TARGETS: &[Target] = &[
     target("recording-index", targets::data::recording_index),
     target("signature", targets::data::signature),
     target("suite", targets::text::suite),
+    target("trace", targets::text::trace),
     target("verify-blocks", targets::data::verify_blocks),
     target("words", targets::text::words),
 ];

@@ -111,6 +111,7 @@ replays! {
     recording_index: "recording-index",
     signature: "signature",
     suite: "suite",
+    trace: "trace",
     verify_blocks: "verify-blocks",
     words: "words",
 }

@@ -11,6 +11,8 @@ use crate::format::{figure, plural};
 pub enum Axis {
     /// The variant of several steps: `Default`, `25 % spare`.
     Variant,
+    /// A replayed trace, and how it is replayed.
+    Trace,
     PowerState,
     /// read, write, randread, ... .
     Rw,
@@ -35,8 +37,9 @@ pub enum Axis {
 }
 
 /// Axes that are shown whenever they vary.
-pub const MAIN: [Axis; 10] = [
+pub const MAIN: [Axis; 11] = [
     Axis::Variant,
+    Axis::Trace,
     Axis::PowerState,
     Axis::Rw,
     Axis::ReadShare,
@@ -63,10 +66,10 @@ pub struct AxisValue {
 impl Axis {
     /// True for axes ordered by number, queue depths and sizes among them.
     pub fn is_numeric(self) -> bool {
-        use Axis::{Data, Direct, Engine, Pattern, PowerState, Rw, Variant};
+        use Axis::{Data, Direct, Engine, Pattern, PowerState, Rw, Trace, Variant};
         !matches!(
             self,
-            Variant | PowerState | Rw | Pattern | Data | Direct | Engine
+            Variant | Trace | PowerState | Rw | Pattern | Data | Direct | Engine
         )
     }
 
@@ -74,6 +77,7 @@ impl Axis {
     pub fn title(self) -> &'static str {
         match self {
             Axis::Variant => "variant",
+            Axis::Trace => "trace",
             Axis::PowerState => "power state",
             Axis::Rw => "workload",
             Axis::Pattern => "order",
@@ -108,6 +112,7 @@ impl Axis {
         let choose = |first: bool, a, b| text(if first { a } else { b });
         match self {
             Axis::Variant => text(plan.variant.as_deref().unwrap_or("")),
+            Axis::Trace => text(w.trace.as_deref().unwrap_or("")),
             Axis::PowerState => w.power_state.map_or_else(none, |state| {
                 number(state.into(), format!("power state {state}"))
             }),
@@ -171,6 +176,7 @@ pub fn rw_text(rw: &str) -> &str {
         "randrw" => "random mixed",
         "trim" => "sequential trim",
         "randtrim" => "random trim",
+        "trace" => "trace replay",
         other => other,
     }
 }

@@ -5,8 +5,8 @@
 //! - [`concurrent`]: drives alone and together, and interval by interval as `iostat` prints them;
 //! - [`published`]: published figures beside those of the simulation; [`predictive`]: where the real drive's figures are expected;
 //! - [`soak`]: a long run;
-//! - [`consistency`], [`knee`], [`load`], [`rounds`], [`saturation`], [`recovery`], [`response`], [`stimulus`], [`thermal`], [`capacity`], [`stream`]: results of the
-//!   views;
+//! - [`consistency`], [`knee`], [`load`], [`rounds`], [`saturation`], [`recovery`], [`response`], [`stimulus`], [`thermal`], [`capacity`], [`stream`], [`trace_replay`]: results
+//!   of the views;
 //! - [`standard`]: conditions of the test of a standard;
 //! - [`phases`]: causes of the rate;
 //! - [`power`], [`health`], [`endurance`]: power, idle power, health logs, write amplification and wear; [`trend`]: health over several runs;
@@ -36,6 +36,7 @@ pub mod standard;
 pub mod stimulus;
 pub mod stream;
 pub mod thermal;
+pub mod trace_replay;
 pub mod trend;
 
 use assay_stats::LatencySummary;

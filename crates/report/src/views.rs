@@ -17,6 +17,7 @@ mod saturation;
 mod simple;
 mod streams;
 mod thermal;
+mod trace_replay;
 
 use assay_store::model::{CellKind, CellView};
 use maud::{Markup, html};
@@ -128,6 +129,7 @@ pub fn of(view: Option<CellView>, kind: CellKind) -> &'static SectionView {
         (Some(CellView::CrossStimulus), _) => &cross_stimulus::VIEW,
         (Some(CellView::Thermal), _) => &thermal::VIEW,
         (Some(CellView::Capacity), _) => &capacity::VIEW,
+        (Some(CellView::TraceReplay), _) => &trace_replay::VIEW,
         (Some(CellView::Peak | CellView::Continuous), _) => &streams::VIEW,
         (None, CellKind::Soak) => &simple::SOAK,
         (None, CellKind::Concurrent) => &concurrent::VIEW,

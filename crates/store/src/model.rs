@@ -15,6 +15,7 @@ mod predictive;
 mod procedure;
 mod standard;
 mod telemetry;
+mod trace_replay;
 mod verdict;
 pub mod warning;
 
@@ -26,6 +27,7 @@ pub use procedure::{
 };
 pub use standard::{Alternative, Standard, WriteCache};
 pub use telemetry::{ProbeProperty, TelemetryRecord};
+pub use trace_replay::{TraceCounts, TraceLag, TracePhaseRecord, TraceRecord};
 pub use verdict::{Reason, ReasonWeight, Verdict, VerdictResult};
 pub use warning::Warning;
 
@@ -312,6 +314,9 @@ pub struct WorkloadRecord {
     /// Bursts of I/Os with idle time between them (fio's `thinktime_iotime` and `thinktime`).
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub bursts: Option<Bursts>,
+    /// Trace that is replayed, and how: `web.csv, closed loop`.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub trace: Option<String>,
     /// Options of `assay job` that repeat it.
     pub options: String,
 }
@@ -525,6 +530,9 @@ pub struct CellResult {
     /// Verification, where the workload verifies.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub verify: Option<VerifySummary>,
+    /// How a trace was replayed, where the workload replays one.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub trace: Option<Box<TraceRecord>>,
     /// Further measured values, named with their unit (`zstd_ratio`, `ratio_to_incompressible`, `iops_alone`).
     #[serde(skip_serializing_if = "BTreeMap::is_empty", default)]
     pub values: BTreeMap<String, f64>,

@@ -156,7 +156,7 @@ pub struct Preconditioning {
 
 impl Cell {
     /// Whether a workload of it writes.
-    pub(crate) fn writes(&self) -> bool {
+    pub fn writes(&self) -> bool {
         self.workloads.iter().any(Workload::writes)
     }
 
@@ -168,7 +168,8 @@ impl Cell {
 
     /// Planned duration; without one, the time for its bytes at [`ASSUMED_BYTES_PER_S`].
     pub fn expected_span(&self) -> Nanos {
-        self.planned_span().unwrap_or_else(|| {
+        let traces = self.workloads.iter().filter_map(Workload::trace_span);
+        self.planned_span().or(traces.max()).unwrap_or_else(|| {
             let bytes = self.workloads.iter().filter_map(Workload::planned_bytes);
             rate::transfer_time(bytes.sum(), ASSUMED_BYTES_PER_S)
         })

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use assay_store::model::{CellKind, CellView, HeadlineMetric, Standard};
+use assay_trace::replay::SkippedOps;
 use assay_workload::options::JobOption;
 use serde::Deserialize;
 
@@ -279,6 +280,9 @@ impl SuiteStep {
             CellKind::Inspect | CellKind::Idle => false,
             CellKind::Purge => true,
             _ => {
+                if self.job.contains_key("trace") || self.matrix.contains_key("trace") {
+                    return !self.skips_writes_of_trace();
+                }
                 let rw = [self.job.get("rw"), self.matrix.get("rw")];
                 rw.into_iter().flatten().any(|rw| match rw {
                     toml::Value::Array(all) => all.iter().any(writing),
@@ -286,6 +290,13 @@ impl SuiteStep {
                 })
             }
         }
+    }
+
+    /// A trace counts as writing, unless its writes and trims are left out.
+    fn skips_writes_of_trace(&self) -> bool {
+        let skipped = self.job.get("trace_skip").and_then(toml::Value::as_str);
+        let skipped = skipped.map(SkippedOps::parse);
+        skipped.is_some_and(|ops| ops.is_ok_and(SkippedOps::leaves_reads_only))
     }
 
     /// Check the keys against each other and against earlier steps.
@@ -304,6 +315,9 @@ impl SuiteStep {
         let stream = self.view.is_some_and(CellView::is_stream);
         let fail = |what: &str| Err(what.to_owned());
         let earlier = |is: &dyn Fn(&SuiteStep) -> bool| before.iter().any(is);
+        if has("trace") && !is(&[Measure]) {
+            return fail("trace needs kind measure");
+        }
         if has("queue_depth") && has_any(&["iodepth", "numjobs"]) {
             return fail("queue_depth sets iodepth and numjobs; give either");
         }

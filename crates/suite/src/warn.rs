@@ -156,6 +156,26 @@ pub(crate) fn area_not_covered(written_pct: f64) -> Warning {
     )
 }
 
+/// Requests of a trace that were submitted late: `late` of `ios`, on average and at most by so much.
+pub(crate) fn trace_late(late: u64, ios: u64, mean: Nanos, most: Nanos) -> Warning {
+    warning(
+        code::TRACE_LATE,
+        format!(
+            "{late} of {ios} requests of the trace were submitted more than 1 ms after they were due, on average {mean} and at most {most}: all slots were in use, or the host was busy"
+        ),
+        "the drive cannot follow the trace at this pace: latencies include the waiting; raise --iodepth, stretch the times with --trace_time_scale, or compare drives with --trace_timing closed",
+    )
+}
+
+/// `changes`: what happened to which number of requests.
+pub(crate) fn trace_changed(changes: &str) -> Warning {
+    warning(
+        code::TRACE_CHANGED,
+        format!("the drive did not get the whole trace: {changes}"),
+        "use a larger area, or another --trace_map: modulo and linear keep every request",
+    )
+}
+
 /// `ratio`: of zstd. `zero_share_pct`: of all-zero samples.
 pub(crate) fn data_compressible(ratio: f64, zero_share_pct: f64) -> Warning {
     let message = if zero_share_pct >= 1.0 {

@@ -2,6 +2,7 @@
 //!
 //! Text forms (sizes, durations, mixes) are kept as typed, so that an error can quote them; [`crate::plan`] reads and checks them.
 
+use assay_trace::replay::SkippedOps;
 use serde::{Deserialize, Serialize};
 
 /// How the value of an option is written.
@@ -142,6 +143,13 @@ macro_rules! job_options {
                 Err("the value of an option that does not exist")
             }
 
+            /// Unset one option.
+            pub fn clear(&mut self, name: &str) {
+                $(if name == stringify!($name) {
+                    self.$name = None;
+                })+
+            }
+
             /// The value of each option as text, in the order of [`JOB_OPTIONS`].
             fn values(&self) -> Vec<Option<String>> {
                 vec![$(self.$name.as_ref().map(ToString::to_string)),+]
@@ -158,7 +166,7 @@ job_options! {
     /// block size, or a mix with percentages; 512 B to 4 MiB; with a comma, one for reads and one for writes
     Workload bs: Text(String), "SIZE", "`4k`", ["\"4k\"", "\"4k/60:64k/40\"", "\"4k,64k\""];
     /// I/Os in flight per thread
-    Workload iodepth: Number(u32), "N", "1", ["32"];
+    Workload iodepth: Number(u32), "N", "1, with `trace` 32", ["32"];
     /// threads
     Workload numjobs: Number(u32), "N", "1", ["16"];
     /// area to work on: a size, or a percentage of the drive
@@ -244,6 +252,28 @@ job_options! {
     Workload fdatasync: Number(u32), "N", "no flushes", ["32"];
     /// a flush when the last write of a thread has completed
     Workload end_fsync: Flag(bool), "", "`false`", ["true"];
+    /// replay the requests of this block trace ([traces.md](traces.md)) in place of `rw` and `bs`
+    Trace trace: Text(String), "FILE", "no replay", ["\"server.csv\""];
+    /// its format: `auto`, `blkparse`, `iolog`, `msr`, `systor`, `alibaba`
+    Trace trace_format: Text(String), "FORMAT", "`auto`", ["\"msr\""];
+    /// only requests of this device, by its name in the trace
+    Trace trace_device: Text(String), "NAME", "all", ["\"8,0\""];
+    /// operations that are left out: `read`, `write`, `trim`, `sync`, separated by commas
+    Trace trace_skip: Text(String), "OPS", "none", ["\"write,trim\""];
+    /// `timed`: open loop, each request is due at its time in the trace and its latency counts from then; `closed`: in order, as fast as
+    /// `iodepth` allows
+    Trace trace_timing: Text(String), "TIMING", "`timed`", ["\"closed\""];
+    /// factor on the times of the trace: `0.5` replays twice as fast
+    Trace trace_time_scale: Text(String), "FACTOR", "1", ["\"0.5\""];
+    /// longest time between two requests, after scaling: idle time above it is cut
+    Trace trace_idle_limit: Text(String), "TIME", "no limit", ["\"25ms\""];
+    /// addresses on the drive: `offset` (those of the trace, what is beyond the area is clipped), `modulo` (the area's length), `linear` (stretched
+    /// or shrunk to the area), `divide:N` (divided by N, then clipped), `auto` (`offset` where the trace fits, else `modulo`)
+    Trace trace_map: Text(String), "MAP", "`auto`", ["\"linear\""];
+    /// offsets are rounded down to multiples of it
+    Trace trace_align: Text(String), "SIZE", "the logical block", ["\"4k\""];
+    /// phases with figures of their own: so many with equally many requests, or `gap:TIME`, a new one after so long without a request
+    Trace trace_phases: Text(String), "RULE", "10", ["\"gap:10s\""];
     /// write self-describing blocks and read them back; for reads, check what an earlier job wrote
     Verification verify: Flag(bool), "", "`false`", ["true"];
     /// read back what was written when all of it is; `false` leaves that to a later job that reads
@@ -261,10 +291,24 @@ job_options! {
 }
 
 impl JobOptions {
-    /// Whether its `rw` changes what the drive holds; a text that is no `rw` is reported by the plan.
+    /// Whether its `rw` changes what the drive holds; a text that is no `rw` is reported by the plan. A trace counts as writing unless its
+    /// writes and trims are left out; what it really holds is known to the plan.
     pub fn writes(&self) -> bool {
+        if self.trace.is_some() {
+            let skipped = self.trace_skip.as_deref().map(SkippedOps::parse);
+            return !skipped.is_some_and(|ops| ops.is_ok_and(SkippedOps::leaves_reads_only));
+        }
         let rw = self.rw.as_deref().unwrap_or("read");
         ["write", "rw", "trim"].iter().any(|word| rw.contains(word))
+    }
+
+    /// The options that are set; a flag that is `false` is not.
+    pub fn given(&self) -> impl Iterator<Item = &'static JobOption> {
+        let options = JOB_OPTIONS.iter().zip(self.values());
+        options.filter_map(|(option, value)| match option.kind {
+            OptionKind::Flag => (value? == "true").then_some(option),
+            _ => value.map(|_| option),
+        })
     }
 
     /// One line of `assay job` options that repeats this workload: only what is set, in the order of [`JOB_OPTIONS`].

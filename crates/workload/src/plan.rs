@@ -1,11 +1,13 @@
 //! Planning of a job: options, checked against a drive, become a workload in which nothing is text.
 
 use std::num::{NonZeroU32, NonZeroU64};
+use std::sync::Arc;
 
 use assay_device::session::{OpenMode, TargetProperties};
 use assay_integrity::data::DataPattern;
 use assay_io::cpus::CpuList;
 use assay_io::{MAX_IO_BYTES, MAX_SLOTS};
+use assay_trace::replay::ReplayPlan;
 use assay_units::{Nanos, Op, SECTOR_BYTES};
 
 use crate::access::{AccessConfig, AccessError, AccessStep, AddressGenerator, BlockSizes, Region};
@@ -20,6 +22,7 @@ mod error;
 mod flushes;
 mod pauses;
 mod segmented;
+mod traced;
 
 use checks::*;
 pub use error::PlanError;
@@ -114,6 +117,8 @@ pub struct Workload {
     pub trims: bool,
     /// Order, sizes, zones.
     pub access: AccessConfig,
+    /// The trace that it replays, in place of addresses and times of its own.
+    pub trace: Option<Arc<ReplayPlan>>,
     /// The whole area.
     pub area: Region,
     /// Where its pieces are, if it is not contiguous.
@@ -189,6 +194,10 @@ impl Workload {
     /// # Errors
     /// The first thing that does not fit, with what would.
     pub fn plan(options: &JobOptions, target: &TargetProperties) -> Result<Workload, PlanError> {
+        if options.trace.is_some() {
+            return traced::plan(options, target);
+        }
+        traced::none_without_trace(options)?;
         let rw = options.rw.clone().unwrap_or_else(|| "read".to_owned());
         let direction = direction(&rw, options.rwmixread)?;
         let (block_sizes, write_sizes) = match &options.bs {
@@ -283,6 +292,7 @@ impl Workload {
             trims: direction.trims,
             segments: segments(options, target, area, &access, unit)?,
             access,
+            trace: None,
             area,
             offset_increment_bytes,
             split,
@@ -343,6 +353,12 @@ impl Workload {
         self.read_percent < 100
     }
 
+    /// I/Os are due at times of their own, and their latency counts from then.
+    pub fn is_open_loop(&self) -> bool {
+        matches!(self.pacing, Pacing::Open { .. })
+            || self.trace.as_ref().is_some_and(|trace| trace.is_timed())
+    }
+
     /// What its drive is opened for.
     pub fn open_mode(&self) -> OpenMode {
         OpenMode {
@@ -390,6 +406,11 @@ impl Workload {
         self.runtime.map(|runtime| self.lead() + runtime)
     }
 
+    /// How long its trace lasts, if it replays one at its times; shorter where idle time is cut.
+    pub fn trace_span(&self) -> Option<Nanos> {
+        self.trace.as_ref()?.span()
+    }
+
     /// What is before the measured time: delay of the start, and ramp.
     pub fn lead(&self) -> Nanos {
         self.start_delay + self.ramp
@@ -399,7 +420,8 @@ impl Workload {
     pub fn planned_bytes(&self) -> Option<u64> {
         // Saturates: for progress only.
         let all = |bytes: u64| bytes.saturating_mul(u64::from(self.numjobs));
-        self.io_bytes.map(all)
+        let of_trace = self.trace.as_ref().map(|trace| trace.bytes());
+        self.io_bytes.or(of_trace).map(all)
     }
 }
 

@@ -3,6 +3,7 @@
 mod simulated;
 mod threads;
 
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use assay_device::host::ProcessUsage;
@@ -11,11 +12,13 @@ use assay_integrity::finding::VerifyReport;
 use assay_io::clock::Clock;
 use assay_io::{TargetError, Telemetry};
 use assay_stats::{HostLoad, Interval, JobTotals, ProcessLoad, Recorder};
+use assay_trace::TraceError;
+use assay_trace::replay::{ReplayFeed, ReplayPlan};
 use assay_units::{Nanos, Op};
 
 use crate::io_loop::LoopEnd;
-use crate::plan::{Pacing, Workload};
-use crate::worker::WorkerError;
+use crate::plan::Workload;
+use crate::worker::{TraceOutcome, WorkerError};
 use simulated::{SimulatedJob, run_simulated};
 use threads::{ThreadedJob, run_threads};
 
@@ -58,6 +61,8 @@ pub struct DriveOutcome {
     pub end: LoopEnd,
     /// Verification findings.
     pub verify: Option<VerifyReport>,
+    /// How its trace was replayed, where it has one.
+    pub trace: Option<TraceOutcome>,
     /// Share of the area's blocks that it wrote at least once, percent, where the workload counts them.
     pub area_written_pct: Option<f64>,
     /// The busiest worker thread's share of one processor, percent; 0 for simulated drives.
@@ -82,6 +87,9 @@ pub enum RunError {
     /// A worker could not be created.
     #[error(transparent)]
     Worker(#[from] WorkerError),
+    /// The trace could no longer be read.
+    #[error(transparent)]
+    Trace(#[from] TraceError),
     /// No thread could be started.
     #[error("cannot start thread {index} of {wanted}: {source}; lower --numjobs")]
     Thread {
@@ -185,6 +193,14 @@ pub fn run_together(
     })
 }
 
+/// The trace of a workload, with its first I/Os at hand: made before the start of the job, which must not wait for a file.
+fn trace_feed(workload: &Workload) -> Result<Option<(Arc<ReplayPlan>, ReplayFeed)>, TraceError> {
+    let Some(plan) = &workload.trace else {
+        return Ok(None);
+    };
+    Ok(Some((Arc::clone(plan), ReplayFeed::start(plan)?)))
+}
+
 impl DriveOutcome {
     /// Add what one worker's verification found.
     fn add_verify(&mut self, report: Option<VerifyReport>) {
@@ -197,14 +213,15 @@ impl DriveOutcome {
 }
 
 fn recorder(workload: &Workload, start: Nanos) -> Recorder {
-    let open = matches!(workload.pacing, Pacing::Open { .. });
+    let open = workload.is_open_loop();
     let mut recorder = Recorder::new(start, workload.interval, workload.lead(), open);
     let mut ops = match workload.read_percent {
         100 => vec![Op::Read],
         0 => vec![workload.write_op()],
         _ => vec![Op::Read, workload.write_op()],
     };
-    if workload.flush_every.is_some() || workload.end_flush {
+    let trace_flushes = workload.trace.as_ref().is_some_and(|trace| trace.flushes());
+    if workload.flush_every.is_some() || workload.end_flush || trace_flushes {
         ops.push(Op::Flush);
     }
     recorder.preallocate(&ops);

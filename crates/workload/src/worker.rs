@@ -20,11 +20,15 @@ use crate::plan::{Pacing, Workload};
 use crate::segments::Segments;
 
 mod backlog;
+mod read_back;
 mod shares;
 mod thinking;
+mod trace_replay;
 
 use backlog::Backlog;
 use thinking::{Pause, Thinking};
+use trace_replay::TraceReplay;
+pub use trace_replay::{TraceOutcome, TracePhase};
 
 /// An I/O in flight.
 #[derive(Clone, Copy, Debug)]
@@ -94,6 +98,8 @@ pub struct Worker {
     pending: Vec<Pending>,
     free: Vec<u32>,
     access: AddressGenerator,
+    /// The trace that it replays in place of addresses and arrivals.
+    trace: Option<TraceReplay>,
     read_percent: u8,
     choice: Rng,
     arrivals: Arrivals,
@@ -176,10 +182,11 @@ impl Worker {
             pending: vec![Pending::NONE; workload.iodepth as usize],
             free: (0..workload.iodepth).rev().collect(),
             access: workload.addresses(index)?,
+            trace: None,
             read_percent: workload.read_percent,
             choice: Rng::stream(mix(seed, u64::from(index)), "read-or-write"),
             arrivals,
-            open_loop: matches!(workload.pacing, Pacing::Open { .. }),
+            open_loop: workload.is_open_loop(),
             start: start + workload.start_delay,
             deadline: start + workload.planned_span().unwrap_or(Nanos::MAX),
             bytes_left: workload
@@ -351,6 +358,9 @@ impl Worker {
         if now < self.start {
             return NextIssue::Due(self.start);
         }
+        if self.trace.is_some() {
+            return self.issue_trace(now, target, batch);
+        }
         while let Some(&slot) = self.free.last() {
             if let Some((every, 0)) = self.flush {
                 self.flush = Some((every, every));
@@ -463,46 +473,6 @@ impl Worker {
         };
     }
 
-    fn begin_backlog(&mut self) {
-        if let Some(backlog) = &mut self.backlog {
-            backlog.begin();
-        }
-    }
-
-    /// The next extent to read back: of the backlog where there is one, else of all that was written.
-    fn next_read_back(&mut self) -> Option<(u64, u32)> {
-        let checker = self.checker.as_mut()?;
-        let Some(backlog) = &mut self.backlog else {
-            return checker.next_read_back();
-        };
-        loop {
-            let (offset_bytes, len_bytes) = backlog.next()?;
-            if checker.begin_read_back(offset_bytes, len_bytes) {
-                return Some((offset_bytes, len_bytes));
-            }
-        }
-    }
-
-    /// Add reads of what was written to the batch; returns whether all of them have been issued.
-    fn issue_read_back(&mut self, now: Nanos, batch: &mut Vec<Io>) -> bool {
-        while let Some(&slot) = self.free.last() {
-            let Some((offset_bytes, len_bytes)) = self.next_read_back() else {
-                return true;
-            };
-            self.free.pop();
-            let pending = Pending {
-                intended: now,
-                submitted: now,
-                offset_bytes,
-                len_bytes,
-                op: Op::Read,
-                read_back: true,
-            };
-            self.push(pending, slot, batch);
-        }
-        false
-    }
-
     /// Add a flush to the batch; a slot is free.
     fn push_flush(&mut self, now: Nanos, batch: &mut Vec<Io>) {
         let Some(slot) = self.free.pop() else { return };
@@ -546,7 +516,8 @@ impl Worker {
     /// The batch is handed over at `at`, after its buffers were filled: its closed-loop I/Os start then.
     pub fn restamp(&mut self, slot: u32, at: Nanos) {
         let pending = &mut self.pending[(slot - self.first_slot) as usize];
-        if !self.open_loop || pending.read_back || pending.op == Op::Flush {
+        let is_own_flush = pending.op == Op::Flush && self.trace.is_none();
+        if !self.open_loop || pending.read_back || is_own_flush {
             pending.intended = at;
         }
         pending.submitted = at;
@@ -573,6 +544,10 @@ impl Worker {
             if moved {
                 let (latency, service) = (now - pending.intended, now - pending.submitted);
                 recorder.record(op, pending.len_bytes, latency, service);
+                if let Some(trace) = &mut self.trace {
+                    let done = now - self.start;
+                    trace.completed(local, (op, pending.len_bytes), (latency, service), done);
+                }
                 if op == Op::Write
                     && let Some(coverage) = &self.coverage
                 {
@@ -580,6 +555,9 @@ impl Worker {
                 }
             } else {
                 recorder.record_error(op, completion.result);
+                if let Some(trace) = &mut self.trace {
+                    trace.failed(local, op, completion.result, now - self.start);
+                }
             }
         }
         if let Some(checker) = &mut self.checker {

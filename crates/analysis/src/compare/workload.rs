@@ -50,7 +50,7 @@ impl Key {
 }
 
 /// Options that distinguish workloads with equal fields. Sizes and offsets are not among them, because drives differ in size.
-const ACCESS: [&str; 7] = [
+const ACCESS: [&str; 14] = [
     "bs",
     "random_distribution",
     "blockalign",
@@ -58,6 +58,13 @@ const ACCESS: [&str; 7] = [
     "rate_iops",
     "rate_bw",
     "verify",
+    "trace",
+    "trace_device",
+    "trace_skip",
+    "trace_timing",
+    "trace_time_scale",
+    "trace_idle_limit",
+    "trace_map",
 ];
 
 /// The [`ACCESS`] options of a line, with their values. A single block size has a field of its own.

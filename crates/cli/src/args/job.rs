@@ -21,7 +21,8 @@ fn argument(option: &'static JobOption, with_hyphens: &'static str) -> Arg {
     // Help has no Markdown, and no links into docs/.
     let help = option
         .help()
-        .replace(", see [real-drives.md](real-drives.md)", "");
+        .replace(", see [real-drives.md](real-drives.md)", "")
+        .replace(" ([traces.md](traces.md))", "");
     let mut help = help.replace('`', "");
     let argument = Arg::new(option.name)
         .long(option.name)

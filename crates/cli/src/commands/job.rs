@@ -6,7 +6,7 @@ use assay_device::session::SessionOptions;
 use assay_integrity::blocks::VerifyBlocks;
 use assay_store::Destination;
 use assay_suite::SuiteError;
-use assay_suite::expand::single_job;
+use assay_suite::expand::{Cell, single_job};
 use assay_workload::options::JobOptions;
 
 use crate::args::JobArguments;
@@ -63,6 +63,12 @@ pub fn run(arguments: JobArguments, output: Output) -> anyhow::Result<CommandOut
         SuiteError::Cell { source, .. } => UsageError(source.to_string()).into(),
         other => anyhow::Error::new(other),
     })?;
+    let writes = |cell: &Cell| cell.writes();
+    let session_options = SessionOptions {
+        // What a trace does is known when it has been read.
+        will_write: plan.cells.iter().any(writes),
+        ..session_options
+    };
     drives[0].authorise(&session_options)?;
     super::check_destroy_serials(&super::serials_of(&drives), &session_options.destroy)?;
     let watch = super::Watch::new(&arguments.live)?;

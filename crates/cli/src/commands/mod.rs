@@ -23,6 +23,7 @@ pub mod stream;
 pub mod streamer;
 pub mod suites;
 pub mod testbench;
+pub mod trace;
 pub mod verdict;
 pub mod verify;
 pub mod version;

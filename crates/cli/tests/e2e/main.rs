@@ -52,6 +52,7 @@ mod stuck;
 mod suites;
 mod sweeps;
 mod testbench;
+mod traces;
 mod vanish;
 mod verify_faults;
 mod verify_files;

@@ -352,6 +352,7 @@ fn examples_in_help_are_understood() {
     let fixture = Fixture::on_disk();
     fixture.noise("disk.img", MIB);
     fixture.write("jobs.fio", "[reads]\nrw=randread\nruntime=50ms\n");
+    fixture.write("server.csv", "0,R,4096,4096,100\n0,W,8192,4096,200\n");
     for line in fixture
         .ok("job --help")
         .stdout

@@ -37,6 +37,9 @@ pub(super) fn targets(given: &Given<'_>, drive: Option<&str>) -> Result<Vec<Targ
     if let Some(drive) = drive {
         return Ok(vec![Target::Drive(drive.to_owned())]);
     }
+    if let Some(drive) = super::trace::redirect(given)? {
+        return Ok(vec![Target::Drive(drive.to_owned())]);
+    }
     if matches!(engine, "null" | "cpp_null") {
         let size = match given.size("size")? {
             Some(crate::number::Size::Bytes(bytes)) if bytes > 0 => {

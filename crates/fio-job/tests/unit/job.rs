@@ -247,3 +247,33 @@ fn the_document_has_the_table() {
         );
     }
 }
+
+/// fio's replay of a log: the log takes the place of order and sizes.
+#[test]
+fn a_log_is_a_trace_replay() {
+    let conversion = converted(
+        "[a]\nread_iolog=/tmp/a.log\nreplay_redirect=/dev/x\nreplay_time_scale=200\nreplay_scale=4\nreplay_align=4k\nreplay_skip=trim,sync\nrw=randrw\nbs=8k\nsize=1g\niodepth=8\nioengine=libaio\ndirect=1",
+        None,
+    )
+    .unwrap();
+    let job = &conversion.jobs[0];
+    assert_eq!(job.target.name(), "/dev/x");
+    assert_eq!(
+        job.options.command_line(),
+        "--iodepth 8 --engine uring --direct true --trace /tmp/a.log --trace_skip trim,sync --trace_timing timed --trace_time_scale 0.5 --trace_map divide:4 --trace_align 4096 --seed 1"
+    );
+    assert!(conversion.notes[0].contains("latency counts from when"));
+    let stalls = converted(
+        "[a]\nread_iolog=a.log\nreplay_no_stall=1\nreplay_time_scale=50",
+        Some("sim:x"),
+    )
+    .unwrap();
+    let line = stalls.jobs[0].options.command_line();
+    assert!(
+        line.contains("--iodepth 1 ") && line.contains("--trace_timing closed --trace_map offset"),
+        "{line}"
+    );
+    assert!(!line.contains("--rw"), "{line}");
+    let error = converted("[a]\nfilename=/dev/x\nread_iolog=a.log", None).unwrap_err();
+    assert!(error.to_string().contains("replay_redirect="), "{error}");
+}

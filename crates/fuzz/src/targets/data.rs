@@ -22,7 +22,7 @@ const CHECKSUM_AT: usize = 12;
 /// The header and an index block of a recording, with right and with wrong checksums. What is decoded is encoded to what decodes to the same.
 pub fn recording_index(data: &[u8]) {
     let mut input = Input::new(data);
-    let has_checksum = input.u8() % 4 != 0;
+    let has_checksum = !input.u8().is_multiple_of(4);
     let mut block = [0; BLOCK];
     let bytes = input.bytes(BLOCK);
     block[..bytes.len()].copy_from_slice(bytes);

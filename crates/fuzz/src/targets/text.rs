@@ -1,6 +1,6 @@
 //! Texts that a user writes or receives: files in TOML, INI and CSV, words of the command line.
 
-use std::io::ErrorKind;
+use std::io::{Cursor, ErrorKind};
 use std::path::Path;
 
 use assay_device::session::{DriveSession, SessionOptions};
@@ -13,9 +13,10 @@ use assay_ssd::profile::Profile;
 use assay_stats::Histogram;
 use assay_suite::expand::{RunSettings, expand};
 use assay_suite::schema::{Suite, VerdictRules};
+use assay_trace::{TraceFormat, TraceReader};
 use assay_units::text::parse_rate;
 use assay_units::text::printable;
-use assay_units::{parse_duration, parse_size};
+use assay_units::{Nanos, Op, parse_duration, parse_size};
 use assay_workload::options::{JOB_OPTIONS, JobOptions};
 use assay_workload::plan::Workload;
 
@@ -35,6 +36,29 @@ fn null_drive() -> DriveSession {
 pub fn profile(data: &[u8]) {
     if let Some(text) = text(data) {
         let _ = Profile::from_toml(text);
+    }
+}
+
+/// A block trace, in the format that its head suggests and in each of the others.
+pub fn trace(data: &[u8]) {
+    let formats = TraceFormat::ALL.into_iter().map(Some);
+    for format in formats.chain([None]) {
+        let input = Box::new(Cursor::new(data.to_vec()));
+        let Ok(mut reader) = TraceReader::new("trace".to_owned(), input, format, None) else {
+            continue;
+        };
+        let mut last = Nanos::ZERO;
+        while let Ok(Some(record)) = reader.next_record() {
+            assert!(record.time >= last, "times go back");
+            assert!(record.len_bytes > 0 || record.op == Op::Flush);
+            assert!(
+                record
+                    .offset_bytes
+                    .checked_add(record.len_bytes)
+                    .is_some_and(|end| end <= 1 << 63)
+            );
+            last = record.time;
+        }
     }
 }
 

@@ -307,6 +307,8 @@ fn sum(drive: usize, segments: &[&CellResult], totals: &JobTotals) -> CellResult
             }),
         busiest_thread_pct: busiest.reduce(f64::max),
         verify: verified(segments),
+        // A replay is never measured in segments.
+        trace: None,
         values: values(segments),
     }
 }

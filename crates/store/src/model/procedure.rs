@@ -28,6 +28,8 @@ pub enum CellView {
     Capacity,
     /// Streams from one chunk to many, each written, read and repeated: the rate by length (MLE NVMe Streamer, "average peak").
     Peak,
+    /// A block trace, replayed: rate, latency and energy by phase (AnandTech Storage Bench).
+    TraceReplay,
     /// The whole area as one stream, written, read back and verified, repeated (MLE NVMe Streamer, "average continuous").
     Continuous,
 }

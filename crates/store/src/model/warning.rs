@@ -51,6 +51,8 @@ assay_units::constants! {
         PRECONDITIONED_AGAIN = "preconditioned-again", "Preconditioning was repeated after a resume.";
         PAUSED = "paused", "The run was paused before a cell, and the drive idled.";
         START_NOT_REACHED = "start-not-reached", "A cell that did not begin in the state that it asks for.";
+        TRACE_LATE = "trace-late", "Requests of a trace were submitted later than they were due.";
+        TRACE_CHANGED = "trace-changed", "Requests of a trace were left out or shortened.";
         AREA_NOT_COVERED = "area-not-covered", "A preconditioning that left blocks of its area unwritten.";
         STATE_IN_DOUBT = "state-in-doubt", "The state of a drive after a resume is unknown.";
     }
@@ -66,6 +68,8 @@ pub mod limit {
     pub const ENGINE_SHARE_PCT: f64 = 50.0;
     /// Share of an offered rate below which it was not reached, percent.
     pub const RATE_REACHED_PCT: f64 = 95.0;
+    /// Share of the requests of a trace that are submitted late from which on the replay is marked, percent.
+    pub const LATE_IOS_PCT: f64 = 1.0;
     /// Clock drift, parts per million.
     pub const DRIFT_PPM: f64 = 200.0;
     /// Margin to its warning temperature at which a drive counts as hot before the start, kelvin: under load it heats up by as much in

@@ -4,11 +4,15 @@ use std::hash::{BuildHasher, Hasher, RandomState};
 
 use assay_analysis::verified;
 use assay_stats::HostLoad;
-use assay_store::model::{AREA_WRITTEN_PCT, CellKind, CellResult, VerifySummary};
+use assay_store::model::{
+    AREA_WRITTEN_PCT, CellKind, CellResult, OpRecord, TraceCounts, TraceLag, TracePhaseRecord,
+    TraceRecord, VerifySummary,
+};
 use assay_units::rng::mix;
 use assay_units::{Op, Rng};
 use assay_workload::plan::{Engine, Workload};
 use assay_workload::run::{DriveOutcome, RunOutcome};
+use assay_workload::worker::TraceOutcome;
 
 use super::cell::Finished;
 use crate::expand::Cell;
@@ -56,6 +60,10 @@ pub(super) fn result_of(
         host,
         process: (!simulated).then_some(outcome.host),
         busiest_thread_pct: (!simulated).then_some(part.busiest_thread_pct),
+        trace: part
+            .trace
+            .as_ref()
+            .map(|trace| Box::new(trace_record(trace))),
         ..CellResult::default()
     };
     if let Some(written_pct) = part.area_written_pct {
@@ -75,6 +83,48 @@ pub(super) fn result_of(
         });
     }
     result
+}
+
+/// The record of a replay.
+fn trace_record(trace: &TraceOutcome) -> TraceRecord {
+    let plan = &trace.plan;
+    let (counts, ios) = (trace.counts, trace.ios);
+    let phases = trace.phases.iter().map(|phase| TracePhaseRecord {
+        start: trace.start + phase.start,
+        end: trace.start + phase.end,
+        ops: (phase.ops.iter())
+            .map(|(op, counts)| OpRecord {
+                op: *op,
+                counts: counts.clone(),
+            })
+            .collect(),
+    });
+    TraceRecord {
+        file: plan.options.source.name(),
+        format: plan.survey.format.name().to_owned(),
+        timing: plan.options.timing.text(),
+        timed: plan.is_timed(),
+        map: plan.map.text(),
+        requests: plan.requests,
+        whole: trace.is_whole,
+        counts: TraceCounts {
+            requests: counts.requests,
+            ios,
+            aligned: counts.aligned,
+            clipped: counts.clipped,
+            outside: counts.outside,
+            wrapped: counts.wrapped,
+            split: counts.split,
+            unusable: counts.read.unusable,
+            reordered: counts.read.reordered,
+        },
+        lag: TraceLag {
+            late_ios: trace.late_ios,
+            mean_ns: trace.lag_sum.0 as f64 / ios.max(1) as f64,
+            max_ns: trace.longest_lag,
+        },
+        phases: phases.collect(),
+    }
 }
 
 /// Mismatched and unreadable blocks.

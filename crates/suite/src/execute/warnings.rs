@@ -8,7 +8,10 @@ use assay_stats::knee::chance_share;
 use assay_stats::{ErrorCauses, HostLoad};
 use assay_store::StoreError;
 use assay_store::model::warning::limit;
-use assay_store::model::{AREA_WRITTEN_PCT, CellKind, CellResult, Entry, OFFERED_IOPS, Warning};
+use assay_store::model::{
+    AREA_WRITTEN_PCT, CellKind, CellResult, Entry, OFFERED_IOPS, TraceRecord, Warning,
+};
+use assay_units::Nanos;
 use assay_workload::run::DriveOutcome;
 
 use super::cell::Finished;
@@ -199,6 +202,9 @@ impl Executor<'_> {
         if overflow > 0 {
             warnings.push(warn::overflow(overflow));
         }
+        if let Some(trace) = &result.trace {
+            warnings.extend(about_trace(trace));
+        }
         let blocks = bad_blocks(result);
         if blocks > 0 {
             warnings.push(warn::verify_failed(blocks));
@@ -219,6 +225,30 @@ pub(super) fn not_steady(
         warn::about(warn::not_steady(&why), Some(cell), Some(drive))
     };
     reasons.into_iter().map(about)
+}
+
+/// Late requests, and those that the drive did not get as they are in the trace.
+fn about_trace(trace: &TraceRecord) -> Vec<Warning> {
+    let mut warnings = Vec::new();
+    let (lag, counts) = (trace.lag, trace.counts);
+    let share_pct = lag.late_ios as f64 / counts.ios.max(1) as f64 * 100.0;
+    if share_pct >= limit::LATE_IOS_PCT {
+        let mean = Nanos(lag.mean_ns.round() as u64);
+        warnings.push(warn::trace_late(lag.late_ios, counts.ios, mean, lag.max_ns));
+    }
+    let changes = [
+        (counts.outside, "outside of the area and left out"),
+        (counts.clipped, "shortened at its end"),
+        (counts.unusable, "without length or of no known kind"),
+    ];
+    let changes = changes.iter().filter(|(count, _)| *count > 0);
+    let changes: Vec<String> = changes
+        .map(|(n, what)| format!("{n} requests {what}"))
+        .collect();
+    if !changes.is_empty() {
+        warnings.push(warn::trace_changed(&changes.join(", ")));
+    }
+    warnings
 }
 
 /// Steps with an unsupported block mix, each once: (step, drive, size).

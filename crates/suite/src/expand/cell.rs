@@ -1,7 +1,7 @@
 //! One cell of a plan.
 
 use assay_device::session::DriveSession;
-use assay_store::model::{self, CellKind, CellPlan, OfferedLoad, PointPlan};
+use assay_store::model::{self, CellKind, CellPlan, CellView, OfferedLoad, PointPlan};
 use assay_units::{Nanos, Rng};
 use assay_workload::options::JobOptions;
 use assay_workload::plan::{Pacing, PlanError, Workload};
@@ -93,6 +93,7 @@ impl RunPlan {
         let mut workload = first
             .map(|w| describe(w, options, step.kind, holds))
             .unwrap_or_default();
+        let view = step.view.or_else(|| trace_view(first));
         workload.power_state = combination.power_state;
         if combination.load_percent.is_some() {
             workload.rate_iops = 0.0;
@@ -113,7 +114,7 @@ impl RunPlan {
                 kind: step.kind,
                 drives: on.to_vec(),
                 workload,
-                view: step.view,
+                view,
                 steady: step.steady,
                 variant: step.variant.clone(),
                 round: combination.round.clone(),
@@ -242,7 +243,8 @@ pub(super) fn describe(
             Pacing::Limited { rate } => Some(rate.per_second()),
             Pacing::Closed | Pacing::Open { .. } => None,
         },
-        rwmixread: matches!(w.rw.as_str(), "rw" | "readwrite" | "randrw").then_some(w.read_percent),
+        rwmixread: (w.trace.is_some() || matches!(w.rw.as_str(), "rw" | "readwrite" | "randrw"))
+            .then_some(w.read_percent),
         power_state: None,
         bursts: w.think.and_then(|think| {
             Some(model::Bursts {
@@ -250,6 +252,18 @@ pub(super) fn describe(
                 idle_ns: think.pause.0,
             })
         }),
+        trace: w.trace.as_ref().map(|trace| {
+            let options = &trace.options;
+            let path = &options.source.path;
+            let file = path.file_name().unwrap_or(path.as_os_str());
+            format!("{}, {}", file.display(), options.timing.text())
+        }),
         options: options.command_line(),
     }
+}
+
+/// The view of a cell that replays a trace.
+pub(super) fn trace_view(workload: Option<&Workload>) -> Option<CellView> {
+    let is_replay = workload.is_some_and(|workload| workload.trace.is_some());
+    is_replay.then_some(CellView::TraceReplay)
 }

@@ -7,6 +7,7 @@ use assay_store::model::{CellKind, CellPlan};
 use assay_workload::options::JobOptions;
 use assay_workload::plan::Workload;
 
+use super::cell::trace_view;
 use super::{Cell, RunPlan, describe, initial_contents, labels};
 use crate::SuiteError;
 use crate::schema::{Suite, SuiteStep};
@@ -123,6 +124,7 @@ fn plan(
                 step: id.clone(),
                 title: step.title.clone(),
                 kind: step.kind,
+                view: trace_view(Some(&workload)),
                 drives: vec![job.drive],
                 workload: describe(&workload, &job.options, step.kind, &holds),
                 ..CellPlan::default()

@@ -60,6 +60,9 @@ pub enum PlanError {
     /// The data pattern is invalid.
     #[error("--data: {0}")]
     Data(#[from] DataError),
+    /// The trace cannot be replayed.
+    #[error(transparent)]
+    Trace(#[from] assay_trace::TraceError),
     /// The verify interval is invalid.
     #[error("--verify: {0}")]
     Verify(#[from] VerifyError),
@@ -75,6 +78,8 @@ impl PlanError {
             PlanError::Data(_) => vec!["data"],
             PlanError::Verify(_) => vec!["verify_interval", "verify", "bs"],
             PlanError::Access(error) => error.options(),
+            PlanError::Trace(assay_trace::TraceError::Option { option, .. }) => vec![option],
+            PlanError::Trace(_) => vec!["trace"],
             // Its message names them as on the command line.
             PlanError::Invalid(message) => {
                 let words = message.split("--").skip(1);

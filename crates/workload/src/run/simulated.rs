@@ -16,13 +16,13 @@ use assay_io::{Target, Telemetry};
 use assay_sim_host::SimTarget;
 use assay_stats::Interval;
 
-use super::{DriveOutcome, RunError, RunObserver, recorder};
+use super::{DriveOutcome, RunError, RunObserver, recorder, trace_feed};
 use crate::coverage::CoverageMap;
 use crate::exit::ExitGroups;
 use crate::flow::FlowGroups;
 use crate::io_loop::{IntervalSink, IoLoopConfig, LoopEnd, run_io_loop};
 use crate::plan::Workload;
-use crate::worker::Worker;
+use crate::worker::{TraceOutcome, Worker};
 
 /// Workloads on a simulated drive, and their outcomes.
 pub(super) struct SimulatedJob<'a> {
@@ -47,6 +47,8 @@ struct DriveEnd {
     verify: Vec<(usize, Option<VerifyReport>)>,
     /// Of each workload.
     coverage: Vec<Option<Arc<CoverageMap>>>,
+    /// Of each workload that replays a trace.
+    traces: Vec<(usize, TraceOutcome)>,
 }
 
 /// Run the workloads; the drives' outcomes are complete but where an error is returned, the first in the order of the jobs.
@@ -165,6 +167,9 @@ fn finish(outcomes: &mut [&mut DriveOutcome], done: DriveEnd) {
     for (outcome, coverage) in outcomes.iter_mut().zip(done.coverage) {
         outcome.area_written_pct = coverage.map(|map| map.written_pct());
     }
+    for (part, trace) in done.traces {
+        outcomes[part].trace = Some(trace);
+    }
     for (part, report) in done.verify {
         outcomes[part].add_verify(report);
     }
@@ -238,6 +243,7 @@ fn run_drive(
             let worker = Worker::new(workload, index, first_slot, start, &learned)?;
             let worker = worker.of_job(part).with_flow(flows.share(workload));
             let worker = worker.with_coverage(coverage[part].clone());
+            let worker = worker.with_trace(trace_feed(workload)?, workload.start_delay);
             workers.push(worker.with_exit(exits.share(workload)));
         }
     }
@@ -251,8 +257,14 @@ fn run_drive(
         ..IoLoopConfig::of(workloads[0])
     };
     let end = run_io_loop(target, &mut workers, config, &mut recorders, stop, sink)?;
+    let mut traces = Vec::new();
+    for worker in &mut workers {
+        let job = worker.job();
+        traces.extend(worker.trace_outcome()?.map(|trace| (job, trace)));
+    }
     Ok(DriveEnd {
         end,
+        traces,
         verify: (workers.iter())
             .map(|worker| (worker.job(), worker.verify_report()))
             .collect(),

@@ -21,13 +21,13 @@ use assay_io::{Target, TargetError, Telemetry};
 use assay_stats::Interval;
 use assay_units::Nanos;
 
-use super::{DriveOutcome, RunError, RunObserver, recorder};
+use super::{DriveOutcome, RunError, RunObserver, recorder, trace_feed};
 use crate::coverage::CoverageMap;
 use crate::exit::ExitGroups;
 use crate::flow::FlowGroups;
 use crate::io_loop::{IntervalSink, IoLoopConfig, LoopEnd, run_io_loop};
 use crate::plan::{Engine, Workload};
-use crate::worker::Worker;
+use crate::worker::{TraceOutcome, Worker};
 
 /// A workload on a real or null drive, and its outcome.
 pub(super) struct ThreadedJob<'a> {
@@ -60,6 +60,7 @@ enum Message {
 struct ThreadEnd {
     end: LoopEnd,
     verify: Option<VerifyReport>,
+    trace: Option<Box<TraceOutcome>>,
     busy_pct: f64,
 }
 
@@ -343,14 +344,16 @@ fn run_worker_on<T: Target>(
 ) -> ThreadEnd {
     let shared = sink.shared;
     let target = target.map_err(|error| shared.fail(error.into()));
+    let trace = trace_feed(workload).map_err(|error| shared.fail(error.into()));
     sink.ready();
-    let (Some(start), Ok(mut target)) = (shared.barrier.wait(), target) else {
+    let (Some(start), Ok(mut target), Ok(trace)) = (shared.barrier.wait(), target, trace) else {
         return ThreadEnd::default();
     };
     let mut worker = match Worker::new(workload, sink.id.index, 0, start, learned) {
         Ok(worker) => {
             let worker = worker.with_flow(shared.flows.share(workload));
             let worker = worker.with_coverage(sink.coverage.clone());
+            let worker = worker.with_trace(trace, workload.start_delay);
             [worker.with_exit(shared.exits.share(workload))]
         }
         Err(error) => {
@@ -376,6 +379,13 @@ fn run_worker_on<T: Target>(
             LoopEnd::default()
         }),
         verify: worker[0].verify_report(),
+        trace: match worker[0].trace_outcome() {
+            Ok(outcome) => outcome.map(Box::new),
+            Err(error) => {
+                shared.fail(error.into());
+                None
+            }
+        },
         busy_pct: busy.as_secs_f64() / elapsed * 100.0,
     }
 }
@@ -447,6 +457,7 @@ fn collect(
                 outcome.end.merge(&end.end);
                 outcome.busiest_thread_pct = outcome.busiest_thread_pct.max(end.busy_pct);
                 outcome.add_verify(end.verify);
+                outcome.trace = outcome.trace.take().or(end.trace.map(|trace| *trace));
             }
             Err(RecvTimeoutError::Disconnected) => break,
         }

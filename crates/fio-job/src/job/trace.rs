@@ -1,0 +1,108 @@
+//! Replay of a trace (fio's `read_iolog` and `replay_*`).
+//!
+//! fio ignores order, sizes and area of a job that replays a log; here they are left out. fio waits for the time of the log since the last
+//! request was issued, here a request is due at its time: with free slots both are the same, and latency counts from the due time when there
+//! is none.
+
+use assay_workload::options::JobOptions;
+
+use super::given::Given;
+use crate::JobFileError;
+
+type Note<'a> = dyn FnMut(String) + 'a;
+
+/// Options of a job that a log takes the place of.
+const REPLACED: [&str; 14] = [
+    "rw",
+    "bs",
+    "rwmixread",
+    "random_distribution",
+    "blockalign",
+    "zonesize",
+    "zonerange",
+    "zoneskip",
+    "size",
+    "offset",
+    "offset_increment",
+    "split",
+    "io_size",
+    "numjobs",
+];
+
+/// Where a log is replayed, for the section's target.
+pub(super) fn redirect<'a>(given: &Given<'a>) -> Result<Option<&'a str>, JobFileError> {
+    let redirected = given.text("replay_redirect").map(|(drive, _)| drive);
+    let Some((log, place)) = given.text("read_iolog") else {
+        return Ok(None);
+    };
+    match redirected {
+        Some(drive) => Ok(Some(drive)),
+        None => Err(given.error(
+            place,
+            format!(
+                "read_iolog={log}: say where it is replayed, with replay_redirect= or a drive on the command line; the files that the log names are not opened"
+            ),
+        )),
+    }
+}
+
+pub(super) fn trace(
+    given: &Given<'_>,
+    options: &mut JobOptions,
+    note: &mut Note<'_>,
+) -> Result<(), JobFileError> {
+    let Some((log, place)) = given.text("read_iolog") else {
+        let replays = [
+            "replay_no_stall",
+            "replay_scale",
+            "replay_align",
+            "replay_time_scale",
+            "replay_skip",
+            "replay_redirect",
+        ];
+        for name in replays
+            .into_iter()
+            .filter(|name| given.place(name).is_some())
+        {
+            note(format!(
+                "{name} without read_iolog changes nothing, as in fio"
+            ));
+        }
+        return Ok(());
+    };
+    if log.contains(':') || log == "-" {
+        return Err(given.error(
+            place,
+            format!("read_iolog={log}: several logs and standard input are not supported; write a section for each file"),
+        ));
+    }
+    for name in REPLACED {
+        options.clear(name);
+    }
+    options.trace = Some(log.to_owned());
+    // fio has one in flight unless the job says otherwise.
+    options.iodepth.get_or_insert(1);
+    let is_closed = given.flag("replay_no_stall")?;
+    options.trace_timing = Some(if is_closed { "closed" } else { "timed" }.to_owned());
+    if let Some(percent) = given
+        .number("replay_time_scale")?
+        .filter(|&percent| percent != 100 && percent > 0)
+        && !is_closed
+    {
+        options.trace_time_scale = Some((100.0 / f64::from(percent)).to_string());
+    }
+    let divisor = given.bytes("replay_scale")?.filter(|&divisor| divisor > 1);
+    options.trace_map = Some(divisor.map_or_else(
+        || "offset".to_owned(),
+        |divisor| format!("divide:{divisor}"),
+    ));
+    let align = given.bytes("replay_align")?.filter(|&bytes| bytes > 0);
+    options.trace_align = align.map(|bytes| bytes.to_string());
+    options.trace_skip = given.text("replay_skip").map(|(ops, _)| ops.to_owned());
+    if !is_closed {
+        note(format!(
+            "read_iolog={log}: latency counts from when a request is due by the log; fio's counts from its submission"
+        ));
+    }
+    Ok(())
+}

@@ -1,0 +1,236 @@
+//! The I/Os of a replay, in order.
+
+use assay_units::{Nanos, Op};
+
+use super::{AddressMap, PhaseRule, ReplayPlan, Timing};
+use crate::reader::ReadCounts;
+use crate::{TraceError, TraceReader, TraceRecord};
+
+/// An I/O of a replay.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ReplayIo {
+    /// When it is due, since the start of the replay; zero in a closed loop.
+    pub due: Nanos,
+    /// What it does.
+    pub op: Op,
+    /// Offset on the drive, bytes.
+    pub offset_bytes: u64,
+    /// Length, bytes; 0 of a flush.
+    pub len_bytes: u32,
+    /// Its phase, from 0.
+    pub phase: u32,
+}
+
+/// How requests became I/Os.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ReplayCounts {
+    /// Requests of the trace so far, without those that are left out by option.
+    pub requests: u64,
+    /// Widened to whole blocks of the drive or moved to a multiple of the alignment.
+    pub aligned: u64,
+    /// Shortened at the end of the area.
+    pub clipped: u64,
+    /// Not replayed: outside of the area.
+    pub outside: u64,
+    /// Continued at the start of the area.
+    pub wrapped: u64,
+    /// Longer than the longest I/O, and made several.
+    pub split: u64,
+    /// What reading the trace left out or changed.
+    pub read: ReadCounts,
+}
+
+/// Makes the I/Os of a replay.
+pub struct ReplayStream {
+    reader: TraceReader,
+    plan: ReplayPlan,
+    counts: ReplayCounts,
+    /// Time of the last request in the trace.
+    last: Nanos,
+    /// Time up to it, without what the limit of idle time cut.
+    kept: Nanos,
+    phase: u32,
+    /// What is left of the present request: up to two extents.
+    rest: [Option<Extent>; 2],
+    /// Its I/Os but for address and length.
+    io: ReplayIo,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Extent {
+    offset_bytes: u64,
+    len_bytes: u64,
+}
+
+impl ReplayStream {
+    /// Begin a replay.
+    ///
+    /// # Errors
+    /// When the trace can no longer be read.
+    pub fn open(plan: &ReplayPlan) -> Result<ReplayStream, TraceError> {
+        Ok(ReplayStream {
+            reader: TraceReader::open(&plan.options.source)?,
+            plan: plan.clone(),
+            counts: ReplayCounts::default(),
+            last: Nanos::ZERO,
+            kept: Nanos::ZERO,
+            phase: 0,
+            rest: [None; 2],
+            io: ReplayIo {
+                due: Nanos::ZERO,
+                op: Op::Read,
+                offset_bytes: 0,
+                len_bytes: 0,
+                phase: 0,
+            },
+        })
+    }
+
+    /// How the requests so far became I/Os.
+    pub fn counts(&self) -> ReplayCounts {
+        ReplayCounts {
+            read: self.reader.counts(),
+            ..self.counts
+        }
+    }
+
+    /// The next I/O; `None` at the end.
+    ///
+    /// # Errors
+    /// When the trace can no longer be read, or has changed since it was surveyed.
+    pub fn next_io(&mut self) -> Result<Option<ReplayIo>, TraceError> {
+        loop {
+            if let Some(io) = self.next_piece() {
+                return Ok(Some(io));
+            }
+            let Some(record) = self.reader.next_record()? else {
+                return Ok(None);
+            };
+            if self.plan.options.skipped.has(record.op) {
+                continue;
+            }
+            self.begin(record);
+            if record.op == Op::Flush {
+                return Ok(Some(self.io));
+            }
+        }
+    }
+
+    /// Cut the next I/O from what is left of the present request.
+    fn next_piece(&mut self) -> Option<ReplayIo> {
+        let extent = match &mut self.rest {
+            [Some(first), _] => first,
+            [None, Some(second)] => second,
+            [None, None] => return None,
+        };
+        let most = u64::from(self.plan.longest_io_bytes());
+        let len_bytes = extent.len_bytes.min(most);
+        let io = ReplayIo {
+            offset_bytes: self.plan.area.offset_bytes + extent.offset_bytes,
+            // `as` keeps it: it is at most `most`.
+            len_bytes: len_bytes as u32,
+            ..self.io
+        };
+        extent.offset_bytes += len_bytes;
+        extent.len_bytes -= len_bytes;
+        for extent in &mut self.rest {
+            *extent = extent.filter(|extent| extent.len_bytes > 0);
+        }
+        Some(io)
+    }
+
+    fn begin(&mut self, record: TraceRecord) {
+        let gap = record.time - self.last;
+        self.last = record.time;
+        let index = self.counts.requests;
+        self.counts.requests += 1;
+        self.phase = match self.plan.options.phases {
+            PhaseRule::Gap(least) => self.phase + u32::from(gap >= least),
+            PhaseRule::Shares(shares) => {
+                let of = u128::from(self.plan.requests.max(1));
+                let share = u128::from(index) * u128::from(shares) / of;
+                // A trace that has grown since it was surveyed stays in the last phase.
+                (share as u32).min(shares - 1)
+            }
+        };
+        let due = match self.plan.options.timing {
+            Timing::Closed => Nanos::ZERO,
+            Timing::Timed { scale, idle_limit } => {
+                let limit = idle_limit.map_or(Nanos::MAX, |limit| scaled(limit, 1.0 / scale));
+                self.kept += gap.min(limit);
+                scaled(self.kept, scale)
+            }
+        };
+        self.io = ReplayIo {
+            due,
+            op: record.op,
+            offset_bytes: 0,
+            len_bytes: 0,
+            phase: self.phase,
+        };
+        if record.op != Op::Flush {
+            self.rest = self.extents(record);
+        }
+    }
+
+    /// Where a request is in the area.
+    fn extents(&mut self, record: TraceRecord) -> [Option<Extent>; 2] {
+        let plan = &self.plan;
+        let (unit, align) = (plan.area.unit_bytes, plan.align_bytes);
+        let area_bytes = plan.area.size_bytes / unit * unit;
+        let at = plan
+            .map
+            .place(record.offset_bytes, &plan.survey, area_bytes);
+        let start = at / align * align;
+        // The blocks that it touches. Where its address is not that of the trace, or is aligned to more than a block, it moves as a whole.
+        let touches = plan.map.keeps_offsets() && align == unit;
+        let before = if touches { at - start } else { 0 };
+        let len_bytes = record.len_bytes.saturating_add(before);
+        let len_bytes = len_bytes.div_ceil(unit).saturating_mul(unit);
+        let is_moved = plan.map.keeps_offsets() && start != at;
+        self.counts.aligned += u64::from(is_moved || len_bytes != record.len_bytes);
+        if start >= area_bytes {
+            self.counts.outside += 1;
+            return [None; 2];
+        }
+        let room = area_bytes - start;
+        let longest = u64::from(plan.longest_io_bytes());
+        self.counts.split += u64::from(len_bytes > longest);
+        let extent = |offset_bytes, len_bytes| Extent {
+            offset_bytes,
+            len_bytes,
+        };
+        if len_bytes <= room {
+            return [Some(extent(start, len_bytes)), None];
+        }
+        match plan.map {
+            AddressMap::Modulo => {
+                self.counts.wrapped += 1;
+                // A request longer than the area covers it once.
+                let rest = (len_bytes - room).min(start);
+                [
+                    Some(extent(start, room)),
+                    (rest > 0).then(|| extent(0, rest)),
+                ]
+            }
+            AddressMap::Linear => {
+                let len_bytes = len_bytes.min(area_bytes);
+                self.counts.clipped += u64::from(len_bytes == area_bytes);
+                [Some(extent(area_bytes - len_bytes, len_bytes)), None]
+            }
+            AddressMap::Auto | AddressMap::Offset | AddressMap::Divide(_) => {
+                self.counts.clipped += 1;
+                [Some(extent(start, room)), None]
+            }
+        }
+    }
+}
+
+/// A span times a factor; saturates.
+fn scaled(span: Nanos, factor: f64) -> Nanos {
+    match factor == 1.0 {
+        true => span,
+        // `as` saturates, and is never negative.
+        false => Nanos((span.0 as f64 * factor).round() as u64),
+    }
+}

@@ -1,0 +1,188 @@
+//! One pass over a trace: what it holds, in constant memory.
+
+use std::fs;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::SystemTime;
+
+use assay_units::text::printable;
+use assay_units::{Nanos, Op};
+
+use crate::reader::ReadCounts;
+use crate::{TraceError, TraceFormat, TraceReader, TraceSource};
+
+/// Most names of devices that are kept.
+const MOST_DEVICES: usize = 16;
+/// Alignments are not distinguished above this.
+pub const MOST_ALIGNMENT_BYTES: u64 = 1 << 20;
+/// Surveys that are kept within a process: a plan surveys one trace for every cell that replays it.
+const MOST_KEPT: usize = 16;
+
+/// Requests of one operation.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct OpCount {
+    /// Requests.
+    pub requests: u64,
+    /// Their bytes.
+    pub bytes: u64,
+}
+
+/// What a trace holds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TraceSurvey {
+    /// Its format.
+    pub format: TraceFormat,
+    /// Reads.
+    pub reads: OpCount,
+    /// Writes.
+    pub writes: OpCount,
+    /// Discards.
+    pub discards: OpCount,
+    /// Flushes.
+    pub flushes: u64,
+    /// From the first request to the last.
+    pub span: Nanos,
+    /// Lowest address, bytes.
+    pub low_bytes: u64,
+    /// End of the highest request, bytes.
+    pub high_bytes: u64,
+    /// Largest power of two that divides all offsets, bytes, and at most [`MOST_ALIGNMENT_BYTES`].
+    pub alignment_bytes: u64,
+    /// Longest request, bytes.
+    pub longest_bytes: u64,
+    /// Names of the first devices in the file, whichever was asked for.
+    pub devices: Vec<String>,
+    /// The file has further ones.
+    pub has_more_devices: bool,
+    /// What was left out or changed.
+    pub counts: ReadCounts,
+}
+
+impl TraceSurvey {
+    /// Read a whole trace. A trace that has not changed since it was last read in this process is not read again.
+    ///
+    /// # Errors
+    /// When it cannot be read, a line cannot be parsed, or no request is in it.
+    pub fn of(source: &TraceSource) -> Result<Arc<TraceSurvey>, TraceError> {
+        let state = fs::metadata(&source.path)
+            .ok()
+            .and_then(|data| Some((data.len(), data.modified().ok()?)));
+        let kept = || KEPT.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(state) = state
+            && let Some(found) = kept()
+                .iter()
+                .find(|k| k.state == state && k.source == *source)
+        {
+            return Ok(Arc::clone(&found.survey));
+        }
+        let survey = Arc::new(TraceSurvey::read(TraceReader::open(source)?, source)?);
+        if let Some(state) = state {
+            let mut kept = kept();
+            if kept.len() == MOST_KEPT {
+                kept.remove(0);
+            }
+            kept.push(Kept {
+                source: source.clone(),
+                state,
+                survey: Arc::clone(&survey),
+            });
+        }
+        Ok(survey)
+    }
+
+    fn read(mut reader: TraceReader, source: &TraceSource) -> Result<TraceSurvey, TraceError> {
+        let mut survey = TraceSurvey {
+            format: reader.format(),
+            reads: OpCount::default(),
+            writes: OpCount::default(),
+            discards: OpCount::default(),
+            flushes: 0,
+            span: Nanos::ZERO,
+            low_bytes: u64::MAX,
+            high_bytes: 0,
+            longest_bytes: 0,
+            alignment_bytes: MOST_ALIGNMENT_BYTES,
+            devices: Vec::new(),
+            has_more_devices: false,
+            counts: ReadCounts::default(),
+        };
+        let mut offset_bits = MOST_ALIGNMENT_BYTES;
+        let (mut devices, mut has_more) = (Vec::<String>::new(), false);
+        let mut seen = |device: &str| {
+            if devices.iter().any(|known| known == device) {
+                return;
+            }
+            match devices.len() < MOST_DEVICES {
+                true => devices.push(device.to_owned()),
+                false => has_more = true,
+            }
+        };
+        while let Some(record) = reader.next_seeing(&mut seen)? {
+            survey.span = record.time;
+            let count = match record.op {
+                Op::Read => &mut survey.reads,
+                Op::Write => &mut survey.writes,
+                Op::Discard | Op::WriteZeroes => &mut survey.discards,
+                Op::Flush => {
+                    survey.flushes += 1;
+                    continue;
+                }
+            };
+            count.requests += 1;
+            // Saturates: 2^64 bytes of requests are a hundred years of a fast drive.
+            count.bytes = count.bytes.saturating_add(record.len_bytes);
+            offset_bits |= record.offset_bytes;
+            survey.low_bytes = survey.low_bytes.min(record.offset_bytes);
+            survey.high_bytes = survey
+                .high_bytes
+                .max(record.offset_bytes + record.len_bytes);
+            survey.longest_bytes = survey.longest_bytes.max(record.len_bytes);
+        }
+        survey.alignment_bytes = 1 << offset_bits.trailing_zeros();
+        survey.low_bytes = survey.low_bytes.min(survey.high_bytes);
+        survey.devices = devices;
+        survey.has_more_devices = has_more;
+        survey.counts = reader.counts();
+        if survey.requests() == 0 {
+            let names: Vec<String> = survey.devices.iter().map(|name| printable(name)).collect();
+            return Err(TraceError::Unfit {
+                file: source.name(),
+                what: match (&source.device, names.is_empty()) {
+                    (Some(device), false) => format!(
+                        "has no request of the device {device:?}; --trace_device takes one of: {}",
+                        names.join(" ")
+                    ),
+                    _ => "has no request to replay; record it again, or give its format with --trace_format".to_owned(),
+                },
+            });
+        }
+        Ok(survey)
+    }
+
+    /// All requests.
+    pub fn requests(&self) -> u64 {
+        self.reads.requests + self.writes.requests + self.discards.requests + self.flushes
+    }
+
+    /// Requests of an operation.
+    pub fn requests_of(&self, op: Op) -> u64 {
+        match op {
+            Op::Read => self.reads.requests,
+            Op::Write => self.writes.requests,
+            Op::Discard | Op::WriteZeroes => self.discards.requests,
+            Op::Flush => self.flushes,
+        }
+    }
+}
+
+struct Kept {
+    source: TraceSource,
+    /// Length of the file, and when it was changed last.
+    state: (u64, SystemTime),
+    survey: Arc<TraceSurvey>,
+}
+
+static KEPT: Mutex<Vec<Kept>> = Mutex::new(Vec::new());
+
+#[cfg(test)]
+#[path = "../tests/unit/survey.rs"]
+mod tests;
