@@ -103,6 +103,9 @@ fn of_place(place: Place<'_>, found: &mut Conclusions) {
     cells::latency(place, rows);
     cells::idle_recovery(place, rows);
     cells::stimulus(place, rows);
+    cells::interference(place, rows);
+    cells::deadlines(place, rows);
+    cells::drain(place, rows);
     cells::power(place, rows);
     cells::endurance(place, rows);
     if steady_state::claims_steady_state(&cell.plan) && part.result.is_some() {

@@ -13,6 +13,7 @@
 //! A drive's log states how many bytes may be written to its media (Endurance Estimate of log 09h, for a write amplification of 1; NVM
 //! Express Base Specification 2.0c, 5.16.1.10). Over the write amplification of a workload this is what the host may write with it.
 
+use std::collections::BTreeSet;
 use std::fmt;
 
 use assay_store::model::{CellPlan, DriveRecord, SteadyRecord, TelemetryRecord};
@@ -271,10 +272,17 @@ fn over<'a>(
     };
     let (mut sum, mut first_reason) = (Growth::default(), None);
     let mut wrote_any = false;
+    let mut groups: BTreeSet<&str> = BTreeSet::new();
     for cell in cells {
         let Some(part) = cell.drive(drive).filter(|part| wrote(part)) else {
             continue;
         };
+        // The counters are the drive's: of jobs that run at once they are counted once.
+        if let Some(job) = &cell.plan.job
+            && !groups.insert(&job.group)
+        {
+            continue;
+        }
         wrote_any = true;
         match growth_of(&cell.plan, &part.telemetry) {
             Ok(growth) => sum = sum.plus(growth),

@@ -7,8 +7,12 @@
 //! - [`estimate`]: figures of a cell with confidence intervals.
 //! - [`steady_state`]: check of figures declared steady.
 //! - [`conclusions`]: everything concluded from a run, as rows of tables.
+//! - [`deadlines`]: I/Os that missed a deadline.
+//! - [`drain`]: time until an amount of data is on the drive.
 //! - [`endurance`]: write amplification, and endurance under a workload.
 //! - [`health_trend`]: health of a drive over its runs.
+//! - [`indirection`]: unit in which a drive maps its data.
+//! - [`interference`]: what other jobs on the same drive cost a workload.
 //! - [`modes`]: levels between which the rate of a cell alternates.
 //! - [`queueing`]: service, queueing and lateness of open loops.
 //! - [`score`]: consistency score of a cell's last part.
@@ -35,12 +39,16 @@ pub mod attribution;
 pub mod cohort;
 pub mod compare;
 pub mod conclusions;
+pub mod deadlines;
+pub mod drain;
 pub mod endurance;
 pub mod estimate;
 #[cfg(test)]
 #[path = "../tests/fixtures/mod.rs"]
 mod fixtures;
 pub mod health_trend;
+pub mod indirection;
+pub mod interference;
 pub mod knee;
 pub mod modes;
 pub mod power;

@@ -3,6 +3,7 @@
 mod fio;
 pub mod fleet;
 mod job;
+mod jobs;
 pub mod serve;
 pub mod stream;
 mod supervised;
@@ -22,6 +23,7 @@ use crate::live::LiveArguments;
 use crate::terminal::Output;
 use fio::FioArguments;
 use job::WorkloadArguments;
+pub use jobs::{NamedJob, parse};
 
 const STYLES: Styles = Styles::styled()
     .header(AnsiColor::Yellow.on_default().bold())
@@ -283,9 +285,12 @@ Examples:
   assay job sim:samsung-951 --rw randread --bs 4k --numjobs 64 --runtime 10s
   assay job ./disk.img --rw randread --rate 20k --arrival poisson --iodepth 64 --runtime 10s
   assay job ./disk.img --rw write --bs 128k --verify --destroy disk.img
+  assay job sim:samsung-951 --runtime 10s --name reads --rw randread --iodepth 4 --name writes --rw write --bs 1m
   assay job --fio jobs.fio sim:samsung-951
   assay job sim:samsung-951 --trace server.csv --trace_time_scale 0.5
 
+Several --name, as with fio's, begin jobs that run at once on the drive: options of a workload before the first --name are those of all.
+The first job is in the foreground.
 Options are spelled as fio spells them; sizes (4k, 16g) are powers of 1024, durations take ms, s, m, h.
 Without --runtime or --io_size the job makes one pass over the area.")]
 pub struct JobArguments {
@@ -294,6 +299,9 @@ pub struct JobArguments {
     pub drive: Option<String>,
     #[command(flatten)]
     pub workload: WorkloadArguments,
+    /// The jobs, each with the options of all, where several are named.
+    #[arg(skip)]
+    pub jobs: Vec<NamedJob>,
     #[command(flatten)]
     pub fio: FioArguments,
     /// Allow overwriting this drive: its serial (or a file's name).

@@ -32,6 +32,9 @@ pub fn job(run: &Run, info: &DriveInfo) -> Value {
             });
             trace(&mut job, drive);
             other_operations(&mut job, &result);
+            if let Some(plan) = &cell.plan.job {
+                job["name"] = json!(plan.name);
+            }
             job
         };
         cell.drives.iter().map(job).collect()
@@ -189,6 +192,7 @@ fn cell_of(cell: &CellRecord, record: &DriveRecord, drive: Option<&CellDrive>) -
         ("power_state", json!(workload.power_state)),
         ("view", json!(cell.plan.view)),
         ("variant", json!(cell.plan.variant)),
+        ("job", json!(cell.plan.job)),
         ("round", json!(cell.plan.round)),
         ("load", json!(cell.plan.load)),
         (

@@ -4,7 +4,7 @@ use assay_analysis::knee::total_depth;
 use assay_store::model::{CellPlan, CellView, WorkloadRecord};
 use assay_units::text::format_size;
 
-use crate::format::{figure, plural};
+use crate::format::{figure, joined, plural, text_or};
 
 /// A property of a planned cell that can be the rows or columns of a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -13,6 +13,10 @@ pub enum Axis {
     Variant,
     /// A replayed trace, and how it is replayed.
     Trace,
+    /// Which jobs run at once: the step, and the values of its matrix.
+    Jobs,
+    /// Which job of those that run at once.
+    Job,
     PowerState,
     /// read, write, randread, ... .
     Rw,
@@ -37,9 +41,11 @@ pub enum Axis {
 }
 
 /// Axes that are shown whenever they vary.
-pub const MAIN: [Axis; 11] = [
+pub const MAIN: [Axis; 13] = [
     Axis::Variant,
     Axis::Trace,
+    Axis::Jobs,
+    Axis::Job,
     Axis::PowerState,
     Axis::Rw,
     Axis::ReadShare,
@@ -66,10 +72,10 @@ pub struct AxisValue {
 impl Axis {
     /// True for axes ordered by number, queue depths and sizes among them.
     pub fn is_numeric(self) -> bool {
-        use Axis::{Data, Direct, Engine, Pattern, PowerState, Rw, Trace, Variant};
+        use Axis::{Data, Direct, Engine, Job, Jobs, Pattern, PowerState, Rw, Trace, Variant};
         !matches!(
             self,
-            Variant | Trace | PowerState | Rw | Pattern | Data | Direct | Engine
+            Variant | Trace | Jobs | Job | PowerState | Rw | Pattern | Data | Direct | Engine
         )
     }
 
@@ -78,6 +84,8 @@ impl Axis {
         match self {
             Axis::Variant => "variant",
             Axis::Trace => "trace",
+            Axis::Jobs => "beside",
+            Axis::Job => "job",
             Axis::PowerState => "power state",
             Axis::Rw => "workload",
             Axis::Pattern => "order",
@@ -113,6 +121,8 @@ impl Axis {
         match self {
             Axis::Variant => text(plan.variant.as_deref().unwrap_or("")),
             Axis::Trace => text(w.trace.as_deref().unwrap_or("")),
+            Axis::Jobs => text(&jobs_text(plan)),
+            Axis::Job => text(plan.job.as_ref().map_or("", |job| &job.name)),
             Axis::PowerState => w.power_state.map_or_else(none, |state| {
                 number(state.into(), format!("power state {state}"))
             }),
@@ -153,6 +163,20 @@ impl Axis {
                 number(w.offset_bytes as f64, label)
             }
         }
+    }
+}
+
+/// Which jobs run at once with a cell, or that it is alone; empty of cells that have nothing to do with that.
+pub fn jobs_text(plan: &CellPlan) -> String {
+    match (&plan.job, plan.view) {
+        (Some(job), _) => joined([text_or(&plan.title, &plan.step), &job.matrix], ", "),
+        (None, Some(CellView::Interference)) => {
+            // Its cells differ by the values of the matrix, the last part of their names.
+            let last = plan.id.rsplit('/').next().unwrap_or_default();
+            let matrix = if last.contains('=') { last } else { "" };
+            joined([text_or(&plan.title, &plan.step), matrix], ", ")
+        }
+        (None, _) => String::new(),
     }
 }
 

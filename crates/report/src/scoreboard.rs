@@ -95,6 +95,7 @@ fn derived(sections: &[Section<'_>], suite: &str) -> Vec<HeadlineMetric> {
         iodepth: None,
         in_flight: None,
         rwmixread: None,
+        job: None,
     };
     let measures = |s: &&Section<'_>| {
         matches!(

@@ -8,18 +8,25 @@
 //! - [`consistency`], [`knee`], [`load`], [`rounds`], [`saturation`], [`recovery`], [`response`], [`stimulus`], [`thermal`], [`capacity`], [`stream`], [`trace_replay`]: results
 //!   of the views;
 //! - [`standard`]: conditions of the test of a standard;
+//! - [`amplification`]: write amplification by size, alignment and order;
+//! - [`deadlines`]: I/Os that missed their deadlines; [`drain`]: time until an amount of data is on the drive;
+//! - [`jobs`]: jobs that run at once on a drive, and what they cost one of them;
 //! - [`phases`]: causes of the rate;
 //! - [`power`], [`health`], [`endurance`]: power, idle power, health logs, write amplification and wear; [`trend`]: health over several runs;
 //! - [`inspect`]: contents of the medium, and its preparation.
 
+pub mod amplification;
 pub mod capacity;
 pub mod concurrent;
 pub mod consistency;
+pub mod deadlines;
+pub mod drain;
 pub mod endurance;
 pub mod figures;
 pub mod health;
 pub mod inspect;
 mod interval;
+pub mod jobs;
 pub mod knee;
 pub mod load;
 pub mod matrix;

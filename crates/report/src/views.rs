@@ -3,11 +3,15 @@
 //! [`of`] selects the descriptor of a section by the view that its suite declares, else by the kind of its cells. No other
 //! part of the report distinguishes views.
 
+mod amplification;
 mod capacity;
 mod concurrent;
 mod consistency;
 mod cross_stimulus;
+mod deadlines;
+mod drain;
 mod idle_recovery;
+mod jobs;
 mod knee;
 mod load;
 mod measured;
@@ -127,6 +131,11 @@ pub fn of(view: Option<CellView>, kind: CellKind) -> &'static SectionView {
         (Some(CellView::IdleRecovery), _) => &idle_recovery::VIEW,
         (Some(CellView::ResponseTimes), _) => &response_times::VIEW,
         (Some(CellView::CrossStimulus), _) => &cross_stimulus::VIEW,
+        (Some(CellView::Amplification), _) => &amplification::VIEW,
+        (Some(CellView::Deadlines), _) => &deadlines::VIEW,
+        (Some(CellView::Drain), _) => &drain::VIEW,
+        (Some(CellView::Jobs), _) => &jobs::JOBS,
+        (Some(CellView::Interference), _) => &jobs::INTERFERENCE,
         (Some(CellView::Thermal), _) => &thermal::VIEW,
         (Some(CellView::Capacity), _) => &capacity::VIEW,
         (Some(CellView::TraceReplay), _) => &trace_replay::VIEW,

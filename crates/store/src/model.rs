@@ -22,8 +22,8 @@ pub mod warning;
 pub use headline::{HeadlineFigure, HeadlineMetric, Headlines};
 pub use predictive::{LATENCY_PERCENTILE, PREDICTIVE_LEVEL, PredictiveFactors};
 pub use procedure::{
-    AREA_WRITTEN_PCT, CellView, NOT_NEEDED, OFFERED_IOPS, OfferedLoad, OperatingPoint, POINT_DEPTH,
-    POINT_THREADS, PointPlan, Round, Segment, SteadyRecord,
+    AREA_WRITTEN_PCT, CellView, JobPlan, NOT_NEEDED, OFFERED_IOPS, OfferedLoad, OperatingPoint,
+    POINT_DEPTH, POINT_THREADS, PointPlan, Round, Segment, SteadyRecord,
 };
 pub use standard::{Alternative, Standard, WriteCache};
 pub use telemetry::{ProbeProperty, TelemetryRecord};
@@ -201,7 +201,6 @@ fn is_default<T: Default + PartialEq>(value: &T) -> bool {
 fn one() -> u32 {
     1
 }
-
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks so")]
 fn is_one(n: &u32) -> bool {
     *n == 1
@@ -267,6 +266,12 @@ pub struct CellPlan {
     /// Where threads and queue depth come from, when from an earlier step.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub point: Option<PointPlan>,
+    /// Which job of several it is, where they run at once on one drive.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub job: Option<JobPlan>,
+    /// Deadlines of its I/Os, nanoseconds: how many miss them is counted exactly.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub deadlines_ns: Vec<u64>,
     /// Idle time of its drives before it, nanoseconds.
     #[serde(skip_serializing_if = "is_default", default)]
     pub rest_ns: u64,

@@ -13,8 +13,8 @@ const TAIL_POINTS: u32 = 160;
 const LAST_POINTS: usize = 64;
 
 /// Thin a cumulative distribution, (latency, values up to it), to [`MAX_POINTS`]. Every point kept is one of the given
-/// ones; the first, the slowest and those of all [`PERCENTILES`] are among them.
-pub(crate) fn thin(points: &[(Nanos, u64)]) -> Vec<(Nanos, u64)> {
+/// ones; the first, the slowest, those of all [`PERCENTILES`] and the last one up to each deadline are among them.
+pub(crate) fn thin(points: &[(Nanos, u64)], deadlines_ns: &[u64]) -> Vec<(Nanos, u64)> {
     let Some(&(_, total)) = points.last() else {
         return Vec::new();
     };
@@ -36,11 +36,15 @@ pub(crate) fn thin(points: &[(Nanos, u64)]) -> Vec<(Nanos, u64)> {
     let named = PERCENTILES.iter().map(|&(_, per_million)| {
         (u128::from(total) * u128::from(per_million)).div_ceil(1_000_000) as u64
     });
+    let up_to =
+        |deadline_ns: &u64| points.partition_point(|&(latency, _)| latency.0 <= *deadline_ns);
+    let in_time = deadlines_ns.iter().filter_map(|d| up_to(d).checked_sub(1));
     let mut kept: Vec<usize> = body
         .chain(tail)
         .chain(named)
         .map(|rank| at_rank(rank.clamp(1, total)))
         .chain(points.len() - LAST_POINTS..points.len())
+        .chain(in_time)
         .collect();
     kept.sort_unstable();
     kept.dedup();

@@ -12,7 +12,7 @@ macro_rules! built_in {
 }
 
 /// Name and text of the files in `suites/`.
-const BUILT_IN: [(&str, &str); 20] = built_in![
+const BUILT_IN: [(&str, &str); 24] = built_in![
     "bandwidth",
     "quick",
     "twin",
@@ -33,6 +33,10 @@ const BUILT_IN: [(&str, &str); 20] = built_in![
     "streamer-peak",
     "streamer-continuous",
     "load",
+    "interference",
+    "database",
+    "ai",
+    "indirection",
 ];
 
 /// Name and text of the built-in policy of `assay verdict`.

@@ -262,24 +262,26 @@ impl Executor<'_> {
         self.claim_interrupted_writes(resume);
         self.restore_preconditions(&mut state.preconditions);
         let cells = &self.plan.cells;
+        let groups_of_several_drives = self.groups_of_several_drives();
         let mut next = 0;
-        // A cell of several drives is a barrier.
+        // A cell of several drives is a barrier, and so are cells of several drives that run at the same time.
         while next < cells.len() && state.summary.outcome == RunEnd::Complete {
-            let is_shared = |cell: &Cell| cell.plan.drives.len() != 1 || cell.together.is_some();
-            if let Some(group) = cells[next].together {
-                let of_group = cells[next..]
-                    .iter()
-                    .take_while(|cell| cell.together == Some(group));
-                let end = next + of_group.count();
-                self.run_together(next..end, state)?;
+            let is_shared = |cell: &Cell| {
+                let group = cell.together;
+                cell.plan.drives.len() != 1
+                    || group.is_some_and(|group| groups_of_several_drives.contains(&group))
+            };
+            if is_shared(&cells[next]) {
+                let end = self.group(next).end;
+                self.run_in_turn(next..end, None, resume, state)?;
                 next = end;
                 continue;
             }
             let apart = cells[next..].iter().position(is_shared);
-            let end = next + apart.unwrap_or(cells.len() - next).max(1);
+            let end = next + apart.unwrap_or(cells.len() - next);
             let drives = self.drives_of(next..end);
             let simulated = drives.iter().all(|&d| self.drives[d].info().simulated);
-            if drives.len() > 1 && simulated && apart != Some(0) {
+            if drives.len() > 1 && simulated {
                 self.run_in_threads(next..end, &drives, resume, state)?;
             } else {
                 self.run_in_turn(next..end, None, resume, state)?;
@@ -299,7 +301,31 @@ impl Executor<'_> {
             .collect()
     }
 
-    /// Run cells one after the other: all, or those of one drive.
+    /// Numbers of the groups of cells that run at the same time on several drives.
+    fn groups_of_several_drives(&self) -> BTreeSet<usize> {
+        let mut drives: BTreeMap<usize, BTreeSet<usize>> = BTreeMap::new();
+        for cell in &self.plan.cells {
+            if let Some(group) = cell.together {
+                drives.entry(group).or_default().extend(&cell.plan.drives);
+            }
+        }
+        drives.retain(|_, of_group| of_group.len() > 1);
+        drives.into_keys().collect()
+    }
+
+    /// The cells that run at the same time as the one at `index`, which is the first of them.
+    fn group(&self, index: usize) -> Range<usize> {
+        let cells = &self.plan.cells[index..];
+        let count = match cells[0].together {
+            Some(group) => (cells.iter())
+                .take_while(|cell| cell.together == Some(group))
+                .count(),
+            None => 1,
+        };
+        index..index + count
+    }
+
+    /// Run cells one after the other, those of a group at the same time: all, or those of one drive.
     fn run_in_turn(
         &mut self,
         cells: Range<usize>,
@@ -308,18 +334,27 @@ impl Executor<'_> {
         state: &mut RunState,
     ) -> Result<(), SuiteError> {
         let plan = self.plan;
-        for index in cells {
-            let cell = &plan.cells[index];
+        let mut next = cells.start;
+        while next < cells.end {
+            let group = self.group(next);
+            let (index, cell) = (next, &plan.cells[next]);
+            next = group.end;
             if of_drive.is_some_and(|drive| cell.plan.drives != [drive]) {
                 continue;
             }
             self.log.wait_for_room();
-            if self.run_planned(index, cell, resume, state)? == CellExit::Interrupted {
+            let exit = match cell.together {
+                Some(_) => self.run_together(group.clone(), resume, state)?,
+                None => self.run_planned(index, cell, resume, state)?,
+            };
+            if exit == CellExit::Interrupted {
                 state.summary.outcome = RunEnd::Interrupted;
                 return Ok(());
             }
-            self.live.cell_passed(index);
-            self.progress.cell_passed(index);
+            for index in group {
+                self.live.cell_passed(index);
+                self.progress.cell_passed(index);
+            }
         }
         Ok(())
     }

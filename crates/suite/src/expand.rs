@@ -27,7 +27,7 @@ use matrix::{Combination, StepOnDrive};
 use parameters::parameters;
 pub use rounds::RoundCriterion;
 pub use segments::SEGMENT;
-pub use single::{PlannedJob, job_file, single_job};
+pub use single::{PlannedJob, job_file, jobs_at_once, single_job};
 
 /// Largest plan; more cells mean a mistake in a list.
 pub const MAX_CELLS: usize = 10_000;
@@ -318,6 +318,15 @@ fn skip_reason(step: &SuiteStep, drive: &DriveSession, drives: usize) -> Option<
     })
 }
 
+/// Jobs that run at once are skipped together: beside fewer, the figures of the others would be those of another load.
+fn skip_together(cells: &mut [Cell]) {
+    let skipped = cells.iter().find_map(|cell| cell.plan.skipped.clone());
+    for cell in cells.iter_mut().filter(|_| skipped.is_some()) {
+        cell.plan.skipped = cell.plan.skipped.take().or_else(|| skipped.clone());
+        cell.workloads.clear();
+    }
+}
+
 /// A step's workloads in one line.
 fn step_workload(combinations: &[Combination]) -> String {
     let line = |combination: &Combination| {
@@ -380,6 +389,15 @@ impl RunPlan {
                 let holds = &contents[drive];
                 let skip = skip.clone().or_else(|| combination.skip.clone());
                 let mut cell = self.cell(step, &[drive], drives, &combination, skip, holds)?;
+                if let Some(job) = &combination.job {
+                    let first = self.cells.len() - job.number;
+                    cell.together = Some(first);
+                    self.push(cell)?;
+                    if job.number + 1 == step.jobs.len() {
+                        skip_together(&mut self.cells[first..]);
+                    }
+                    continue;
+                }
                 if let Some(name) = &step.leaves {
                     cell.leaves = Some(Preconditioning {
                         name: name.clone(),
@@ -394,7 +412,7 @@ impl RunPlan {
             }
         }
         if step.writes() && skip.is_none() {
-            let data = step.job.get("data").and_then(toml::Value::as_str);
+            let data = step.values_of("data").find_map(toml::Value::as_str);
             contents[drive] = match step.kind {
                 CellKind::Purge => "unwritten",
                 _ => data.unwrap_or("incompressible"),
@@ -456,6 +474,9 @@ impl RunPlan {
         drives: &[DriveSession],
         contents: &[String],
     ) -> Result<(), SuiteError> {
+        let Some(first) = drives.first() else {
+            return Ok(());
+        };
         let all: Vec<usize> = (0..drives.len()).collect();
         let simulated = |drive: &DriveSession| drive.info().simulated;
         let mixed = drives.iter().any(simulated) && !drives.iter().all(simulated);
@@ -464,7 +485,7 @@ impl RunPlan {
         });
         let reason = |drive| skip_reason(step, drive, drives.len());
         skip = drives.iter().find_map(reason).or(skip);
-        for options in self.on(step, &drives[0]).combinations()? {
+        for options in self.on(step, first).combinations()? {
             let mut alone = BTreeMap::new();
             if drives.len() > 1 {
                 for &drive in &all {
@@ -474,8 +495,10 @@ impl RunPlan {
                     self.push(cell)?;
                 }
             }
-            let same = contents.iter().all(|c| *c == contents[0]);
-            let holds = if same { &contents[0] } else { "various" };
+            let holds = match contents {
+                [first, others @ ..] if others.iter().all(|c| c == first) => first,
+                _ => "various",
+            };
             let mut cell = self.cell(step, &all, drives, &options, skip.clone(), holds)?;
             cell.alone = alone;
             self.push(cell)?;

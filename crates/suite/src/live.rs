@@ -136,6 +136,21 @@ fn weight_ms(cell: &Cell) -> u64 {
     (cell.expected_span().0 / 1_000_000).max(1)
 }
 
+/// The weight of each cell. Cells that run at the same time take the time of the longest, which counts as the first one's.
+fn weights_ms(cells: &[Cell]) -> Vec<u64> {
+    let mut weights: Vec<u64> = cells.iter().map(weight_ms).collect();
+    let mut first = 0;
+    for (at, cell) in cells.iter().enumerate() {
+        match cell.together.is_some() && cells[first].together == cell.together {
+            true if at > first => {
+                weights[first] = weights[first].max(std::mem::take(&mut weights[at]))
+            }
+            _ => first = at,
+        }
+    }
+    weights
+}
+
 fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -152,7 +167,7 @@ impl Live {
             suite: plan.suite.name.clone(),
             began: clock.now(),
             clock,
-            weights_ms: plan.cells.iter().map(weight_ms).collect(),
+            weights_ms: weights_ms(&plan.cells),
             simulated: drives.iter().any(|drive| drive.info().simulated),
             drives: states.collect(),
             run: Mutex::new(RunState {

@@ -9,9 +9,11 @@ use serde::Deserialize;
 
 use crate::SuiteError;
 
+mod jobs;
 mod procedure;
 mod verdict;
 
+pub use jobs::MatrixOption;
 pub use procedure::{
     EndRule, IdleSpec, PointSpec, RoundsSpec, SNIA, StartSpec, StopCondition, TrackingVariable,
 };
@@ -111,9 +113,14 @@ pub struct SuiteStep {
     /// The workload: options of `assay job` ([`assay_workload::options::JOB_OPTIONS`]); `{parameter}` is replaced by its value.
     #[serde(default)]
     pub job: toml::Table,
-    /// Options with several values: one cell per combination, the first varies slowest.
+    /// Options with several values: one cell per combination, the first varies slowest. The table under the name of a job is of its options.
     #[serde(default)]
     pub matrix: toml::Table,
+    /// Jobs that run at once on the drive, by name, in the order written: their options beside those of `job`, which all have.
+    #[serde(default)]
+    pub jobs: toml::Table,
+    /// The job whose figures are those of the step; the first one unless named.
+    pub foreground: Option<String>,
     /// Drop the area from the page cache first.
     #[serde(default)]
     pub drop_cache: bool,
@@ -136,6 +143,8 @@ pub struct SuiteStep {
     pub repeats: Option<toml::Value>,
     /// Idle time before each cell.
     pub rest: Option<IdleSpec>,
+    /// Deadlines of its I/Os, durations: how many miss them is counted. A list or a parameter.
+    pub deadlines: Option<toml::Value>,
     /// State in which each cell begins.
     pub start: Option<StartSpec>,
     /// Early stop condition of its cells.
@@ -279,16 +288,11 @@ impl SuiteStep {
         match self.kind {
             CellKind::Inspect | CellKind::Idle => false,
             CellKind::Purge => true,
-            _ => {
-                if self.job.contains_key("trace") || self.matrix.contains_key("trace") {
-                    return !self.skips_writes_of_trace();
-                }
-                let rw = [self.job.get("rw"), self.matrix.get("rw")];
-                rw.into_iter().flatten().any(|rw| match rw {
-                    toml::Value::Array(all) => all.iter().any(writing),
-                    one => writing(one),
-                })
-            }
+            _ if self.values_of("trace").next().is_some() => !self.skips_writes_of_trace(),
+            _ => self.values_of("rw").any(|rw| match rw {
+                toml::Value::Array(all) => all.iter().any(writing),
+                one => writing(one),
+            }),
         }
     }
 
@@ -302,6 +306,12 @@ impl SuiteStep {
     /// Check the keys against each other and against earlier steps.
     fn check(&self, before: &[SuiteStep]) -> Result<(), String> {
         use CellKind::{Measure, Prepare, Purge, Soak};
+        if !self.jobs.is_empty() {
+            return self.check_jobs(before);
+        }
+        if self.foreground.is_some() {
+            return Err("foreground needs jobs".to_owned());
+        }
         let mut keys = self.job.keys().chain(self.matrix.keys());
         let is_option = |key: &str| SUITE_OPTIONS.contains(&key) || JobOption::find(key).is_some();
         if let Some(key) = keys.find(|key| !is_option(key)) {
@@ -334,7 +344,7 @@ impl SuiteStep {
             return fail("load_pct sets the rate; remove the other rate option");
         }
         if let Some(of) = &self.load_of
-            && !earlier(&|s| s.id == *of && s.kind == Measure)
+            && !earlier(&|s| s.id == *of && s.kind == Measure && s.jobs.is_empty())
         {
             return Err(format!(
                 "load_of names {of:?}, which is no earlier step of kind measure"
@@ -395,8 +405,17 @@ impl SuiteStep {
                 "bursts needs thinktime_iotime and thinktime: a burst, and the idle time after it",
             );
         }
-        if self.repeats.is_some() && !stream {
-            return fail("repeats needs the view peak or continuous; use rounds for other steps");
+        let drain = self.view == Some(CellView::Drain);
+        if self.repeats.is_some() && !stream && !drain {
+            return fail(
+                "repeats needs the view peak, continuous or drain; use rounds for other steps",
+            );
+        }
+        if drain && has("runtime") {
+            return fail("the view drain is of an amount of data; remove the runtime");
+        }
+        if self.deadlines.is_some() && !is(&[Measure, Soak]) {
+            return fail("deadlines need kind measure or soak");
         }
         if self.repeats.is_some() && self.rounds.is_some() {
             return fail("has both repeats and rounds; give one");
@@ -428,6 +447,7 @@ impl SuiteStep {
             rounds.check(&self.matrix)?;
             let plain = |s: &SuiteStep| {
                 s.kind == Measure
+                    && s.jobs.is_empty()
                     && s.leaves.is_none()
                     && s.rounds.is_none()
                     && s.repeats.is_none()
@@ -438,7 +458,7 @@ impl SuiteStep {
                 && !earlier(&|s| s.id == *before_each && plain(s))
             {
                 return Err(format!(
-                    "rounds: before names {before_each:?}, which is no earlier step of kind measure without rounds, repeats, leaves, load_of and point"
+                    "rounds: before names {before_each:?}, which is no earlier step of kind measure without jobs, rounds, repeats, leaves, load_of and point"
                 ));
             }
         }

@@ -4,7 +4,7 @@ use assay_stats::ErrorCauses;
 use assay_store::model::Warning;
 use assay_store::model::warning::{code, limit};
 use assay_units::Nanos;
-use assay_units::text::whole;
+use assay_units::text::{format_size, whole};
 
 use crate::expand::UnsupportedBlockSize;
 
@@ -278,6 +278,18 @@ pub(crate) fn block_mix_unsupported(step: &str, unsupported: UnsupportedBlockSiz
         code::BLOCK_MIX_UNFIT,
         format!("the step {step} is skipped: {unsupported}"),
         "measure a drive or namespace formatted with smaller logical blocks (nvme format --lbaf), or use a copy of the suite with another mix, which is then not the standard's workload",
+    )
+}
+
+/// `cell`: one of those of the step; `grid_bytes`: coarsest blocks that its random writes do not cut; `unit_bytes`: writes that the drive prefers.
+pub(crate) fn writes_cut_units(cell: &str, grid_bytes: u64, unit_bytes: u64) -> Warning {
+    let (grid, unit) = (format_size(grid_bytes), format_size(unit_bytes));
+    warning(
+        code::WRITES_CUT_UNITS,
+        format!(
+            "random writes at multiples of {grid} cut the drive's units of {unit} (its preferred write granularity, NPWG): it reads and programs whole units; first in {cell}"
+        ),
+        "that is the drive's figure for such a program; for the drive's best use a multiple of the unit for --bs and --offset (the suite indirection shows what each costs)",
     )
 }
 

@@ -311,6 +311,19 @@ impl JobOptions {
         })
     }
 
+    /// These options, with those of `own` in their place where it has them.
+    #[must_use]
+    pub fn with(&self, own: &JobOptions) -> JobOptions {
+        let mut options = self.clone();
+        for (option, value) in JOB_OPTIONS.iter().zip(own.values()) {
+            if let Some(value) = value {
+                let set = options.set(option.name, &value);
+                set.expect("the text of a value of this option");
+            }
+        }
+        options
+    }
+
     /// One line of `assay job` options that repeats this workload: only what is set, in the order of [`JOB_OPTIONS`].
     pub fn command_line(&self) -> String {
         let mut line = Vec::new();

@@ -27,6 +27,10 @@ pub fn throttling_of_cell(run: &Run, cell: &CellRecord, drive: usize) -> Option<
 
 /// Everything recorded about a drive in a cell; `None` where the drive does not take part, or nothing was measured.
 pub fn observe(run: &Run, cell: &CellRecord, drive: usize) -> Option<ObservedCell> {
+    // The detectors know one workload of a drive.
+    if cell.plan.job.is_some() {
+        return None;
+    }
     let part = cell.drive(drive)?;
     let samples = part.measured_intervals();
     if samples.is_empty() {

@@ -9,7 +9,9 @@ use assay_store::series::IntervalSample;
 use super::{Place, Rows};
 use crate::attribution::Throttling;
 use crate::endurance::{self, NoAmplification, WriteAmplification};
-use crate::{power, queueing, recovery, score, stimulus};
+use assay_units::{Nanos, Op};
+
+use crate::{deadlines, drain, interference, power, queueing, recovery, score, stimulus};
 
 fn ends(estimate: Option<Estimate>) -> Option<(f64, f64)> {
     estimate.map(|e| (e.low, e.high))
@@ -145,6 +147,61 @@ pub(super) fn stimulus(place: Place<'_>, into: &mut Vec<Conclusion>) {
     rows.add("level", "MiB/s", found.level_mib_per_s);
     rows.add("level_reached", "s", found.settled_s);
     rows.add("level_kept", "%", kept);
+}
+
+/// `interference`, of a workload beside others that was measured alone too.
+pub(super) fn interference(place: Place<'_>, into: &mut Vec<Conclusion>) {
+    let drive = place.part.drive;
+    let Some(found) = interference::of_cell(place.run, place.cell, drive) else {
+        return;
+    };
+    let about = place.conclusion("interference", "");
+    let mut rows = Rows { about, into };
+    rows.add("p50_slowdown", "", found.p50);
+    rows.add("p99_slowdown", "", found.p99);
+    rows.add("p99_99_slowdown", "", found.p99_99);
+    rows.add("rate_kept", "%", found.kept_iops_pct);
+    if let Some(flushes) = interference::of_flushes(place.run, place.cell, drive) {
+        rows.add("flush_p50_slowdown", "", flushes.p50);
+        rows.add("flush_p99_slowdown", "", flushes.p99);
+        rows.add("flush_p99_99_slowdown", "", flushes.p99_99);
+    }
+}
+
+/// `deadline`, of every deadline of a cell and every operation.
+pub(super) fn deadlines(place: Place<'_>, into: &mut Vec<Conclusion>) {
+    for deadline_ns in &place.cell.plan.deadlines_ns {
+        for misses in deadlines::of(place.part, Nanos(*deadline_ns)) {
+            let about = place.conclusion("deadline", "");
+            let mut rows = Rows { about, into };
+            let name = match misses.op {
+                Op::Read => "read_misses_per_million",
+                Op::Write => "write_misses_per_million",
+                Op::Discard | Op::WriteZeroes => "discard_misses_per_million",
+                Op::Flush => "flush_misses_per_million",
+            };
+            let text = format!(
+                "{} of {} after {}",
+                misses.missed, misses.ios, misses.deadline
+            );
+            rows.add_with(name, "", misses.per_million(), None, Some(text));
+        }
+    }
+}
+
+/// `drain`, of a cell that drains an amount of data.
+pub(super) fn drain(place: Place<'_>, into: &mut Vec<Conclusion>) {
+    if place.cell.plan.view != Some(CellView::Drain) {
+        return;
+    }
+    let Some(found) = drain::of(place.cell, place.part) else {
+        return;
+    };
+    let about = place.conclusion("drain", "");
+    let mut rows = Rows { about, into };
+    rows.add("drained", "B", found.bytes as f64);
+    rows.add("time_to_drain", "s", found.seconds);
+    rows.add("slowest_flush", "s", found.flush_s);
 }
 
 /// `endurance` of a cell that writes: write amplification with its bounds by the counters' steps, or why there is none.

@@ -23,12 +23,19 @@ pub struct FioArguments {
         help_heading = "fio's spelling"
     )]
     pub dry_run: bool,
-    /// fio's name of a job; changes nothing
+    /// Name of a job. Given several times, each begins a job, and they run at once on the drive; a single one changes nothing
     #[arg(long, value_name = "NAME", help_heading = "fio's spelling")]
     pub name: Option<String>,
     /// fio's spelling of DRIVE
     #[arg(long, value_name = "DRIVE", help_heading = "fio's spelling")]
     pub filename: Option<String>,
+    #[command(flatten)]
+    pub job: FioJobArguments,
+}
+
+/// Those that a job of several can have.
+#[derive(Clone, Debug, Default, Args)]
+pub struct FioJobArguments {
     /// fio's spelling of --engine: sync, psync, pvsync, pvsync2 (sync), io_uring (uring), io_uring_cmd (passthru)
     #[arg(long, value_name = "ENGINE", value_parser = engine, conflicts_with = "engine", help_heading = "fio's spelling")]
     pub ioengine: Option<&'static str>,

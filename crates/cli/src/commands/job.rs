@@ -6,10 +6,10 @@ use assay_device::session::SessionOptions;
 use assay_integrity::blocks::VerifyBlocks;
 use assay_store::Destination;
 use assay_suite::SuiteError;
-use assay_suite::expand::{Cell, single_job};
+use assay_suite::expand::{Cell, jobs_at_once, single_job};
 use assay_workload::options::JobOptions;
 
-use crate::args::JobArguments;
+use crate::args::{JobArguments, NamedJob};
 use crate::commands::fio::FioRequest;
 use crate::exit::{CommandOutcome, UsageError, bail_usage};
 use crate::json;
@@ -18,7 +18,8 @@ use crate::terminal::Output;
 /// Run one workload. Without `--out` the run folder is temporary.
 pub fn run(arguments: JobArguments, output: Output) -> anyhow::Result<CommandOutcome> {
     if let Some(file) = arguments.fio.file {
-        if arguments.workload.0 != JobOptions::default() || arguments.fio.ioengine.is_some() {
+        let given = arguments.workload.0 != JobOptions::default() || !arguments.jobs.is_empty();
+        if given || arguments.fio.job.ioengine.is_some() {
             bail_usage!(
                 "--fio: the workload is in {}; give no options of it here",
                 file.display()
@@ -36,9 +37,18 @@ pub fn run(arguments: JobArguments, output: Output) -> anyhow::Result<CommandOut
         };
         return super::fio::run(request, output);
     }
-    let mut options = arguments.workload.0;
-    if let Some(engine) = arguments.fio.ioengine {
-        options.engine = Some(engine.to_owned());
+    let mut jobs = arguments.jobs;
+    if jobs.is_empty() {
+        jobs.push(NamedJob {
+            name: String::new(),
+            options: arguments.workload.0,
+        });
+    }
+    if let Some(engine) = arguments.fio.job.ioengine {
+        for job in &mut jobs {
+            let own = &mut job.options.engine;
+            own.get_or_insert_with(|| engine.to_owned());
+        }
     }
     // One of them is there: the parser requires it.
     let drive = arguments
@@ -47,8 +57,8 @@ pub fn run(arguments: JobArguments, output: Output) -> anyhow::Result<CommandOut
         .unwrap_or_default();
     let session_options = SessionOptions {
         destroy: arguments.destroy,
-        will_write: options.writes(),
-        keep_data: options.verify.unwrap_or(false),
+        will_write: jobs.iter().any(|job| job.options.writes()),
+        keep_data: jobs.iter().any(|job| job.options.verify == Some(true)),
         power_meter: super::power_meter(arguments.power_meter.as_deref(), 1)?,
         generator: Some(Arc::new(VerifyBlocks)),
     };
@@ -59,10 +69,24 @@ pub fn run(arguments: JobArguments, output: Output) -> anyhow::Result<CommandOut
         ..session_options.clone()
     };
     let mut drives = super::open_drives(&[drive], &read_only)?;
-    let plan = single_job(&options, &drives[0]).map_err(|error| match error {
-        SuiteError::Cell { source, .. } => UsageError(source.to_string()).into(),
-        other => anyhow::Error::new(other),
-    })?;
+    let plan = match &jobs[..] {
+        [job] => single_job(&job.options, &drives[0]).map_err(|error| match error {
+            SuiteError::Cell { source, .. } => UsageError(source.to_string()).into(),
+            other => anyhow::Error::new(other),
+        })?,
+        several => {
+            let jobs: Vec<(String, JobOptions)> = several
+                .iter()
+                .map(|job| (job.name.clone(), job.options.clone()))
+                .collect();
+            jobs_at_once(&jobs, &drives[0]).map_err(|error| match error {
+                SuiteError::Cell { cell, source } => {
+                    UsageError(format!("job {cell}: {source}")).into()
+                }
+                other => anyhow::Error::new(other),
+            })?
+        }
+    };
     let writes = |cell: &Cell| cell.writes();
     let session_options = SessionOptions {
         // What a trace does is known when it has been read.

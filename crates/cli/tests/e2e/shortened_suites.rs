@@ -8,7 +8,7 @@ use crate::block_devices::BlockDevices;
 use crate::fixture::{Fixture, MIB, number};
 
 /// Each suite with shortened sizes and lists; durations use `--scale`.
-const SUITES: [(&str, &str); 13] = [
+const SUITES: [(&str, &str); 17] = [
     ("consistency", ""),
     (
         "client",
@@ -43,6 +43,16 @@ const SUITES: [(&str, &str); 13] = [
     ("streamer-peak", "--set chunks=1,4,64,512 --set repeats=2"),
     ("streamer-continuous", "--set size=0.05%"),
     ("load", "--set precondition=1% --set loads=20,60,95"),
+    ("interference", "--set precondition=1% --set depths=4"),
+    (
+        "database",
+        "--set precondition=1% --set committers=1,2 --set loads=1",
+    ),
+    (
+        "ai",
+        "--set precondition=1% --set checkpoint=8MiB --set ranks=1,2 --set repeats=2 --set readers=1 --set rates=250",
+    ),
+    ("indirection", "--set written=4MiB --set blocks=4k,16k"),
 ];
 
 /// SNIA's tests with segments and operating points, shortened.

@@ -295,3 +295,36 @@ fn both_spellings_of_an_option_are_equivalent() {
     let again = fixture.json(&format!("job sim:samsung-951 {options}"));
     assert_eq!(again["jobs"], job["jobs"]);
 }
+
+/// Unlike jobs at once on one drive from the command line, each with its own result: a mix of options of all and of each.
+#[test]
+fn named_jobs_run_at_once_on_one_drive() {
+    let fixture = Fixture::in_memory();
+    let line = "job sim:samsung-951 --runtime 500ms --bs 4k --name reads --rw randread --iodepth 4 --name writes --rw write --bs 128k --rate_iops 100";
+    let run = fixture.json(line);
+    let names: Vec<&str> = (run["jobs"].as_array().unwrap().iter())
+        .map(|job| job["name"].as_str().unwrap())
+        .collect();
+    assert_eq!(names, ["reads", "writes"]);
+    assert!(number(&run, "/jobs/0/read/ios") > 100.0);
+    assert_eq!(number(&run, "/jobs/0/write/ios"), 0.0);
+    assert!((number(&run, "/jobs/1/write/ios") - 50.0).abs() <= 2.0);
+    assert_eq!(run["jobs"][1]["workload"]["bs_bytes"], 128 * 1024);
+    let text = fixture.ok(line).stdout;
+    assert!(text.contains("reads") && text.contains("writes"), "{text}");
+    let wrong = "job sim:samsung-951 --name a --rw read --name b --rw reed";
+    fixture.run(wrong).refuses(2, &["job b"]);
+}
+
+/// Jobs at once on a file: both are real, and a job that writes needs permission.
+#[test]
+fn named_jobs_on_a_file_need_permission_to_write() {
+    let fixture = Fixture::on_disk();
+    fixture.noise("disk", 16 * MIB);
+    let line = "job disk --runtime 300ms --name reads --rw randread --size 8m --name writes --rw randwrite --offset 8m --fsync 4";
+    fixture.run(line).refuses(3, &["--destroy disk"]);
+    let run = fixture.json(&format!("{line} --destroy disk"));
+    assert!(number(&run, "/jobs/0/read/ios") > 0.0);
+    let writes = number(&run, "/jobs/1/write/ios");
+    assert!(writes > 0.0 && number(&run, "/jobs/1/flush/ios") >= (writes / 4.0).floor() - 1.0);
+}

@@ -212,7 +212,16 @@ fn namespace_words(n: &Namespace) -> String {
         None => "",
     };
     let (size, used) = (group_digits(n.size_bytes), group_digits(n.used_bytes));
-    format!("{size} bytes, {used} in use; formats {formats}{deallocated}")
+    let preferred = n.preferred_writes.map_or(String::new(), |p| {
+        let size = assay_units::text::format_size;
+        format!(
+            "; prefers writes of {} aligned to {} (NPWG, NPWA), best of {} (NOWS)",
+            size(p.granularity_bytes),
+            size(p.alignment_bytes),
+            size(p.optimal_bytes)
+        )
+    });
+    format!("{size} bytes, {used} in use; formats {formats}{deallocated}{preferred}")
 }
 
 fn health_facts(facts: &mut Facts<'_>, h: &Health) {

@@ -167,10 +167,33 @@ pub struct Namespace {
     pub thin: bool,
     /// Deallocated blocks read as zeroes, where reported.
     pub deallocated_zeroes: Option<bool>,
+    /// Writes that it prefers, where it says so.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub preferred_writes: Option<PreferredWrites>,
     /// NGUID or EUI64, hexadecimal, where there is one.
     pub unique_id: Option<String>,
     /// Formats.
     pub formats: Vec<Format>,
+}
+
+/// Writes that a namespace prefers: smaller or misaligned ones cost it a read and a longer write (NVM Command Set Specification 1.0c, 4.1.5.1
+/// and 5.8.2). Its indirection unit, as a rule.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PreferredWrites {
+    /// Namespace Preferred Write Granularity (NPWG), bytes.
+    pub granularity_bytes: u64,
+    /// Namespace Preferred Write Alignment (NPWA), bytes.
+    pub alignment_bytes: u64,
+    /// Namespace Optimal Write Size (NOWS), bytes.
+    pub optimal_bytes: u64,
+}
+
+impl Probe {
+    /// The writes that a namespace prefers; of a single namespace without its identifier.
+    pub fn preferred_writes(&self, nsid: Option<u32>) -> Option<PreferredWrites> {
+        let of = |n: &&Namespace| nsid.is_none_or(|nsid| n.nsid == nsid);
+        self.namespaces.iter().find(of)?.preferred_writes
+    }
 }
 
 /// An LBA format.
@@ -382,6 +405,12 @@ fn namespace(nsid: u32, found: &IdentifyNamespace) -> Namespace {
             2 => Some(false),
             _ => None,
         },
+        // NSFEAT bit 4: the fields are there.
+        preferred_writes: (found.features() & 1 << 4 != 0).then(|| PreferredWrites {
+            granularity_bytes: bytes(u64::from(found.write_granularity()) + 1),
+            alignment_bytes: bytes(u64::from(found.write_alignment()) + 1),
+            optimal_bytes: bytes(u64::from(found.optimal_write_size()) + 1),
+        }),
         unique_id,
         formats: (0..)
             .zip(found.formats())

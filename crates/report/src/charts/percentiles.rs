@@ -3,10 +3,10 @@
 use std::ops::Range;
 
 use assay_units::Nanos;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::draw::{Trace, logarithmic, panels};
-use super::{Chart, ChartView, dash, is_apart, series_name, style};
+use super::{Chart, ChartView, colour, dash, is_apart, series_name, style};
 use crate::format::joined;
 use crate::grid::{Point, Section};
 use crate::thin;
@@ -91,41 +91,76 @@ fn view(section: &Section<'_>, row: usize, columns: Range<usize>) -> Option<Char
     let mut most_nines = 1.0f64;
     let drives = section.drives.iter();
     let points = drives.flat_map(|d| columns.clone().filter_map(move |c| section.at(row, c, *d)));
-    for (point, drive) in points.filter_map(|p: &Point<'_>| Some((p, p.data?))) {
-        for (i, (op, cumulative)) in drive.distributions.iter().enumerate() {
-            let curve = curve(cumulative);
-            let Some((nines, _)) = curve.last() else {
-                continue;
-            };
-            most_nines = most_nines.max(*nines);
-            let (colour, column) = style(section, point, is_apart(section));
-            let name = series_name(section, point, is_apart(section));
-            let several = drive.distributions.len() > 1;
-            let operation = if several { op.name() } else { "" };
-            let trace = Trace {
-                name: joined([name.as_str(), operation], ", "),
-                points: curve
-                    .into_iter()
-                    .map(|(x, y)| ((x * 1e3).round() / 1e3, y))
-                    .collect(),
-                colour,
-                dash: dash(column * drive.distributions.len() + i),
-                hover: "%{text} within %{y:,.4~g} \u{b5}s".to_owned(),
-                ..Trace::default()
-            };
-            let mut trace = trace.json();
-            trace["line"]["shape"] = "hv".into();
-            trace["nines"] = true.into();
-            data.push(trace);
-        }
+    for point in points {
+        let (colour, column) = style(section, point, is_apart(section));
+        let name = series_name(section, point, is_apart(section));
+        data.extend(traces(point, &name, &colour, column, &mut most_nines));
     }
+    ChartView::of(label, data, layout(most_nines))
+}
+
+/// A chart with a view per drive, with a curve for each of its points that has a name.
+pub fn by_drive(
+    section: &Section<'_>,
+    name: &dyn Fn(&Point<'_>) -> Option<String>,
+) -> Option<Chart> {
+    let view = |drive: &usize| {
+        let (mut data, mut most_nines) = (Vec::new(), 1.0f64);
+        let named = section.measured(*drive).filter_map(|p| Some((p, name(p)?)));
+        for (at, (point, name)) in named.enumerate() {
+            data.extend(traces(point, &name, &colour(at), 0, &mut most_nines));
+        }
+        ChartView::of(section.set.chart_name(*drive), data, layout(most_nines))
+    };
+    let views = section.drives.iter().filter_map(view).collect();
+    Chart::of(section.caption("latency percentiles"), "drive", 420, views)
+}
+
+/// The curves of a point, one per operation.
+fn traces(
+    point: &Point<'_>,
+    name: &str,
+    colour: &str,
+    column: usize,
+    most_nines: &mut f64,
+) -> Vec<Value> {
+    let distributions = point.data.map_or(&[][..], |drive| &drive.distributions);
+    let mut data = Vec::new();
+    for (i, (op, cumulative)) in distributions.iter().enumerate() {
+        let curve = curve(cumulative);
+        let Some((nines, _)) = curve.last() else {
+            continue;
+        };
+        *most_nines = most_nines.max(*nines);
+        let several = distributions.len() > 1;
+        let operation = if several { op.name() } else { "" };
+        let trace = Trace {
+            name: joined([name, operation], ", "),
+            points: curve
+                .into_iter()
+                .map(|(x, y)| ((x * 1e3).round() / 1e3, y))
+                .collect(),
+            colour: colour.to_owned(),
+            dash: dash(column * distributions.len() + i),
+            hover: "%{text} within %{y:,.4~g} \u{b5}s".to_owned(),
+            ..Trace::default()
+        };
+        let mut trace = trace.json();
+        trace["line"]["shape"] = "hv".into();
+        trace["nines"] = true.into();
+        data.push(trace);
+    }
+    data
+}
+
+fn layout(most_nines: f64) -> Value {
     let latency = logarithmic("latency, \u{b5}s");
     let mut layout = panels("percentile of operations, %", &[latency]);
     layout["xaxis"] = json!({
         "title": layout["xaxis"]["title"], "tickvals": TICKS.map(|t| t.0), "ticktext": TICKS.map(|t| t.1),
         "range": [0.0, most_nines + 0.05], "zeroline": false,
     });
-    ChartView::of(label, data, layout)
+    layout
 }
 
 #[cfg(test)]

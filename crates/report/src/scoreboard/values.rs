@@ -1,18 +1,19 @@
 //! The value of a headline metric on one drive, with its interval.
 
 use assay_analysis::attribution::Cause;
-use assay_analysis::endurance;
+use assay_analysis::{deadlines, endurance};
 use assay_stats::LatencySummary;
 use assay_stats::confidence::{self, Estimate, LEVEL};
 use assay_store::model::{HeadlineFigure, HeadlineMetric};
 use assay_store::series::IntervalSample;
-use assay_units::GIB;
+use assay_units::{GIB, Nanos};
 
 use super::Score;
 use crate::grid::{Point, Section};
 use crate::metric::ResultMetric;
 use crate::tables::{
-    capacity, consistency, knee, load, power, predictive, recovery, rounds, stimulus,
+    capacity, consistency, drain, jobs::interference_of, knee, load, power, predictive, recovery,
+    rounds, stimulus,
 };
 
 /// Fewest intervals of which the first and last fifth are compared.
@@ -79,6 +80,12 @@ fn percentile(point: &Point<'_>, of: fn(&LatencySummary) -> u64, needed: u64) ->
         predictive: factors.is_some(),
         ..Score::default()
     })
+}
+
+/// A latency of flushes, microseconds; `None` with fewer samples than it needs.
+fn flush_us(point: &Point<'_>, of: fn(&LatencySummary) -> u64, needed: u64) -> Option<f64> {
+    let latency = &point.result()?.flush.latency_ns;
+    (latency.samples >= needed).then(|| of(latency) as f64 / 1e3)
 }
 
 /// The metric of a drive; `None` where it was not measured.
@@ -221,6 +228,29 @@ fn by_figure<'s, 'a>(
         }
         F::SettledS => plain(stimulus::of(first)?.settled_s?),
         F::LevelKeptPct => plain(stimulus::recovered_pct(first)?),
+        F::P99Slowdown => plain(interference_of(first)?.p99?),
+        F::P9999Slowdown => plain(interference_of(first)?.p99_99?),
+        F::MissesPerMillion => {
+            let last = *points.last()?;
+            let deadline = Nanos(*last.plan().deadlines_ns.first()?);
+            let misses = deadlines::of_all(last.data?, deadline)?;
+            return Some((Some(last), plain(misses.per_million())));
+        }
+        F::DrainS => {
+            let drains = points.iter().filter_map(|p| drain::of(p));
+            plain(drains.map(|drain| drain.seconds).reduce(f64::max)?)
+        }
+        F::FlushP50Us => plain(flush_us(first, |l| l.p50, 1)?),
+        F::FlushP99Us => plain(flush_us(first, |l| l.p99, 100)?),
+        F::KeptIopsPct => plain(interference_of(first)?.kept_iops_pct?),
+        F::WriteAmplification => {
+            let run = &first.set.runs[first.run];
+            plain(
+                endurance::of_cell(run, first.cell, first.data?)?
+                    .ok()?
+                    .factor,
+            )
+        }
         F::WindowWriteAmplification => {
             let rounds = rounds::of_section(section);
             let own = rounds.iter().find(|r| r.drive == first.drive)?;

@@ -5,6 +5,7 @@ use assay_units::{DataClass, Op};
 use super::{Drive, SubCommand};
 use crate::command::Status;
 use crate::map_unit::MapUnit;
+use crate::sourced::value_or;
 use crate::thermal::core_energy_nj;
 
 /// Core busy until, command done (without completion entry), status.
@@ -89,7 +90,9 @@ impl Drive {
             Op::WriteZeroes => self.deallocate(now_ns, sub, clock, true),
             _ => {
                 let busy_ns = now_ns + costs.other_command_ns;
-                let flushes = sub.op == Op::Flush && !sub.dropped;
+                // What is buffered under capacitors is durable: a flush has no effect (Base 2.0c, 7.1).
+                let protected = value_or(&self.profile.buffer.power_loss_protected, false);
+                let flushes = sub.op == Op::Flush && !sub.dropped && !protected;
                 let flushed_ns = flushes.then(|| self.medium.flush(now_ns));
                 (busy_ns, flushed_ns.unwrap_or(0).max(busy_ns), Status::Ok)
             }

@@ -301,6 +301,7 @@ pub fn cell_table<'a>(run: &'a Run, found: &'a Conclusions) -> Table<'a> {
     c.add("state_reason", |r| state_text(&r.cell.state).1);
     c.add("view", |r| json_name(r.cell.plan.view?));
     c.add("variant", |r| r.cell.plan.variant.as_deref());
+    c.add("job", |r| Some(r.cell.plan.job.as_ref()?.name.as_str()));
     c.add("round", |r| Some(r.cell.plan.round.as_ref()?.number));
     c.add("rw", |r| r.workload().rw.as_str());
     c.add("rwmixread", |r| r.workload().rwmixread.map(u32::from));

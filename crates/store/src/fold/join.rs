@@ -142,7 +142,8 @@ impl Wholes {
                 .ops()
                 .filter_map(|op| {
                     let latency = &totals.counts(op)?.latency;
-                    (!latency.is_empty()).then(|| (op, thin(&latency.cumulative())))
+                    let deadlines_ns = &whole.plan.deadlines_ns;
+                    (!latency.is_empty()).then(|| (op, thin(&latency.cumulative(), deadlines_ns)))
                 })
                 .collect();
             sink(number, place, &totals);

@@ -376,13 +376,15 @@ impl<'a> Fold<'a> {
                 true => short::merge_minutes(series, latency_of)?,
                 false => short::merge_short(series, latency_of)?,
             };
-            let target = &mut self.cells[at].record.drives[place];
-            target.result = result;
+            self.cells[at].record.drives[place].result = result;
+            let deadlines_ns = &self.cells[at].record.plan.deadlines_ns;
             let latencies = drive.totals.ops().filter_map(|op| {
                 let latency = &drive.totals.counts(op)?.latency;
-                (!latency.is_empty()).then(|| (op, thin(&latency.cumulative())))
+                (!latency.is_empty()).then(|| (op, thin(&latency.cumulative(), deadlines_ns)))
             });
-            target.distributions = latencies.collect();
+            let distributions = latencies.collect();
+            let target = &mut self.cells[at].record.drives[place];
+            target.distributions = distributions;
             target.telemetry.sort_by_key(|record| record.at);
             target.series = series;
             if budget.refused > 0 {

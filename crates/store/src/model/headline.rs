@@ -29,6 +29,8 @@ pub struct HeadlineMetric {
     pub in_flight: Option<u32>,
     /// Only cells with this share of reads, percent.
     pub rwmixread: Option<u8>,
+    /// Only cells of this job, where several run at once; absent: the foreground.
+    pub job: Option<String>,
 }
 
 /// The figure of a headline metric.
@@ -87,10 +89,27 @@ pub enum HeadlineFigure {
     SettledS,
     /// That level relative to the level of the same workload before, percent.
     LevelKeptPct,
+    /// Write amplification of the first cell, by the drive's counters.
+    WriteAmplification,
     /// Write amplification over the measurement window (view `rounds`), by the drive's counters.
     WindowWriteAmplification,
     /// Rate with all drives together relative to the drive alone, percent.
     SharedPct,
+    /// 99th percentile latency beside other jobs over that alone (view `interference`), of the first cell.
+    P99Slowdown,
+    /// 99.99th percentile latency beside other jobs over that alone, of the first cell.
+    #[serde(rename = "p99_99_slowdown")]
+    P9999Slowdown,
+    /// I/Os of the last cell, all operations but flushes, that missed the step's shortest deadline, per million.
+    MissesPerMillion,
+    /// Longest time to drain of the cells (view `drain`), seconds.
+    DrainS,
+    /// Median latency of flushes of the first cell, microseconds.
+    FlushP50Us,
+    /// 99th percentile latency of flushes of the first cell, microseconds.
+    FlushP99Us,
+    /// Rate beside other jobs relative to that alone, percent, of the first cell.
+    KeptIopsPct,
     /// Highest ratio of the rate to that of incompressible data.
     DataRatio,
     /// Blocks that failed verification.
@@ -104,19 +123,33 @@ impl HeadlineFigure {
         match self {
             F::MibPerS | F::LastMibPerS | F::WindowMibPerS | F::LevelMibPerS => "MiB/s",
             F::Iops | F::ScoreIops | F::KneeIops | F::WindowIops => "IOPS",
-            F::MeanUs | F::P50Us | F::P99Us | F::P999Us | F::P9999Us | F::WindowMeanUs => "\u{b5}s",
+            F::MeanUs
+            | F::P50Us
+            | F::P99Us
+            | F::P999Us
+            | F::P9999Us
+            | F::FlushP50Us
+            | F::FlushP99Us
+            | F::WindowMeanUs => "\u{b5}s",
             F::HeldPct
             | F::SlowestPct
             | F::LoadKneePct
             | F::SharedPct
             | F::RecoveredPct
-            | F::LevelKeptPct => "%",
-            F::SettledS => "s",
+            | F::LevelKeptPct
+            | F::KeptIopsPct => "%",
+            F::SettledS | F::DrainS => "s",
+            F::MissesPerMillion => "ppm",
             F::TemperatureMaxC => "\u{b0}C",
             F::CacheGib => "GiB",
             F::MibPerJoule => "MiB/J",
             F::PowerW => "W",
-            F::ScoreSteadiness | F::DataRatio | F::WindowWriteAmplification => "\u{d7}",
+            F::ScoreSteadiness
+            | F::DataRatio
+            | F::WindowWriteAmplification
+            | F::WriteAmplification
+            | F::P99Slowdown
+            | F::P9999Slowdown => "\u{d7}",
             F::BadBlocks => "blocks",
         }
     }
@@ -137,6 +170,13 @@ impl HeadlineFigure {
                 | F::PowerW
                 | F::DataRatio
                 | F::WindowWriteAmplification
+                | F::WriteAmplification
+                | F::P99Slowdown
+                | F::P9999Slowdown
+                | F::MissesPerMillion
+                | F::DrainS
+                | F::FlushP50Us
+                | F::FlushP99Us
                 | F::BadBlocks
         )
     }
@@ -144,7 +184,10 @@ impl HeadlineFigure {
     /// True for percentiles of latency of the slowest tenth or less.
     pub fn is_tail(self) -> bool {
         use HeadlineFigure as F;
-        matches!(self, F::P99Us | F::P999Us | F::P9999Us)
+        matches!(
+            self,
+            F::P99Us | F::P999Us | F::P9999Us | F::FlushP99Us | F::P99Slowdown | F::P9999Slowdown
+        )
     }
 }
 
@@ -162,6 +205,10 @@ impl HeadlineMetric {
             && is(self.numjobs, w.numjobs)
             && is(self.iodepth, w.iodepth)
             && is(self.in_flight, w.in_flight())
+            && plan.job.as_ref().is_none_or(|job| match &self.job {
+                Some(wanted) => *wanted == job.name,
+                None => job.foreground,
+            })
             && self
                 .rwmixread
                 .is_none_or(|share| w.rwmixread == Some(share))

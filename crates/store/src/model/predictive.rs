@@ -43,10 +43,13 @@ impl PredictiveFactors {
 
 impl DriveRecord {
     /// The intervals of a cell's rate and of its latency percentiles on this drive; `None` of a real drive, and where no figure of the kind
-    /// was ever predicted: mixed and buffered workloads, several drives measured concurrently, rates that the host limits.
+    /// was ever predicted: mixed and buffered workloads, several drives measured concurrently, jobs beside others, rates that the host limits.
     pub fn predictive(&self, plan: &CellPlan) -> [Option<&PredictiveFactors>; 2] {
         let workload = &plan.workload;
-        let is_plain = plan.drives.len() == 1 && plan.load.is_none() && !workload.is_rate_limited();
+        let is_plain = plan.drives.len() == 1
+            && plan.job.is_none()
+            && plan.load.is_none()
+            && !workload.is_rate_limited();
         let Some(kind) = workload.figure_kind().filter(|_| is_plain) else {
             return [None; 2];
         };

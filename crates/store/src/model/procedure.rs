@@ -32,6 +32,16 @@ pub enum CellView {
     TraceReplay,
     /// The whole area as one stream, written, read back and verified, repeated (MLE NVMe Streamer, "average continuous").
     Continuous,
+    /// Jobs that run at once on one drive, each with its own figures.
+    Jobs,
+    /// The same workload alone and beside others on one drive: what they cost it.
+    Interference,
+    /// Write amplification by size, alignment and order of the writes.
+    Amplification,
+    /// I/Os that missed their deadlines.
+    Deadlines,
+    /// A fixed amount of data written and flushed, once or repeated: the time until it is on the drive.
+    Drain,
 }
 
 impl CellView {
@@ -39,6 +49,24 @@ impl CellView {
     pub fn is_stream(self) -> bool {
         matches!(self, CellView::Peak | CellView::Continuous)
     }
+}
+
+/// A job of several that run at once on one drive. Each is a cell.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct JobPlan {
+    /// Its name, unique among them.
+    pub name: String,
+    /// What their cells have in common: `DRIVE/STEP/OPTION=VALUE`.
+    pub group: String,
+    /// The values of the step's matrix, as text; empty without any.
+    #[serde(skip_serializing_if = "String::is_empty", default)]
+    pub matrix: String,
+    /// Its figures are those of the step; the others are the load beside it.
+    #[serde(skip_serializing_if = "std::ops::Not::not", default)]
+    pub foreground: bool,
+    /// [`super::CellPlan::id`] of the earlier cell that measures the same workload alone.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub alone: Option<String>,
 }
 
 /// Position of a cell among rounds.

@@ -54,6 +54,7 @@ assay_units::constants! {
         TRACE_LATE = "trace-late", "Requests of a trace were submitted later than they were due.";
         TRACE_CHANGED = "trace-changed", "Requests of a trace were left out or shortened.";
         AREA_NOT_COVERED = "area-not-covered", "A preconditioning that left blocks of its area unwritten.";
+        WRITES_CUT_UNITS = "writes-cut-units", "Random writes smaller than the drive's units, or across them.";
         STATE_IN_DOUBT = "state-in-doubt", "The state of a drive after a resume is unknown.";
     }
 }
@@ -70,6 +71,8 @@ pub mod limit {
     pub const RATE_REACHED_PCT: f64 = 95.0;
     /// Share of the requests of a trace that are submitted late from which on the replay is marked, percent.
     pub const LATE_IOS_PCT: f64 = 1.0;
+    /// Write granularity from which on a drive maps coarser than usual: file systems write 4 KiB.
+    pub const COARSE_UNIT_BYTES: u64 = 4096;
     /// Clock drift, parts per million.
     pub const DRIFT_PPM: f64 = 200.0;
     /// Margin to its warning temperature at which a drive counts as hot before the start, kelvin: under load it heats up by as much in

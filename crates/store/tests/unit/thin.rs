@@ -5,14 +5,18 @@ use proptest::prelude::*;
 
 proptest! {
     #[test]
-    fn thinning_keeps_ends_order_and_named_percentiles(seed in any::<u64>(), values in 1_u32..60_000, spread in 1_u32..30) {
+    fn thinning_keeps_ends_order_and_named_percentiles(seed in any::<u64>(), values in 1_u32..60_000, spread in 1_u32..30, deadline in any::<u32>()) {
         let mut rng = Rng::new(seed);
         let mut histogram = Histogram::new();
         for _ in 0..values {
             histogram.record(Nanos(1_000 + (rng.exponential(1.0) * f64::from(1_u32 << spread)) as u64));
         }
         let all = histogram.cumulative();
-        let kept = thin(&all);
+        let kept = thin(&all, &[u64::from(deadline)]);
+        let in_time = |points: &[(Nanos, u64)]| {
+            points.iter().rev().find(|(latency, _)| latency.0 <= u64::from(deadline)).map_or(0, |point| point.1)
+        };
+        prop_assert_eq!(in_time(&kept), in_time(&all), "a deadline is counted exactly");
         prop_assert!(kept.len() <= MAX_POINTS && kept.len() >= all.len().min(LAST_POINTS));
         prop_assert_eq!(kept.first(), all.first());
         prop_assert_eq!(kept.last(), all.last());
@@ -29,5 +33,5 @@ proptest! {
 
 #[test]
 fn an_empty_series_stays_empty() {
-    assert_eq!(thin(&[]), Vec::new());
+    assert_eq!(thin(&[], &[1]), Vec::new());
 }

@@ -248,13 +248,24 @@ impl Executor<'_> {
             (telemetry, host),
             stop_reason,
         )?;
+        self.record_starts(cell, starts, &mut done)?;
+        Ok(done)
+    }
+
+    /// The state in which a cell began, with its result.
+    pub(super) fn record_starts(
+        &mut self,
+        cell: &Cell,
+        starts: Starts,
+        done: &mut CellOutcome,
+    ) -> Result<(), SuiteError> {
         for result in &mut done.results {
             result.values.extend(starts.values(result.drive));
         }
         for (drive, warning) in starts.warnings.into_iter().filter(|_| done.complete) {
             self.warn_cell(cell, drive, warning)?;
         }
-        Ok(done)
+        Ok(())
     }
 
     /// The results of a cell, with warnings about them.

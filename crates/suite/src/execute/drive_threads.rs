@@ -5,7 +5,7 @@
 //! first of each drive, then the second of each, and so on, so that journal and progress have the same order however the threads were
 //! scheduled, and the events of a cell stay together. A kill costs the cells that were sent and not taken yet; the resumed run repeats them.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use std::panic::resume_unwind;
 use std::path::{Path, PathBuf};
@@ -117,19 +117,25 @@ impl RunLog for ThreadLog {
 /// Sends what a drive's thread reports.
 struct ThreadProgress {
     events: Sender<Event>,
-    /// Index of the cell that started last.
-    cell: usize,
+    /// Cells that have started and not ended.
+    started: BTreeMap<String, usize>,
 }
 
 impl ThreadProgress {
     fn send(&self, event: Event) {
         let _ = self.events.send(event);
     }
+
+    /// The index of a cell that ends.
+    fn end_of(&mut self, plan: &CellPlan) -> usize {
+        let index = self.started.remove(&plan.id);
+        index.expect("a cell ends after its start")
+    }
 }
 
 impl Progress for ThreadProgress {
-    fn cell_started(&mut self, index: usize, _total: usize, _cell: &Cell) {
-        self.cell = index;
+    fn cell_started(&mut self, index: usize, _total: usize, cell: &Cell) {
+        self.started.insert(cell.plan.id.clone(), index);
         self.send(Event::CellStarted(index));
     }
 
@@ -137,12 +143,14 @@ impl Progress for ThreadProgress {
         self.send(Event::Interval(drive, work));
     }
 
-    fn cell_finished(&mut self, _plan: &CellPlan, results: &[CellResult]) {
-        self.send(Event::CellFinished(self.cell, results.to_vec()));
+    fn cell_finished(&mut self, plan: &CellPlan, results: &[CellResult]) {
+        let index = self.end_of(plan);
+        self.send(Event::CellFinished(index, results.to_vec()));
     }
 
-    fn cell_failed(&mut self, _plan: &CellPlan, message: &str) {
-        self.send(Event::CellFailed(self.cell, message.to_owned()));
+    fn cell_failed(&mut self, plan: &CellPlan, message: &str) {
+        let index = self.end_of(plan);
+        self.send(Event::CellFailed(index, message.to_owned()));
     }
 
     fn cell_passed(&mut self, index: usize) {
@@ -270,7 +278,7 @@ impl Executor<'_> {
                 let thread = scope.spawn(move || {
                     let mut progress = ThreadProgress {
                         events: sender,
-                        cell: cells.start,
+                        started: BTreeMap::new(),
                     };
                     let mut executor = Executor {
                         plan,

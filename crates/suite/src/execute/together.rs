@@ -6,21 +6,22 @@
 use std::cell::RefCell;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
 
 use assay_device::session::{OpenMode, OpenTarget};
 use assay_io::{Nanos, Telemetry};
 use assay_stats::{HostLoad, Interval};
-use assay_store::model::{CellPlan, CellResult, Entry, RunEnd, Warning};
+use assay_store::model::{CellPlan, CellResult, Entry, Warning};
 use assay_store::{EncodedEntry, StoreError};
 use assay_workload::plan::{Engine, Workload};
 use assay_workload::run::{RunObserver, RunOutcome, TargetJobs, run_together};
 
 use super::drives::Drives;
-use super::journal::{CriticalWarnings, Journal};
-use super::{CellExit, Executor, IntervalWork, Progress, RunLog, RunState};
+use super::journal::{CellTelemetry, CriticalWarnings, Ignore, Journal};
+use super::{CellExit, Executor, IntervalWork, Progress, Resume, RunLog, RunState};
 use crate::SuiteError;
 use crate::expand::Cell;
-use crate::live::CellFlags;
+use crate::live::{CellFlags, Phase};
 
 /// A run log that several journals write to.
 struct SharedLog<'a, 'b, 'c> {
@@ -116,18 +117,98 @@ impl RunObserver for Journals<'_> {
     }
 }
 
+/// Results of a cell: its telemetry and host load, as its journal returns them.
+type Recorded = (CellTelemetry, Vec<HostLoad>);
+
 impl Executor<'_> {
-    /// Run these cells of the plan at the same time. They belong to job files: nothing is resumed, tracked or preconditioned.
+    /// Run these cells of the plan at the same time, unless they are finished or not meant to run. They are skipped, repeated and resumed as one: a
+    /// figure is that of a load beside these others.
     pub(super) fn run_together(
         &mut self,
         range: Range<usize>,
+        resume: &Resume,
         state: &mut RunState,
-    ) -> Result<(), SuiteError> {
+    ) -> Result<CellExit, SuiteError> {
         let plan = self.plan;
-        if !self.may_begin(&plan.cells[range.clone()], state) {
-            state.summary.outcome = RunEnd::Interrupted;
+        let cells = &plan.cells[range.clone()];
+        let lost = &state.summary.lost_drives;
+        let is_lost = |cell: &Cell| cell.plan.drives.iter().any(|d| lost.contains(d));
+        if cells
+            .iter()
+            .any(|cell| cell.plan.skipped.is_some() || is_lost(cell))
+        {
+            return Ok(CellExit::Ended);
+        }
+        if cells.iter().any(|cell| resume.was_skipped_by_user(cell)) {
+            for index in range {
+                self.live.cell_skipped(index);
+            }
+            return Ok(CellExit::Ended);
+        }
+        let is_finished = |cell: &Cell| resume.finished.contains_key(&cell.plan.id);
+        if cells.iter().all(is_finished) {
+            self.replay_together(cells, state)?;
+            return Ok(CellExit::Ended);
+        }
+        let mut unmet = cells
+            .iter()
+            .filter_map(|cell| state.preconditions.skip_reason(cell));
+        if let Some(reason) = unmet.next() {
+            for (index, cell) in range.zip(cells) {
+                self.skip(index, cell, reason.clone())?;
+            }
+            return Ok(CellExit::Ended);
+        }
+        self.pause_if_asked(&cells[0])?;
+        if !self.may_begin(cells, state) {
+            return Ok(CellExit::Interrupted);
+        }
+        let exit = self.execute_together(range, state)?;
+        self.log.sync()?;
+        Ok(exit)
+    }
+
+    /// As [`Executor::replay`], of cells that run at the same time.
+    fn replay_together(&mut self, cells: &[Cell], state: &RunState) -> Result<(), SuiteError> {
+        let mut drives = cells.iter().flat_map(|cell| &cell.plan.drives);
+        let simulated = drives.all(|&d| self.drives[d].info().simulated);
+        if !simulated || !cells.iter().any(Cell::writes) {
             return Ok(());
         }
+        let flags = self.live.control.begin(self.stop);
+        let mut workloads = Vec::with_capacity(cells.len());
+        let mut prepared = Ok(());
+        for cell in cells {
+            prepared = prepared.and_then(|()| self.prepare_drives(cell, &flags).map(drop));
+            self.live.phase(&cell.plan.drives, Phase::Repeating);
+            workloads.push(self.workloads(cell, &state.results)?);
+        }
+        let mut ignore = Ignore {
+            stop: self.stop,
+            flags: &flags,
+        };
+        let repeated = prepared.and_then(|()| {
+            measure(
+                &mut self.drives,
+                cells,
+                &workloads,
+                &flags.ended,
+                &mut ignore,
+            )
+        });
+        self.live.control.end(&flags);
+        for cell in cells {
+            self.live.phase(&cell.plan.drives, Phase::Waiting);
+        }
+        repeated.map(drop)
+    }
+
+    fn execute_together(
+        &mut self,
+        range: Range<usize>,
+        state: &mut RunState,
+    ) -> Result<CellExit, SuiteError> {
+        let plan = self.plan;
         let flags = self.live.control.begin(self.stop);
         let cells = &plan.cells[range.clone()];
         for (number, (index, cell)) in range.clone().zip(cells).enumerate() {
@@ -139,32 +220,36 @@ impl Executor<'_> {
             self.record_start(index, cell, state)?;
         }
         let mut workloads = Vec::with_capacity(cells.len());
+        let mut starts = Vec::with_capacity(cells.len());
         for cell in cells {
-            self.prepare_drives(cell, &flags)?;
+            starts.push(self.prepare_drives(cell, &flags)?);
             workloads.push(self.workloads(cell, &state.results)?);
         }
         let mut warned: Vec<CriticalWarnings> = vec![state.critical_warnings.clone(); cells.len()];
-        let measured = self.measure(cells, &flags, &workloads, &mut warned);
+        let measured = self.journal_together(cells, &flags, &workloads, &mut warned);
         self.live.control.end(&flags);
         if let Some(first) = warned.into_iter().next() {
             state.critical_warnings = first;
         }
+        let mut exit = CellExit::Ended;
         match measured {
             Ok((outcome, journals)) => {
-                let parts = outcome.drives.iter().zip(journals);
+                let parts = outcome.drives.iter().zip(journals).zip(starts);
                 let numbered = range.clone().zip(cells).zip(&workloads);
-                for (((index, cell), workloads), (part, journal)) in numbered.zip(parts) {
+                for (((index, cell), workloads), ((part, journal), starts)) in numbered.zip(parts) {
                     let mut part = part.clone();
                     part.drive = cell.plan.drives[0];
                     let own = RunOutcome {
                         drives: vec![part],
                         ..outcome.clone()
                     };
-                    let done =
+                    let mut done =
                         self.measured(cell, workloads, &state.results, &own, journal, None)?;
-                    if self.cell_done(index, cell, &flags, done, state)? == CellExit::Interrupted {
-                        state.summary.outcome = RunEnd::Interrupted;
-                    }
+                    self.record_starts(cell, starts, &mut done)?;
+                    exit = match (exit, self.cell_done(index, cell, &flags, done, state)?) {
+                        (CellExit::Interrupted, _) | (_, CellExit::Ended) => exit,
+                        (_, other) => other,
+                    };
                 }
             }
             Err(SuiteError::Store(error)) => return Err(error.into()),
@@ -176,33 +261,20 @@ impl Executor<'_> {
                 }
             }
         }
-        for index in range {
-            self.live.cell_ended(&plan.cells[index], false);
-            self.live.cell_passed(index);
-            self.progress.cell_passed(index);
+        for cell in cells {
+            self.live.cell_ended(cell, false);
         }
-        self.log.sync()?;
-        Ok(())
+        Ok(exit)
     }
 
-    /// Acquire the drives of the cells, run all workloads, release the drives. The outcome's parts are in the order of the cells.
-    #[expect(
-        clippy::type_complexity,
-        reason = "a cell's telemetry and host load, as its journal returns them"
-    )]
-    fn measure(
+    /// Run the workloads of the cells and journal their events. The outcome's parts are in the order of the cells.
+    fn journal_together(
         &mut self,
         cells: &[Cell],
         flags: &CellFlags,
         workloads: &[Vec<Workload>],
         warned: &mut [CriticalWarnings],
-    ) -> Result<
-        (
-            RunOutcome,
-            Vec<(super::journal::CellTelemetry, Vec<HostLoad>)>,
-        ),
-        SuiteError,
-    > {
+    ) -> Result<(RunOutcome, Vec<Recorded>), SuiteError> {
         let (run_id, folder) = (self.log.run_id().to_owned(), self.log.folder().to_owned());
         let (log, progress) = (
             RefCell::new(&mut *self.log),
@@ -227,29 +299,13 @@ impl Executor<'_> {
                 })
                 .collect(),
         };
-        let groups = by_target(cells, workloads);
-        let mut targets: Vec<(usize, OpenTarget)> = Vec::new();
-        let mut refused = Ok(());
-        for group in &groups {
-            match self.drives[group.drive].acquire(group.mode) {
-                Ok(target) => targets.push((group.drive, target)),
-                Err(error) => {
-                    refused = Err(SuiteError::from(error));
-                    break;
-                }
-            }
-        }
-        let outcome = refused.and_then(|()| {
-            let jobs = groups.iter().zip(&mut targets);
-            let mut jobs: Vec<TargetJobs<'_>> = jobs
-                .map(|(group, (_, target))| TargetJobs {
-                    parts: group.cells.iter().map(|&n| (n, &workloads[n][0])).collect(),
-                    target,
-                })
-                .collect();
-            Ok(run_together(&mut jobs, &flags.ended, &mut journals)?)
-        });
-        release(&mut self.drives, targets);
+        let outcome = measure(
+            &mut self.drives,
+            cells,
+            workloads,
+            &flags.ended,
+            &mut journals,
+        );
         let ended = journals
             .journals
             .into_iter()
@@ -261,10 +317,40 @@ impl Executor<'_> {
     }
 }
 
-fn release(drives: &mut Drives<'_>, targets: Vec<(usize, OpenTarget)>) {
+/// Acquire the drives of the cells, run all workloads, release the drives.
+fn measure(
+    drives: &mut Drives<'_>,
+    cells: &[Cell],
+    workloads: &[Vec<Workload>],
+    stop: &AtomicBool,
+    observer: &mut dyn RunObserver,
+) -> Result<RunOutcome, SuiteError> {
+    let groups = by_target(cells, workloads);
+    let mut targets: Vec<(usize, OpenTarget)> = Vec::new();
+    let mut refused = Ok(());
+    for group in &groups {
+        match drives[group.drive].acquire(group.mode) {
+            Ok(target) => targets.push((group.drive, target)),
+            Err(error) => {
+                refused = Err(SuiteError::from(error));
+                break;
+            }
+        }
+    }
+    let outcome = refused.and_then(|()| {
+        let jobs = groups.iter().zip(&mut targets);
+        let mut jobs: Vec<TargetJobs<'_>> = jobs
+            .map(|(group, (_, target))| TargetJobs {
+                parts: group.cells.iter().map(|&n| (n, &workloads[n][0])).collect(),
+                target,
+            })
+            .collect();
+        Ok(run_together(&mut jobs, stop, observer)?)
+    });
     for (drive, target) in targets {
         drives[drive].release(target);
     }
+    outcome
 }
 
 /// Cells that share an open drive.

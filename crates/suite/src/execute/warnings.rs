@@ -12,6 +12,7 @@ use assay_store::model::{
     AREA_WRITTEN_PCT, CellKind, CellResult, Entry, OFFERED_IOPS, TraceRecord, Warning,
 };
 use assay_units::Nanos;
+use assay_workload::access::AddressPattern;
 use assay_workload::run::DriveOutcome;
 
 use super::cell::Finished;
@@ -72,6 +73,12 @@ impl Executor<'_> {
         }
         for drive in 0..self.drives.len() {
             for warning in about_drive(&self.drives[drive]) {
+                self.warn(warning, Some(drive))?;
+            }
+            if let Some(unit_bytes) = unit_bytes(&self.drives[drive])
+                && let Some((cell, grid_bytes)) = first_cut(&self.plan.cells, drive, unit_bytes)
+            {
+                let warning = warn::writes_cut_units(cell, grid_bytes, unit_bytes);
                 self.warn(warning, Some(drive))?;
             }
         }
@@ -263,6 +270,32 @@ fn unsupported_mixes(cells: &[Cell]) -> Vec<(&str, usize, UnsupportedBlockSize)>
         }
     }
     found
+}
+
+/// The write granularity that a drive prefers, where it is coarser than the blocks of every file system.
+fn unit_bytes(session: &DriveSession) -> Option<u64> {
+    let probe = session.probe()?.ok()?;
+    let preferred = probe.preferred_writes(None)?;
+    let unit_bytes = preferred.granularity_bytes.max(preferred.alignment_bytes);
+    (unit_bytes > limit::COARSE_UNIT_BYTES).then_some(unit_bytes)
+}
+
+/// The first measured cell of a drive whose random writes cut its units, and the coarsest blocks that they do not cut. Sequential writes complete their
+/// units one after the other.
+fn first_cut(cells: &[Cell], drive: usize, unit_bytes: u64) -> Option<(&str, u64)> {
+    let measured = cells
+        .iter()
+        .filter(|cell| cell.plan.kind != CellKind::Prepare);
+    let mut cuts = measured.filter_map(|cell| {
+        let place = cell.plan.drives.iter().position(|d| *d == drive)?;
+        let workload = cell.workloads.get(place)?;
+        let random = !matches!(workload.access.pattern, AddressPattern::Sequential);
+        let grid = u64::from(workload.access.grid_bytes()) | workload.area.offset_bytes;
+        let grid_bytes = 1 << grid.trailing_zeros();
+        let cuts = random && workload.writes() && !workload.trims && grid_bytes < unit_bytes;
+        cuts.then_some((cell.plan.id.as_str(), grid_bytes))
+    });
+    cuts.next()
 }
 
 /// Settings of drive, link and controller that affect the figures.

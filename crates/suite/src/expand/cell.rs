@@ -1,8 +1,8 @@
 //! One cell of a plan.
 
 use assay_device::session::DriveSession;
-use assay_store::model::{self, CellKind, CellPlan, CellView, OfferedLoad, PointPlan};
-use assay_units::{Nanos, Rng};
+use assay_store::model::{self, CellKind, CellPlan, CellView, JobPlan, OfferedLoad, PointPlan};
+use assay_units::{Nanos, Rng, parse_duration};
 use assay_workload::options::JobOptions;
 use assay_workload::plan::{Pacing, PlanError, Workload};
 
@@ -17,13 +17,52 @@ impl RunPlan {
         let Some(other) = &step.compare_with else {
             return String::new();
         };
+        let by_step = format!("ratio_to_{}", other.replace('-', "_"));
+        if !step.jobs.is_empty() {
+            return by_step;
+        }
         let compared = |cell: &&Cell| cell.plan.step == *other && cell.plan.drives == [drive];
         match self.cells.iter().find(compared) {
             Some(cell) if cell.plan.workload.data == "incompressible" => {
                 "ratio_to_incompressible".to_owned()
             }
-            _ => format!("ratio_to_{}", other.replace('-', "_")),
+            _ => by_step,
         }
+    }
+
+    /// What the plan records of a job that runs beside others. Its workload alone is the cell of the same values in the step it is compared with.
+    fn job_plan(
+        &self,
+        step: &SuiteStep,
+        combination: &Combination,
+        who: &str,
+        (group, matrix): (&str, &str),
+    ) -> Option<JobPlan> {
+        let job = combination.job.as_ref()?;
+        let alone = step.compare_with.as_ref().filter(|_| job.foreground);
+        let alone = alone.and_then(|other| {
+            let cells = self.cells.iter();
+            let mut cells = cells.filter(|cell| cell.plan.step == *other);
+            let own = &combination.own_axes;
+            let axes: Vec<String> = own
+                .iter()
+                .map(|(key, value)| format!("{key}={value}"))
+                .collect();
+            let id = match axes.is_empty() {
+                true => format!("{who}/{other}"),
+                false => format!("{who}/{other}/{}", axes.join(",")),
+            };
+            cells
+                .find(|cell| cell.plan.id == id)
+                .map(|cell| cell.plan.id.clone())
+        });
+        Some(JobPlan {
+            name: job.name.clone(),
+            group: group.to_owned(),
+            matrix: matrix.to_owned(),
+            foreground: job.foreground,
+            alone,
+        })
     }
 
     pub(super) fn cell(
@@ -47,10 +86,19 @@ impl RunPlan {
             axes => format!("{who}/{step}/{}", axes.join(",")),
         };
         let group = named(&step.id, &axes);
+        let matrix = axes.join(",");
         axes.extend((combination.round.as_ref()).map(|round| format!("round={}", round.number)));
+        axes.extend((combination.job.as_ref()).map(|job| format!("job={}", job.name)));
         let id = |step: &str| named(step, &axes);
+        let job = self.job_plan(step, combination, who, (&group, &matrix));
+        let compare_with = match &job {
+            Some(job) => job.alone.clone(),
+            None => step.compare_with.as_deref().map(&id),
+        };
+        // Of jobs that run at once, the first one's idle time and start are those of all.
+        let leads = combination.job.as_ref().is_none_or(|job| job.number == 0);
         let mut options = combination.options.clone();
-        if is_random_write(step, &options) {
+        if needs_own_seed(step, combination) {
             let seed = Rng::stream(self.seed, &id(&step.id)).next_u64();
             options.seed = Some(seed >> 32);
         }
@@ -114,7 +162,7 @@ impl RunPlan {
                 kind: step.kind,
                 drives: on.to_vec(),
                 workload,
-                view,
+                view: view.or(combination.job.as_ref().map(|_| CellView::Jobs)),
                 steady: step.steady,
                 variant: step.variant.clone(),
                 round: combination.round.clone(),
@@ -126,20 +174,22 @@ impl RunPlan {
                     of: point.of.clone(),
                     which: point.which,
                 }),
-                rest_ns: combination.idle_before.0,
+                job,
+                deadlines_ns: on_drive.deadlines_ns()?,
+                rest_ns: if leads { combination.idle_before.0 } else { 0 },
                 skipped: skip,
             },
             workloads,
-            drop_cache: step.drop_cache,
+            drop_cache: step.drop_cache && leads,
             ratio_name: self.ratio_name(step, on[0]),
-            compare_with: step.compare_with.as_deref().map(&id),
+            compare_with,
             group,
             rounds: (step.rounds.as_ref())
                 .map(|rounds| on_drive.round_criterion(rounds))
                 .transpose()?,
             point: on_drive.point_rule(options)?,
             until: on_drive.stop_rule()?,
-            start: on_drive.start_rule()?,
+            start: on_drive.start_rule()?.filter(|_| leads),
             wants: step.wants.clone(),
             unsupported_block,
             ..Cell::default()
@@ -158,6 +208,24 @@ impl StepOnDrive<'_> {
             timeout: self.duration(&start.timeout)?,
             rest: rest.transpose()?.unwrap_or_default(),
         }))
+    }
+
+    /// The deadlines of the step's I/Os, shortest first.
+    fn deadlines_ns(&self) -> Result<Vec<u64>, SuiteError> {
+        let Some(deadlines) = &self.step.deadlines else {
+            return Ok(Vec::new());
+        };
+        let texts = self.list("deadlines", deadlines)?;
+        let spans = texts.iter().map(|text| {
+            let text = self.resolve(text);
+            parse_duration(&text).map_err(|e| self.failed(&format!("deadlines: {e}")))
+        });
+        let mut ns: Vec<u64> = spans
+            .map(|span| Ok(span?.0))
+            .collect::<Result<_, SuiteError>>()?;
+        ns.sort_unstable();
+        ns.dedup();
+        Ok(ns)
     }
 
     fn point_rule(&self, options: &JobOptions) -> Result<Option<PointRule>, SuiteError> {
@@ -190,12 +258,14 @@ impl StepOnDrive<'_> {
     }
 }
 
-/// Whether its random writes have a seed of their own in every cell. With the run's seed, each cell would write the blocks that the one before
-/// wrote, in the same order: garbage collection then finds whole blocks invalid, and write amplification falls from cell to cell.
-fn is_random_write(step: &SuiteStep, options: &JobOptions) -> bool {
-    let rw = options.rw.as_deref().unwrap_or_default();
+/// Whether its random choices have a seed of their own in every cell. With the run's seed, each cell of random writes would write the blocks that
+/// the one before wrote, in the same order: garbage collection then finds whole blocks invalid, and write amplification falls from cell to
+/// cell. Of jobs that run at once, each would access the block that the others access.
+fn needs_own_seed(step: &SuiteStep, combination: &Combination) -> bool {
+    let rw = combination.options.rw.as_deref().unwrap_or_default();
     let writes = rw.starts_with("randw") || rw.starts_with("randrw");
-    writes && step.kind != CellKind::Prepare && !step.job.contains_key("seed")
+    let varies = writes && step.kind != CellKind::Prepare || combination.job.is_some();
+    varies && !combination.seed_given
 }
 
 /// Whether this size belongs to a mix and is below the logical block size. Such a mix is skipped, while sizes in a list are dropped one by

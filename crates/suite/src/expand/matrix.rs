@@ -12,17 +12,35 @@ use super::RunPlan;
 use super::parameters::{toml_text, typed_option};
 use super::rounds::MAX_ROUNDS;
 use crate::SuiteError;
-use crate::schema::{ParameterKind, SUITE_OPTIONS, SuiteParameter, SuiteStep};
+use crate::schema::{MatrixOption, ParameterKind, SUITE_OPTIONS, SuiteParameter, SuiteStep};
+
+/// An option of the matrix with one of its values.
+type Chosen<'a> = (MatrixOption<'a>, toml::Value);
 
 /// Keeps the power state.
 const AS_IT_IS: &str = "as-it-is";
 
+/// A job of a step with several that run at once.
+#[derive(Clone, Debug)]
+pub(super) struct JobOfStep {
+    pub(super) name: String,
+    /// Position in the step.
+    pub(super) number: usize,
+    pub(super) foreground: bool,
+}
+
 /// One workload of a step.
 #[derive(Clone, Debug)]
 pub(super) struct Combination {
-    /// Its matrix options and values, in matrix order.
+    /// Its matrix options and values, in matrix order; of a step with jobs, those of all of them.
     pub(super) axes: Vec<(String, String)>,
+    /// Those by which the same workload is named in a step where it is alone.
+    pub(super) own_axes: Vec<(String, String)>,
+    /// The job that it is, where several run at once.
+    pub(super) job: Option<JobOfStep>,
     pub(super) options: JobOptions,
+    /// The suite gives the seed.
+    pub(super) seed_given: bool,
     pub(super) load_percent: Option<f64>,
     pub(super) power_state: Option<u8>,
     pub(super) round: Option<Round>,
@@ -134,21 +152,26 @@ pub(super) struct StepOnDrive<'a> {
 impl StepOnDrive<'_> {
     /// The step's workloads, one per combination of its lists.
     pub(super) fn combinations(&self) -> Result<Vec<Combination>, SuiteError> {
-        let mut choices: Vec<Vec<(&str, toml::Value)>> = vec![Vec::new()];
-        for (key, value) in &self.step.matrix {
-            let values = self.list(key, value)?;
+        let mut choices: Vec<Vec<Chosen<'_>>> = vec![Vec::new()];
+        for option in self.step.matrix_options() {
+            let values = self.list(option.option, option.values)?;
             // Counted before they are made: a few lists of a hundred values each make more than fits into memory.
             self.plan
                 .check_count(choices.len() as u128 * values.len() as u128)?;
             let extended = choices.iter().flat_map(|chosen| {
-                let with = |value: &toml::Value| {
-                    [chosen.as_slice(), &[(key.as_str(), value.clone())]].concat()
-                };
+                let with =
+                    |value: &toml::Value| [chosen.as_slice(), &[(option, value.clone())]].concat();
                 values.iter().map(with)
             });
             choices = extended.collect();
         }
-        let combinations = choices.iter().map(|chosen| self.combination(chosen));
+        let jobs = self.jobs();
+        self.plan
+            .check_count(choices.len() as u128 * jobs.len() as u128)?;
+        let combinations = choices.iter().flat_map(|chosen| {
+            let jobs = jobs.iter();
+            jobs.map(|job| self.combination(chosen, job.as_ref()))
+        });
         combinations
             .collect::<Result<Vec<_>, _>>()
             .and_then(|mut combinations| {
@@ -158,15 +181,56 @@ impl StepOnDrive<'_> {
             .map_err(|why| self.failed(&why))
     }
 
-    fn combination(&self, chosen: &[(&str, toml::Value)]) -> Result<Combination, String> {
-        let mut table = toml::Table::new();
-        for (key, value) in &self.step.job {
-            table.insert(key.clone(), self.substituted(value));
+    /// The jobs of the step that run at once; of a step with one, none.
+    fn jobs(&self) -> Vec<Option<JobOfStep>> {
+        if self.step.jobs.is_empty() {
+            return vec![None];
         }
+        let names = self.step.jobs.keys().enumerate();
+        let job = |(number, name): (usize, &String)| {
+            Some(JobOfStep {
+                name: name.clone(),
+                number,
+                foreground: self.step.foreground_job() == Some(name),
+            })
+        };
+        names.map(job).collect()
+    }
+
+    /// The workload of a combination, or of one of its jobs. What is said of one job comes before what is said of all, and a value of the
+    /// matrix before one of the step.
+    fn combination(
+        &self,
+        chosen: &[Chosen<'_>],
+        job: Option<&JobOfStep>,
+    ) -> Result<Combination, String> {
+        let mut table = toml::Table::new();
+        let mut set = |key: &str, value: toml::Value| {
+            table.insert(key.to_owned(), value);
+        };
         let mut axes = Vec::new();
-        for (key, value) in chosen {
-            axes.push(((*key).to_owned(), toml_text(value)));
-            table.insert((*key).to_owned(), value.clone());
+        let mut own_axes = Vec::new();
+        for (key, value) in &self.step.job {
+            set(key, self.substituted(value));
+        }
+        let name = job.map(|job| job.name.as_str());
+        for (option, value) in chosen {
+            axes.push((option.axis(), toml_text(value)));
+            if option.job.is_none() {
+                set(option.option, value.clone());
+            }
+            if option.job.is_none() || option.job == name {
+                own_axes.push((option.option.to_owned(), toml_text(value)));
+            }
+        }
+        let own = name.and_then(|name| self.step.jobs.get(name)?.as_table());
+        for (key, value) in own.into_iter().flatten() {
+            set(key, self.substituted(value));
+        }
+        for (option, value) in chosen {
+            if option.job.is_some() && option.job == name {
+                set(option.option, value.clone());
+            }
         }
         let own: BTreeMap<&str, String> = SUITE_OPTIONS
             .into_iter()
@@ -179,6 +243,7 @@ impl StepOnDrive<'_> {
         let mut options: JobOptions = table
             .try_into()
             .map_err(|e: toml::de::Error| e.to_string())?;
+        let seed_given = options.seed.is_some();
         options.seed = options.seed.or(Some(self.plan.seed));
         if self.step.kind == CellKind::Prepare {
             cover_whole_area(&mut options);
@@ -216,7 +281,10 @@ impl StepOnDrive<'_> {
         let power_state = suite_option(&own, "power_state", |&state: &u8| state < 32, states)?;
         Ok(Combination {
             axes,
+            own_axes,
+            job: job.cloned(),
             options,
+            seed_given,
             load_percent,
             power_state,
             round: None,
@@ -259,8 +327,12 @@ impl StepOnDrive<'_> {
         parse_duration(&self.substitute(text)).map_err(|e| self.failed(&e.to_string()))
     }
 
-    /// The values of a matrix option.
-    fn list(&self, key: &str, value: &toml::Value) -> Result<Vec<toml::Value>, SuiteError> {
+    /// The values of a matrix option, or of another list.
+    pub(super) fn list(
+        &self,
+        key: &str,
+        value: &toml::Value,
+    ) -> Result<Vec<toml::Value>, SuiteError> {
         let mut values = match value {
             toml::Value::Array(values) => values.iter().map(|v| self.substituted(v)).collect(),
             other => match self.substituted(other) {
@@ -281,9 +353,7 @@ impl StepOnDrive<'_> {
         }
         if values.is_empty() {
             let drive = &info.spec;
-            return Err(self.failed(&format!(
-                "a list in its matrix is empty (for drive {drive})"
-            )));
+            return Err(self.failed(&format!("its list of {key} is empty (for drive {drive})")));
         }
         Ok(values)
     }

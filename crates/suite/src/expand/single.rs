@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 
 use assay_device::session::DriveSession;
-use assay_store::model::{CellKind, CellPlan};
+use assay_store::model::{CellKind, CellPlan, CellView, JobPlan};
+use assay_units::Rng;
 use assay_workload::options::JobOptions;
-use assay_workload::plan::Workload;
+use assay_workload::plan::{DEFAULT_SEED, Workload};
 
 use super::cell::trace_view;
 use super::{Cell, RunPlan, describe, initial_contents, labels};
@@ -51,6 +52,56 @@ pub fn single_job(options: &JobOptions, drive: &DriveSession) -> Result<RunPlan,
         &[("job".to_owned(), job)],
         std::slice::from_ref(drive),
     )
+}
+
+/// The plan of `assay job` with several jobs: they run at once on one drive, the first in the foreground. Names are unique.
+///
+/// # Errors
+/// When a workload does not fit the drive; the cell of the error is the name of the job.
+pub fn jobs_at_once(
+    jobs: &[(String, JobOptions)],
+    drive: &DriveSession,
+) -> Result<RunPlan, SuiteError> {
+    let suite = Suite {
+        name: "job".to_owned(),
+        title: "Jobs at once".to_owned(),
+        summary: "Several workloads at once on one drive, from the command line.".to_owned(),
+        source: "the command line".to_owned(),
+        ..Suite::default()
+    };
+    let planned = jobs.iter().map(|(name, options)| {
+        let mut options = options.clone();
+        // Jobs with the same seed would access the same blocks at the same time.
+        let seed = || Rng::stream(DEFAULT_SEED, name).next_u64() >> 32;
+        options.seed = options.seed.or_else(|| Some(seed()));
+        let job = PlannedJob {
+            name: "Jobs at once".to_owned(),
+            options,
+            ..PlannedJob::default()
+        };
+        (name.clone(), job)
+    });
+    let planned: Vec<(String, PlannedJob)> = planned.collect();
+    let mut plan = plan(suite, &planned, std::slice::from_ref(drive))?;
+    plan.seed = DEFAULT_SEED;
+    let step = "job";
+    let group = format!("{}/{step}", plan.labels[0]);
+    for (number, (cell, (name, _))) in plan.cells.iter_mut().zip(jobs).enumerate() {
+        cell.plan.id = format!("{group}/job={name}");
+        step.clone_into(&mut cell.plan.step);
+        cell.plan.view = Some(CellView::Jobs);
+        cell.plan.job = Some(JobPlan {
+            name: name.clone(),
+            group: group.clone(),
+            foreground: number == 0,
+            ..JobPlan::default()
+        });
+    }
+    plan.suite.steps.truncate(1);
+    if let Some(only) = plan.suite.steps.first_mut() {
+        step.clone_into(&mut only.id);
+    }
+    Ok(plan)
 }
 
 /// The plan of a job file: a step of one cell for each of its jobs.
@@ -140,7 +191,7 @@ fn plan(
         suite,
         parameters: BTreeMap::new(),
         scale: 1.0,
-        seed: seed.unwrap_or(assay_workload::plan::DEFAULT_SEED),
+        seed: seed.unwrap_or(DEFAULT_SEED),
         labels,
         cells,
     })

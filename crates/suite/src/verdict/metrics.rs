@@ -84,7 +84,8 @@ impl<'a> RuleInput<'a> {
             .filter(move |(_, cell, _)| {
                 let plan = &cell.plan;
                 let alone = plan.drives.len() == 1 || plan.kind != CellKind::Concurrent;
-                plan.step == self.step() && alone && cell.state == CellState::Finished
+                let foreground = plan.job.as_ref().is_none_or(|job| job.foreground);
+                plan.step == self.step() && alone && foreground && cell.state == CellState::Finished
             })
             .filter_map(|(run, cell, drive)| Some((run, cell, cell.drive(drive)?)))
             .filter(|(_, _, part)| part.result.is_some())
