@@ -281,6 +281,9 @@ impl Histogram {
             let expected = count;
             return Err(DecodeError::CountMismatch { found, expected });
         }
+        if count > 0 && min_ns > max_ns {
+            return Err(DecodeError::Malformed);
+        }
         if count > 0 {
             histogram = Histogram {
                 counts: histogram.counts,
@@ -292,7 +295,7 @@ impl Histogram {
             };
             // Minimum and maximum bound every walk over the buckets: they must be true.
             let walked: u64 = histogram.occupied().map(|(_, n)| n).sum();
-            if min_ns > max_ns || walked + overflow != count {
+            if walked + overflow != count {
                 return Err(DecodeError::Malformed);
             }
         }
