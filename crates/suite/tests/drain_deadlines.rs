@@ -165,7 +165,9 @@ fn a_flush_takes_a_program_unless_the_buffer_is_protected() {
         let (_, run, _folder) = run(&text(LOG), &[&drive]);
         let (alone, beside) = (cells(&run, "alone")[0], cells(&run, "beside")[0]);
         let slowdown = interference::of_flushes(&run, beside, 0).unwrap();
-        assert_eq!(result(alone).flush.ios, result(alone).write.ios);
+        // The cell may end between a write and its flush.
+        let (flushes, writes) = (result(alone).flush.ios, result(alone).write.ios);
+        assert!(flushes.abs_diff(writes) <= 1, "{flushes} {writes}");
         (result(alone).flush.latency_ns.p50, slowdown)
     };
     let (volatile, slowdown) = measured("volatile", "false");
