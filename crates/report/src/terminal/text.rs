@@ -144,7 +144,7 @@ impl TextPage {
             most: self.width,
         };
         if !layout.fits(&table.all_columns(), self.width) {
-            layout.repeat_keys();
+            layout.repeat_keys(self.width);
         }
         for columns in layout.splits(self.width) {
             self.columns(&layout, &columns);
@@ -265,8 +265,9 @@ impl TableLayout<'_> {
         widths
     }
 
-    /// Repeats the leading columns without which rows cannot be told apart, shortened: at most [`MAX_KEYS`].
-    fn repeat_keys(&mut self) {
+    /// Repeats the leading columns without which rows cannot be told apart, shortened: at most [`MAX_KEYS`], and as
+    /// many as leave space for each other column.
+    fn repeat_keys(&mut self, width: usize) {
         let is_whole = |column: &usize| {
             let mut rows = self.table.rows.iter();
             rows.all(|row| row.cells.len() > *column) && self.group_title(*column).is_empty()
@@ -283,6 +284,16 @@ impl TableLayout<'_> {
         for text in self.texts.iter_mut().flat_map(|row| &mut row[..self.keys]) {
             *text = shortened(text, MAX_KEY_CHARS);
         }
+        let all = self.table.all_columns();
+        let leaves_space = |keys: usize| {
+            let (repeated, others) = all.split_at(keys);
+            let mut others = others.iter();
+            others.all(|other| self.fits(&[repeated, &[*other]].concat(), width))
+        };
+        self.keys = (0..=self.keys)
+            .rev()
+            .find(|keys| leaves_space(*keys))
+            .unwrap_or(0);
     }
 
     fn fits(&self, columns: &[usize], width: usize) -> bool {
