@@ -285,7 +285,7 @@ Examples:
   assay job sim:samsung-951 --rw randread --bs 4k --numjobs 64 --runtime 10s
   assay job ./disk.img --rw randread --rate 20k --arrival poisson --iodepth 64 --runtime 10s
   assay job ./disk.img --rw write --bs 128k --verify --destroy disk.img
-  assay job sim:samsung-951 --runtime 10s --name reads --rw randread --iodepth 4 --name writes --rw write --bs 1m
+  assay job sim:samsung-951 --runtime 10s --name reads --rw randread --name writes --rw write
   assay job --fio jobs.fio sim:samsung-951
   assay job sim:samsung-951 --trace server.csv --trace_time_scale 0.5
 
