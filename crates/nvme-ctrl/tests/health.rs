@@ -163,7 +163,11 @@ fn the_other_log_pages_report_the_drive() {
         };
         assert_eq!(status, expected, "log {lid:#x}");
     }
-    // On the flash once its program group is full or flushed.
+    // On the flash once its program group is full. A flush of a drive with capacitors does nothing.
+    for chunk in 0..64 {
+        let written = driver.write(128 * chunk, &[1; 65_536]);
+        assert_eq!(written.status(), StatusCode::SUCCESS);
+    }
     let mut flush = Flush::new();
     flush.set_nsid(1);
     let flushed = driver.run(1, flush.entry());

@@ -65,7 +65,7 @@ fn shares_of_size_and_of_the_interface() {
     assert_eq!(share.percent(share.by_size_bytes), Some(10.0));
     let text = share.to_string();
     assert!(
-        text.ends_with("of 9.1 TiB rated by the plan; 3 % used before"),
+        text.ends_with("of 9.09 TiB rated by the plan; 3 % used before"),
         "{text}"
     );
 }
