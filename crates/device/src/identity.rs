@@ -75,17 +75,16 @@ pub struct PcieLink {
     pub max_width: Option<u32>,
 }
 
+/// The number of a link speed as in sysfs.
+pub fn gt_per_s(speed: &str) -> Option<f64> {
+    speed.split_whitespace().next()?.parse().ok()
+}
+
 impl PcieLink {
     /// Most that the current link carries in a direction, bytes per second: its line rate less the line code, 8b/10b up to 5 GT/s and 128b/130b
     /// above (PCI Express Base Specification 5.0, 4.2.1 and 4.2.2). Headers of packets take part of it.
     pub fn max_bytes_per_s(&self) -> Option<u64> {
-        let gt_per_s: f64 = self
-            .speed
-            .as_ref()?
-            .split_whitespace()
-            .next()?
-            .parse()
-            .ok()?;
+        let gt_per_s = gt_per_s(self.speed.as_ref()?)?;
         let code = if gt_per_s <= 5.0 { 0.8 } else { 128.0 / 130.0 };
         let rate = gt_per_s * 1e9 * code / 8.0 * f64::from(self.width?);
         (rate.is_finite() && rate > 0.0).then_some(rate as u64)

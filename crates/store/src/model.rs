@@ -3,14 +3,13 @@
 
 use std::collections::BTreeMap;
 
-use assay_stats::{
-    HostAudit, HostLoad, Interval, LatencySummary, OpInterval, OpSummary, ProcessLoad,
-};
+use assay_stats::{HostAudit, HostLoad, LatencySummary, OpSummary, ProcessLoad};
 use assay_units::endurance::EnduranceCounters;
 use assay_units::{Nanos, Op};
 use serde::{Deserialize, Serialize};
 
 mod headline;
+mod interval;
 mod predictive;
 mod procedure;
 mod standard;
@@ -20,6 +19,7 @@ mod verdict;
 pub mod warning;
 
 pub use headline::{HeadlineFigure, HeadlineMetric, Headlines};
+pub use interval::{IntervalRecord, OpRecord};
 pub use predictive::{LATENCY_PERCENTILE, PREDICTIVE_LEVEL, PredictiveFactors};
 pub use procedure::{
     AREA_WRITTEN_PCT, CellView, JobPlan, NOT_NEEDED, OFFERED_IOPS, OfferedLoad, OperatingPoint,
@@ -201,6 +201,7 @@ fn is_default<T: Default + PartialEq>(value: &T) -> bool {
 fn one() -> u32 {
     1
 }
+
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks so")]
 fn is_one(n: &u32) -> bool {
     *n == 1
@@ -448,62 +449,6 @@ pub enum RunEnd {
     Complete,
     /// Ended early by the user; `--resume` continues.
     Interrupted,
-}
-
-/// One drive's counts in one interval.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct IntervalRecord {
-    /// [`CellPlan::id`].
-    pub cell: String,
-    /// Index into [`Manifest::drives`].
-    pub drive: usize,
-    /// Interval index since the cell's start. An index can occur more than once (a late worker): counts add up.
-    pub index: u32,
-    /// Part of the ramp.
-    pub ramp: bool,
-    /// Since the cell's start.
-    pub start: Nanos,
-    /// Since the cell's start.
-    pub end: Nanos,
-    /// Per operation.
-    pub ops: Vec<OpRecord>,
-}
-
-/// One operation in one interval. The histograms are the raw data; results are their sums.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct OpRecord {
-    /// Operation.
-    pub op: Op,
-    /// Counts.
-    #[serde(flatten)]
-    pub counts: OpInterval,
-}
-
-impl IntervalRecord {
-    /// Record of a measured interval.
-    pub fn new(cell: &str, drive: usize, interval: Interval) -> IntervalRecord {
-        let ops = interval.ops.into_iter();
-        IntervalRecord {
-            cell: cell.to_owned(),
-            drive,
-            index: interval.index,
-            ramp: interval.ramp,
-            start: interval.start,
-            end: interval.end,
-            ops: ops.map(|(op, counts)| OpRecord { op, counts }).collect(),
-        }
-    }
-
-    /// The measured interval.
-    pub fn interval(self) -> Interval {
-        Interval {
-            index: self.index,
-            ramp: self.ramp,
-            start: self.start,
-            end: self.end,
-            ops: self.ops.into_iter().map(|o| (o.op, o.counts)).collect(),
-        }
-    }
 }
 
 /// A cell's result for one drive.

@@ -5,12 +5,11 @@ use assay_store::export::table::Conclusion;
 use assay_store::model::CellView;
 use assay_store::read::Run;
 use assay_store::series::IntervalSample;
+use assay_units::{Nanos, Op};
 
 use super::{Place, Rows};
 use crate::attribution::Throttling;
 use crate::endurance::{self, NoAmplification, WriteAmplification};
-use assay_units::{Nanos, Op};
-
 use crate::{deadlines, drain, interference, power, queueing, recovery, score, stimulus};
 
 fn ends(estimate: Option<Estimate>) -> Option<(f64, f64)> {

@@ -7,19 +7,19 @@ use std::collections::HashMap;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
-use std::time::{Duration, UNIX_EPOCH};
+use std::time::Duration;
 
 use fuser::{
-    BackgroundSession, FUSE_ROOT_ID, FileAttr, FileType, Filesystem, MountOption, ReplyAttr,
-    ReplyData, ReplyEmpty, ReplyEntry, ReplyOpen, ReplyWrite, Request,
+    BackgroundSession, FUSE_ROOT_ID, FileAttr, FileType, Filesystem, ReplyAttr, ReplyData,
+    ReplyEmpty, ReplyEntry, ReplyOpen, ReplyWrite, Request,
 };
 use tempfile::TempDir;
+
+use crate::fuse::{self, EIO, ENOENT};
 
 /// The file's name, and so the serial that `--destroy` names.
 pub const NAME: &str = "disk";
 const FILE: u64 = 2;
-const EIO: i32 = 5;
-const ENOENT: i32 = 2;
 
 /// A call of the file system on its file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -76,23 +76,7 @@ impl State {
             FUSE_ROOT_ID => (FileType::Directory, 0),
             _ => (FileType::RegularFile, self.bytes.len() as u64),
         };
-        FileAttr {
-            ino: inode,
-            size,
-            blocks: size.div_ceil(512),
-            atime: UNIX_EPOCH,
-            mtime: UNIX_EPOCH,
-            ctime: UNIX_EPOCH,
-            crtime: UNIX_EPOCH,
-            kind,
-            perm: if inode == FUSE_ROOT_ID { 0o755 } else { 0o644 },
-            nlink: 1,
-            uid: 0,
-            gid: 0,
-            rdev: 0,
-            blksize: 4096,
-            flags: 0,
-        }
+        fuse::attributes(inode, kind, size, 1)
     }
 }
 
@@ -111,18 +95,12 @@ impl FaultFs {
             bytes,
             ..State::default()
         }));
-        let options = [MountOption::FSName("assay-tests".into()), MountOption::RW];
-        match fuser::spawn_mount2(Calls(Arc::clone(&state)), folder.path(), &options) {
-            Ok(session) => Some(FaultFs {
-                state,
-                session: Some(session),
-                folder,
-            }),
-            Err(error) => {
-                println!("skipped: no FUSE file system can be mounted here: {error}");
-                None
-            }
-        }
+        let session = fuse::mount(Calls(Arc::clone(&state)), folder.path())?;
+        Some(FaultFs {
+            state,
+            session: Some(session),
+            folder,
+        })
     }
 
     pub fn path(&self) -> PathBuf {

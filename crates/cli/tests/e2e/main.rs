@@ -16,6 +16,7 @@
 mod block_devices;
 mod fault_fs;
 mod fixture;
+mod fuse;
 mod power_fail_fs;
 
 mod bad_input;

@@ -3,247 +3,24 @@
 //! whole or torn at a sector, in any order; each name may be new or old. Or it refuses changes from a chosen one on: full, over quota, read-only,
 //! failing.
 
+mod state;
+
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime};
 
-use assay_units::Rng;
 use fuser::{
-    BackgroundSession, FUSE_ROOT_ID, FileAttr, FileType, Filesystem, MountOption, ReplyAttr,
-    ReplyCreate, ReplyData, ReplyDirectory, ReplyEmpty, ReplyEntry, ReplyWrite, Request, TimeOrNow,
+    BackgroundSession, FUSE_ROOT_ID, Filesystem, ReplyAttr, ReplyCreate, ReplyData, ReplyDirectory,
+    ReplyEmpty, ReplyEntry, ReplyWrite, Request, TimeOrNow,
 };
 use tempfile::TempDir;
 
-const EIO: i32 = 5;
-const ENOENT: i32 = 2;
-const EEXIST: i32 = 17;
+use crate::fuse::{self, ENOENT};
+use state::{Change, EEXIST, NameChange, Node, State};
+
 const ENOTEMPTY: i32 = 39;
-/// Bytes that reach the medium whole or not at all.
-const SECTOR: usize = 512;
-
-#[derive(Clone)]
-enum Change {
-    Write(usize, Vec<u8>),
-    Length(usize),
-}
-
-impl Change {
-    fn apply(&self, bytes: &mut Vec<u8>) {
-        match self {
-            Change::Write(at, data) => {
-                if bytes.len() < at + data.len() {
-                    bytes.resize(at + data.len(), 0);
-                }
-                bytes[*at..at + data.len()].copy_from_slice(data);
-            }
-            Change::Length(length) => bytes.resize(*length, 0),
-        }
-    }
-}
-
-/// A file, or a folder where `names` is given.
-#[derive(Clone, Default)]
-struct Node {
-    bytes: Vec<u8>,
-    durable: Vec<u8>,
-    /// Since the last fsync.
-    pending: Vec<Change>,
-    names: Option<BTreeMap<String, u64>>,
-    durable_names: BTreeMap<String, u64>,
-    links: u32,
-}
-
-impl Node {
-    fn folder() -> Node {
-        Node {
-            names: Some(BTreeMap::new()),
-            links: 2,
-            ..Node::default()
-        }
-    }
-}
-
-/// A name that was given or taken away and is not durable: a rename is both at once.
-#[derive(Clone)]
-struct NameChange {
-    given: Option<(u64, String, u64)>,
-    taken: Option<(u64, String)>,
-}
-
-impl NameChange {
-    fn touches(&self, folder: u64) -> bool {
-        self.given.as_ref().is_some_and(|(of, ..)| *of == folder)
-            || self.taken.as_ref().is_some_and(|(of, _)| *of == folder)
-    }
-}
-
-#[derive(Clone)]
-struct State {
-    nodes: BTreeMap<u64, Node>,
-    names: Vec<NameChange>,
-    /// Changes so far.
-    changes: u64,
-    /// The change at which the power fails.
-    fails_at: u64,
-    failed: bool,
-    /// The change from which on all fail, and their error.
-    refused: Option<(u64, i32)>,
-}
-
-impl State {
-    fn new(nodes: BTreeMap<u64, Node>, fails_at: u64) -> State {
-        State {
-            nodes,
-            names: Vec::new(),
-            changes: 0,
-            fails_at,
-            failed: false,
-            refused: None,
-        }
-    }
-
-    /// Counts a change; an error from the one on at which the power fails, or that is refused.
-    fn change(&mut self) -> Result<(), i32> {
-        self.failed |= self.changes >= self.fails_at;
-        let refused = self.refused.filter(|(from, _)| self.changes >= *from);
-        self.changes += 1;
-        match refused {
-            Some((_, errno)) => Err(errno),
-            None => self.alive(),
-        }
-    }
-
-    fn alive(&self) -> Result<(), i32> {
-        if self.failed { Err(EIO) } else { Ok(()) }
-    }
-
-    fn node(&mut self, inode: u64) -> Result<&mut Node, i32> {
-        self.nodes.get_mut(&inode).ok_or(ENOENT)
-    }
-
-    fn child(&self, parent: u64, name: &str) -> Option<u64> {
-        self.nodes.get(&parent)?.names.as_ref()?.get(name).copied()
-    }
-
-    /// Gives and takes names, at once.
-    fn rename(&mut self, change: NameChange) {
-        if let Some((parent, name)) = &change.taken
-            && let Some(names) = self.nodes.get_mut(parent).and_then(|n| n.names.as_mut())
-        {
-            names.remove(name);
-        }
-        if let Some((parent, name, inode)) = &change.given
-            && let Some(names) = self.nodes.get_mut(parent).and_then(|n| n.names.as_mut())
-        {
-            names.insert(name.clone(), *inode);
-        }
-        self.names.push(change);
-    }
-
-    fn add(&mut self, parent: u64, name: &str, node: Node) -> Result<u64, i32> {
-        if self.child(parent, name).is_some() {
-            return Err(EEXIST);
-        }
-        let inode = self
-            .nodes
-            .keys()
-            .last()
-            .map_or(FUSE_ROOT_ID, |last| last + 1);
-        self.nodes.insert(inode, node);
-        self.rename(NameChange {
-            given: Some((parent, name.to_owned(), inode)),
-            taken: None,
-        });
-        Ok(inode)
-    }
-
-    fn durable_change(nodes: &mut BTreeMap<u64, Node>, change: &NameChange) {
-        let (given, taken) = (&change.given, &change.taken);
-        if let Some((parent, name, inode)) = given
-            && let Some(node) = nodes.get_mut(parent)
-        {
-            node.durable_names.insert(name.clone(), *inode);
-        }
-        if let Some((parent, name)) = taken
-            && let Some(node) = nodes.get_mut(parent)
-        {
-            node.durable_names.remove(name);
-        }
-    }
-
-    fn sync_names(&mut self, folder: u64) {
-        let (done, left): (Vec<NameChange>, Vec<NameChange>) = std::mem::take(&mut self.names)
-            .into_iter()
-            .partition(|change| change.touches(folder));
-        self.names = left;
-        for change in &done {
-            State::durable_change(&mut self.nodes, change);
-        }
-    }
-
-    /// The nodes after the failure.
-    fn survivors(&self, seed: u64) -> BTreeMap<u64, Node> {
-        let mut rng = Rng::new(seed);
-        let mut nodes = self.nodes.clone();
-        for change in &self.names {
-            if rng.below(2) == 0 {
-                State::durable_change(&mut nodes, change);
-            }
-        }
-        for node in nodes.values_mut() {
-            let mut pending = std::mem::take(&mut node.pending);
-            // Any order.
-            for last in (1..pending.len()).rev() {
-                pending.swap(last, rng.below(last as u64 + 1) as usize);
-            }
-            for change in pending {
-                match (rng.below(3), change) {
-                    (0, _) => {}
-                    (1, Change::Write(at, data)) => {
-                        let sectors = (data.len() / SECTOR) as u64;
-                        let kept = rng.below(sectors + 1) as usize * SECTOR;
-                        let data = data[..kept.min(data.len())].to_vec();
-                        Change::Write(at, data).apply(&mut node.durable);
-                    }
-                    (_, change) => change.apply(&mut node.durable),
-                }
-            }
-            node.bytes.clone_from(&node.durable);
-            if let Some(names) = &mut node.names {
-                names.clone_from(&node.durable_names);
-            }
-        }
-        nodes
-    }
-
-    fn attributes(&self, inode: u64) -> Result<FileAttr, i32> {
-        let node = self.nodes.get(&inode).ok_or(ENOENT)?;
-        let is_folder = node.names.is_some();
-        Ok(FileAttr {
-            ino: inode,
-            size: node.bytes.len() as u64,
-            blocks: node.bytes.len().div_ceil(SECTOR) as u64,
-            atime: UNIX_EPOCH,
-            mtime: UNIX_EPOCH,
-            ctime: UNIX_EPOCH,
-            crtime: UNIX_EPOCH,
-            kind: if is_folder {
-                FileType::Directory
-            } else {
-                FileType::RegularFile
-            },
-            perm: if is_folder { 0o755 } else { 0o644 },
-            nlink: node.links,
-            uid: 0,
-            gid: 0,
-            rdev: 0,
-            blksize: 4096,
-            flags: 0,
-        })
-    }
-}
 
 /// The mounted file system. Dropping it unmounts it.
 pub struct PowerFailFs {
@@ -288,18 +65,12 @@ impl PowerFailFs {
     fn with(state: State) -> Option<PowerFailFs> {
         let folder = TempDir::new_in("/dev/shm").unwrap();
         let state = Arc::new(Mutex::new(state));
-        let options = [MountOption::FSName("assay-tests".into()), MountOption::RW];
-        match fuser::spawn_mount2(Calls(Arc::clone(&state)), folder.path(), &options) {
-            Ok(session) => Some(PowerFailFs {
-                state,
-                session: Some(session),
-                folder,
-            }),
-            Err(error) => {
-                println!("skipped: no FUSE file system can be mounted here: {error}");
-                None
-            }
-        }
+        let session = fuse::mount(Calls(Arc::clone(&state)), folder.path())?;
+        Some(PowerFailFs {
+            state,
+            session: Some(session),
+            folder,
+        })
     }
 
     pub fn path(&self, name: &str) -> String {
@@ -345,6 +116,31 @@ impl Drop for PowerFailFs {
     }
 }
 
+macro_rules! entry {
+    ($result:expr, $reply:ident) => {
+        match $result {
+            Ok(attributes) => $reply.entry(&Duration::ZERO, &attributes, 0),
+            Err(errno) => $reply.error(errno),
+        }
+    };
+}
+macro_rules! empty {
+    ($result:expr, $reply:ident) => {
+        match $result {
+            Ok(()) => $reply.ok(),
+            Err(errno) => $reply.error(errno),
+        }
+    };
+}
+macro_rules! attributes {
+    ($result:expr, $reply:ident) => {
+        match $result {
+            Ok(attributes) => $reply.attr(&Duration::ZERO, &attributes),
+            Err(errno) => $reply.error(errno),
+        }
+    };
+}
+
 struct Calls(Arc<Mutex<State>>);
 
 fn text(name: &OsStr) -> &str {
@@ -372,28 +168,8 @@ impl Calls {
             });
             Ok(())
         });
-        match removed {
-            Ok(()) => reply.ok(),
-            Err(errno) => reply.error(errno),
-        }
+        empty!(removed, reply);
     }
-}
-
-macro_rules! entry {
-    ($result:expr, $reply:ident) => {
-        match $result {
-            Ok(attributes) => $reply.entry(&Duration::ZERO, &attributes, 0),
-            Err(errno) => $reply.error(errno),
-        }
-    };
-}
-macro_rules! empty {
-    ($result:expr, $reply:ident) => {
-        match $result {
-            Ok(()) => $reply.ok(),
-            Err(errno) => $reply.error(errno),
-        }
-    };
 }
 
 impl Filesystem for Calls {
@@ -406,10 +182,7 @@ impl Filesystem for Calls {
     }
 
     fn getattr(&mut self, _: &Request<'_>, inode: u64, _: Option<u64>, reply: ReplyAttr) {
-        match self.with(|state| state.attributes(inode)) {
-            Ok(attributes) => reply.attr(&Duration::ZERO, &attributes),
-            Err(errno) => reply.error(errno),
-        }
+        attributes!(self.with(|state| state.attributes(inode)), reply);
     }
 
     fn setattr(
@@ -433,16 +206,11 @@ impl Filesystem for Calls {
         let set = self.with(|state| {
             if let Some(size) = size {
                 state.change()?;
-                let node = state.node(inode)?;
-                node.pending.push(Change::Length(size as usize));
-                Change::Length(size as usize).apply(&mut node.bytes);
+                state.node(inode)?.edit(Change::Length(size as usize));
             }
             state.attributes(inode)
         });
-        match set {
-            Ok(attributes) => reply.attr(&Duration::ZERO, &attributes),
-            Err(errno) => reply.error(errno),
-        }
+        attributes!(set, reply);
     }
 
     fn mkdir(
@@ -576,10 +344,8 @@ impl Filesystem for Calls {
     ) {
         let written = self.with(|state| {
             state.change()?;
-            let node = state.node(inode)?;
             let change = Change::Write(offset as usize, data.to_vec());
-            change.apply(&mut node.bytes);
-            node.pending.push(change);
+            state.node(inode)?.edit(change);
             Ok(data.len() as u32)
         });
         match written {
@@ -619,13 +385,8 @@ impl Filesystem for Calls {
         let names = self.with(|state| {
             state.alive()?;
             let names = state.node(inode)?.names.clone().ok_or(ENOENT)?;
-            let kind = |state: &State, inode| match state.nodes[&inode].names {
-                Some(_) => FileType::Directory,
-                None => FileType::RegularFile,
-            };
-            let entries = names
-                .into_iter()
-                .map(|(name, inode)| (inode, kind(state, inode), name));
+            let entries = names.into_iter();
+            let entries = entries.map(|(name, inode)| (inode, state.nodes[&inode].kind(), name));
             Ok(entries.collect::<Vec<_>>())
         });
         match names {

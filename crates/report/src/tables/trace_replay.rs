@@ -63,8 +63,7 @@ pub fn totals(section: &Section<'_>) -> Table {
             true => TableCell::figure(value),
             false => TableCell::Empty,
         };
-        let share = record.lag.late_ios as f64 / record.counts.ios.max(1) as f64 * 100.0;
-        row.push(late(share));
+        row.push(late(record.late_pct()));
         row.push(late(record.lag.max_ns.0 as f64 / 1e6));
         row
     });

@@ -30,6 +30,13 @@ pub struct TraceRecord {
     pub phases: Vec<TracePhaseRecord>,
 }
 
+impl TraceRecord {
+    /// I/Os that were submitted late, percent of all.
+    pub fn late_pct(&self) -> f64 {
+        self.lag.late_ios as f64 / self.counts.ios.max(1) as f64 * 100.0
+    }
+}
+
 /// How the requests of a trace became I/Os. A request may count under several.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TraceCounts {

@@ -1,7 +1,7 @@
 //! Warnings about a run and its cells.
 
 use assay_analysis::steady_state;
-use assay_device::identity::{DriveInfo, PcieLink};
+use assay_device::identity::{DriveInfo, PcieLink, gt_per_s};
 use assay_device::nvme::probe::Probe;
 use assay_device::session::DriveSession;
 use assay_stats::knee::chance_share;
@@ -238,8 +238,7 @@ pub(super) fn not_steady(
 fn about_trace(trace: &TraceRecord) -> Vec<Warning> {
     let mut warnings = Vec::new();
     let (lag, counts) = (trace.lag, trace.counts);
-    let share_pct = lag.late_ios as f64 / counts.ios.max(1) as f64 * 100.0;
-    if share_pct >= limit::LATE_IOS_PCT {
+    if trace.late_pct() >= limit::LATE_IOS_PCT {
         let mean = Nanos(lag.mean_ns.round() as u64);
         warnings.push(warn::trace_late(lag.late_ios, counts.ios, mean, lag.max_ns));
     }
@@ -354,10 +353,7 @@ fn about_probe(probe: &Probe) -> Vec<Warning> {
 
 /// Current and supported link, if the current one is slower or narrower.
 fn below_capability(link: &PcieLink) -> Option<(String, String)> {
-    // `8.0 GT/s PCIe`: the number decides.
-    let speed = |text: &Option<String>| -> Option<f64> {
-        text.as_ref()?.split_whitespace().next()?.parse().ok()
-    };
+    let speed = |text: &Option<String>| gt_per_s(text.as_ref()?);
     let (now, most) = (speed(&link.speed)?, speed(&link.max_speed)?);
     let (lanes, most_lanes) = (link.width?, link.max_width?);
     let text = |speed: f64, lanes: u32| format!("{speed} GT/s x{lanes}");

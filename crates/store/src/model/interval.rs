@@ -1,0 +1,61 @@
+//! Intervals: the raw counts of a cell.
+
+use assay_stats::{Interval, OpInterval};
+use assay_units::{Nanos, Op};
+use serde::{Deserialize, Serialize};
+
+/// One drive's counts in one interval.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct IntervalRecord {
+    /// [`super::CellPlan::id`].
+    pub cell: String,
+    /// Index into [`super::Manifest::drives`].
+    pub drive: usize,
+    /// Interval index since the cell's start. An index can occur more than once (a late worker): counts add up.
+    pub index: u32,
+    /// Part of the ramp.
+    pub ramp: bool,
+    /// Since the cell's start.
+    pub start: Nanos,
+    /// Since the cell's start.
+    pub end: Nanos,
+    /// Per operation.
+    pub ops: Vec<OpRecord>,
+}
+
+/// One operation in one interval. The histograms are the raw data; results are their sums.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct OpRecord {
+    /// Operation.
+    pub op: Op,
+    /// Counts.
+    #[serde(flatten)]
+    pub counts: OpInterval,
+}
+
+impl IntervalRecord {
+    /// Record of a measured interval.
+    pub fn new(cell: &str, drive: usize, interval: Interval) -> IntervalRecord {
+        let ops = interval.ops.into_iter();
+        IntervalRecord {
+            cell: cell.to_owned(),
+            drive,
+            index: interval.index,
+            ramp: interval.ramp,
+            start: interval.start,
+            end: interval.end,
+            ops: ops.map(|(op, counts)| OpRecord { op, counts }).collect(),
+        }
+    }
+
+    /// The measured interval.
+    pub fn interval(self) -> Interval {
+        Interval {
+            index: self.index,
+            ramp: self.ramp,
+            start: self.start,
+            end: self.end,
+            ops: self.ops.into_iter().map(|o| (o.op, o.counts)).collect(),
+        }
+    }
+}
