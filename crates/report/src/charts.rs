@@ -10,6 +10,7 @@ pub mod knee;
 pub mod load;
 pub mod percentiles;
 pub mod phases;
+pub mod power;
 pub mod recovery;
 pub mod response;
 pub mod rounds;

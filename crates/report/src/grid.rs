@@ -160,6 +160,11 @@ impl<'a> Section<'a> {
         self.view.is_some_and(CellView::is_stream)
     }
 
+    /// True for the views of jobs that run at once.
+    fn has_jobs(&self) -> bool {
+        matches!(self.view, Some(CellView::Jobs | CellView::Interference))
+    }
+
     /// Caption of one of its tables.
     pub fn caption(&self, what: &str) -> String {
         format!("{}: {what}", self.title)
@@ -293,9 +298,15 @@ impl<'a> Section<'a> {
                 Axis::Rw => self.varying().contains(&Axis::ReadShare),
                 // Areas of different data have different offsets, and so have consecutive streams.
                 Axis::Offset => {
-                    labels == ["at 0 B"] || self.varying().contains(&Axis::Data) || self.is_stream()
+                    labels == ["at 0 B"]
+                        || self.varying().contains(&Axis::Data)
+                        || self.is_stream()
+                        || self.has_jobs() && labels.len() > 1
                 }
                 Axis::Span if self.is_stream() => labels.len() > 1,
+                // Of jobs at once the table has the workloads; a trace has sizes of its own.
+                Axis::Span if self.has_jobs() => labels.len() > 1,
+                Axis::BlockSize => self.view == Some(CellView::TraceReplay),
                 _ => false,
             };
             if trivial || labels.is_empty() {
@@ -303,6 +314,10 @@ impl<'a> Section<'a> {
             }
             let text = labels.join(" or ");
             parts.push(match axis {
+                Axis::Depth if labels.len() > 1 => match self.in_flight() {
+                    Some(all) => format!("{all} in flight, all threads together"),
+                    None => text,
+                },
                 Axis::Data => format!("data: {text}"),
                 Axis::Engine => format!("engine: {text}"),
                 Axis::Direct if text == "direct" => "page cache bypassed (direct)".to_owned(),
@@ -381,11 +396,21 @@ impl<'a> Section<'a> {
         if let (Some(threads), true) = (
             axes.iter().position(|a| *a == Axis::Threads),
             axes.contains(&Axis::Depth),
-        ) && self.one_depth_per_total()
-        {
-            axes[threads] = Axis::TotalDepth;
-            axes.retain(|a| *a != Axis::Depth);
+        ) {
+            if self.in_flight().is_some() {
+                axes.retain(|a| *a != Axis::Depth);
+            } else if self.one_depth_per_total() {
+                axes[threads] = Axis::TotalDepth;
+                axes.retain(|a| *a != Axis::Depth);
+            }
         }
+    }
+
+    /// The number of I/Os in flight, all threads together, where all cells have the same and divide it among different numbers of threads.
+    fn in_flight(&self) -> Option<u32> {
+        let mut totals = self.points.iter().map(|p| total_depth(&p.plan().workload));
+        let first = totals.next()?;
+        (self.varies(Axis::Threads) && totals.all(|total| total == first)).then_some(first)
     }
 
     /// True when every total queue depth has one combination of threads and depth per thread.

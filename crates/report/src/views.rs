@@ -15,6 +15,7 @@ mod jobs;
 mod knee;
 mod load;
 mod measured;
+mod queues;
 mod response_times;
 mod rounds;
 mod saturation;
@@ -126,6 +127,7 @@ pub fn of(view: Option<CellView>, kind: CellKind) -> &'static SectionView {
         (Some(CellView::Consistency), _) => &consistency::VIEW,
         (Some(CellView::Knee), _) => &knee::VIEW,
         (Some(CellView::Load), _) => &load::VIEW,
+        (Some(CellView::Queues), _) => &queues::VIEW,
         (Some(CellView::Rounds), _) => &rounds::VIEW,
         (Some(CellView::Saturation), _) => &saturation::VIEW,
         (Some(CellView::IdleRecovery), _) => &idle_recovery::VIEW,

@@ -609,3 +609,170 @@ fn the_report_of_a_standard_names_every_deviation() {
             .any(|t| t.0 == caption)
     );
 }
+
+/// DragonFly: threads share a drive's queues. Sixty-four I/Os in flight are 64 in one queue of one thread, and 8 in each of eight queues of many.
+#[test]
+fn the_depth_per_queue_follows_from_threads_and_queues() {
+    let run = common::views::queues();
+    let page = page(&run);
+    assert_well_formed(&without_library(&page).0);
+    assert!(page.contains("64 in flight, all threads together"));
+    let tables = tables(&page);
+    let rows = rows(&tables, "Depth per queue: rate by depth per queue");
+    let best = common::views::BY_THREADS.map(|(_, rate)| rate);
+    let best = best.into_iter().fold(0.0, f64::max);
+    assert_eq!(rows.len(), common::views::BY_THREADS.len());
+    for ((threads, rate), (_, shown)) in common::views::BY_THREADS.into_iter().zip(rows) {
+        let queues = threads.min(8);
+        let numbers: Vec<f64> = shown[1..5].iter().map(|t| number(t)).collect();
+        let depths = [
+            common::views::IN_FLIGHT / threads,
+            8,
+            queues,
+            common::views::IN_FLIGHT / queues,
+        ];
+        assert_eq!(numbers, depths.map(f64::from), "{shown:?}");
+        let share = number(&shown[7]);
+        assert!((share - 100.0 * rate / best).abs() < 2.0, "{shown:?}");
+        let marked = shown.iter().any(|cell| cell.contains("CPU-limited"));
+        assert_eq!(marked, threads == 1, "{shown:?}");
+    }
+    assert!(page.contains("a lower bound for the drive"));
+    // A line of rates by threads.
+    let charts = charts(&page);
+    let line = &charts[0]["views"][0]["data"][0];
+    assert_eq!(line["x"], serde_json::json!([1, 4, 8, 16, 64]));
+}
+
+/// DragonFly gives the temperature of each drive after two minutes of concurrent reads, and which of them say that they are too hot.
+#[test]
+fn temperatures_of_concurrent_drives_after_two_minutes() {
+    let run = common::views::aboard();
+    let page = page(&run);
+    assert_well_formed(&without_library(&page).0);
+    let tables = tables(&page);
+    let rows = rows(&tables, "All drives at once: temperature");
+    assert_eq!(rows.len(), 3);
+    // From 40 degrees by 0.2 K per second: readings at 1 s (40), 120 s (63.8), 150 s (69.8).
+    let numbers = |row: usize, cells: std::ops::Range<usize>| -> Vec<f64> {
+        rows[row].1[cells].iter().map(|t| number(t)).collect()
+    };
+    assert!((number(&rows[0].1[0]) / 1600.0 - 1.0).abs() < 0.02);
+    assert_eq!(numbers(0, 1..6), [40.0, 64.0, 70.0, 30.0, 70.0]);
+    assert_eq!(
+        numbers(1, 1..8),
+        [80.0, 80.0, 80.0, 0.0, 80.0, 105.0, 149.0]
+    );
+    assert_eq!(rows[0].1[9], "none");
+    assert_eq!(rows[1].1[9], "temperature");
+    assert!(
+        rows[2].1[1..6].iter().all(String::is_empty),
+        "{:?}",
+        rows[2]
+    );
+}
+
+/// A knee whose rate the host's processors set says so, with their share, in table and chart.
+#[test]
+fn a_cpu_limited_knee_is_marked() {
+    let mut run = common::views::enterprise(1, 20);
+    let unmarked = page(&run);
+    assert!(!unmarked.contains("CPU-limited:"), "{}", unmarked.len());
+    let limited = |cell: &CellRecord| {
+        let w = &cell.plan.workload;
+        (w.rw.as_str(), w.power_state) == ("randread", Some(0)) && w.numjobs >= 128
+    };
+    let ids: Vec<String> = run
+        .cells
+        .iter()
+        .filter(|c| limited(c))
+        .map(|c| c.plan.id.clone())
+        .collect();
+    assert_eq!(ids.len(), 3);
+    for cell in run.cells.iter_mut().filter(|c| limited(c)) {
+        let result = cell.drives[0].result.as_mut().unwrap();
+        result.busiest_thread_pct = Some(97.0);
+    }
+    let warnings = ids.iter().map(|id| common::views::host_limited(id, 0));
+    run.warnings.extend(warnings);
+    let page = page(&run);
+    let tables = tables(&page);
+    let rows = rows(&tables, "Peak random read: at the knee");
+    let marked = |row: usize| rows[row].1.iter().any(|cell| cell.contains("CPU-limited"));
+    assert!(marked(0) && !marked(1), "{rows:?}");
+    assert!(rows[0].1.iter().any(|cell| cell.starts_with("97")));
+    assert!(
+        page.contains("CPU-limited: the host&#39;s") || page.contains("CPU-limited: the host's")
+    );
+    // The cells above, crossed in the panel of rates.
+    let charts = charts(&page);
+    let traces = charts[0]["views"][0]["data"].as_array().unwrap();
+    let crosses: Vec<_> = traces
+        .iter()
+        .filter(|t| t["name"].as_str().unwrap().ends_with("CPU-limited"))
+        .collect();
+    assert_eq!(crosses.len(), 1);
+    assert_eq!(crosses[0]["x"], serde_json::json!([128, 256, 512]));
+}
+
+/// Power against rate: one point per cell, with the power that the table of every depth has, and its MiB per joule.
+#[test]
+fn power_is_drawn_against_rate() {
+    let run = common::views::enterprise(1, 20);
+    let page = page(&run);
+    let charts = charts(&page);
+    let power = charts
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|c| c["id"].as_str().unwrap().ends_with("power-by-rate"))
+        .unwrap();
+    let lines = power["views"][0]["data"].as_array().unwrap();
+    assert_eq!(lines.len(), 2, "a line per power state");
+    let tables = tables(&page);
+    let rows = rows(&tables, "Peak random read: power");
+    for (line, state) in lines.iter().zip([0u8, 2]) {
+        let cells = run.cells.iter().filter(|c| {
+            (c.plan.workload.power_state, c.plan.view.is_some()) == (Some(state), true)
+        });
+        for (i, cell) in cells.enumerate() {
+            let data = &cell.drives[0];
+            let result = data.result.as_ref().unwrap();
+            let near = |shown: f64, truth: f64| {
+                assert!((shown / truth - 1.0).abs() < 0.01, "{shown} is not {truth}");
+            };
+            near(line["x"][i].as_f64().unwrap(), result.iops());
+            let power_mw = data.telemetry.last().unwrap().power_mw.unwrap();
+            let watts = power_mw as f64 / 1e3;
+            near(line["y"][i].as_f64().unwrap(), watts);
+            let threads = match cell.plan.workload.numjobs {
+                1 => "1 thread".to_owned(),
+                n => format!("{n} threads"),
+            };
+            let name = [threads, format!("power state {state}")];
+            let (_, shown) = rows.iter().find(|(_, shown)| shown[..2] == name).unwrap();
+            near(number(shown.last().unwrap()), result.mib_per_s() / watts);
+        }
+    }
+}
+
+/// DragonFly: the sensor of a drive without a load that jumps by several degrees, and a second sensor that never moves.
+#[test]
+fn jitter_of_an_idle_sensor_is_shown() {
+    let mut run = common::views::thermal(1, 60);
+    let idle = run
+        .cells
+        .iter_mut()
+        .find(|c| c.plan.kind == assay_store::model::CellKind::Idle);
+    let telemetry = &mut idle.unwrap().drives[0].telemetry;
+    assert!(telemetry.len() > 3);
+    for (i, reading) in telemetry.iter_mut().enumerate() {
+        reading.temperature_c = Some([50.0, 51.0, 46.0][i % 3]);
+        reading.sensors_c = vec![105.0];
+    }
+    let tables = tables(&page(&run));
+    let rows = rows(&tables, "Rest: idle power and temperature");
+    let last: Vec<f64> = rows[0].1.iter().rev().take(4).map(|t| number(t)).collect();
+    // Other sensors, largest step, highest, lowest.
+    assert_eq!(last, [105.0, 5.0, 51.0, 46.0]);
+}

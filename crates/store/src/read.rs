@@ -6,6 +6,7 @@ use serde::Serialize;
 
 use crate::error::StoreError;
 use crate::fold::{fold, fold_minutes, fold_segments};
+use crate::model::warning::code;
 use crate::model::{
     CellPlan, CellResult, Manifest, RunEnd, SteadyRecord, TelemetryRecord, Verdict, Warning,
 };
@@ -60,6 +61,15 @@ impl Run {
     /// As [`Run::open`].
     pub fn open_minutes(path: &std::path::Path) -> Result<Run, StoreError> {
         fold_minutes(path)
+    }
+
+    /// Whether the host, real or of a simulated drive's model, and not the drive set a drive's rate in a cell, by the warning about it.
+    pub fn is_host_limited(&self, cell: &str, drive: usize) -> bool {
+        self.warnings.iter().any(|warning| {
+            warning.code == code::HOST_LIMITED
+                && warning.drive == Some(drive)
+                && warning.cell.as_deref() == Some(cell)
+        })
     }
 
     /// Whether any drive is simulated; every document about the run then states it.

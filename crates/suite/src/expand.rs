@@ -467,7 +467,7 @@ impl RunPlan {
         Ok(())
     }
 
-    /// Each drive alone, then all concurrently.
+    /// Each drive alone, unless the step leaves that out, then all concurrently.
     fn add_concurrent(
         &mut self,
         step: &SuiteStep,
@@ -487,7 +487,7 @@ impl RunPlan {
         skip = drives.iter().find_map(reason).or(skip);
         for options in self.on(step, first).combinations()? {
             let mut alone = BTreeMap::new();
-            if drives.len() > 1 {
+            if drives.len() > 1 && step.alone != Some(false) {
                 for &drive in &all {
                     let holds = &contents[drive];
                     let cell = self.cell(step, &[drive], drives, &options, skip.clone(), holds)?;

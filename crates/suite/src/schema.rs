@@ -20,7 +20,14 @@ pub use procedure::{
 pub use verdict::{DatasheetFacts, RelativeLimits, VerdictMetric, VerdictRule, VerdictRules};
 
 /// Keys of a job that are not workload options: evaluated by the suite.
-pub const SUITE_OPTIONS: [&str; 5] = ["queue_depth", "load_pct", "power_state", "chunks", "bursts"];
+pub const SUITE_OPTIONS: [&str; 6] = [
+    "queue_depth",
+    "in_flight",
+    "load_pct",
+    "power_state",
+    "chunks",
+    "bursts",
+];
 
 /// A suite.
 #[derive(Clone, Debug, Default, Deserialize)]
@@ -124,6 +131,8 @@ pub struct SuiteStep {
     /// Drop the area from the page cache first.
     #[serde(default)]
     pub drop_cache: bool,
+    /// Of kind `all_aboard`: `false` leaves out the cells of each drive alone.
+    pub alone: Option<bool>,
     /// Earlier step: each cell's rate is given as ratio to its cell with the same matrix values.
     pub compare_with: Option<String>,
     /// View in reports.
@@ -330,6 +339,14 @@ impl SuiteStep {
         }
         if has("queue_depth") && has_any(&["iodepth", "numjobs"]) {
             return fail("queue_depth sets iodepth and numjobs; give either");
+        }
+        if has("in_flight") && (!has("numjobs") || has_any(&["iodepth", "queue_depth"])) {
+            return fail(
+                "in_flight sets iodepth by numjobs: it needs numjobs, and no iodepth or queue_depth",
+            );
+        }
+        if self.alone.is_some() && !is(&[CellKind::Concurrent]) {
+            return fail("alone needs kind all_aboard");
         }
         if self.most_threads.is_some() && !has("queue_depth") {
             return fail("most_threads needs the option queue_depth");

@@ -341,6 +341,27 @@ fn both_peaks_of_the_enterprise_suite_go_up_to_512_threads() {
     }
 }
 
+/// Its steady writes are those of synchronous threads, and then of queues with as many in flight.
+#[test]
+fn steady_writes_of_the_enterprise_suite_are_synchronous_and_then_queued() {
+    let planned = plan("enterprise", &["sim:memblaze-pblaze5-c916"], &[], 1.0).unwrap();
+    let of = |step: &str| {
+        let mut cells = planned.cells.iter().filter(|c| c.plan.step == step);
+        &cells.next().unwrap().plan
+    };
+    for (step, in_flight) in [("sequential-write", 32), ("random-write", 64)] {
+        let (threads, queued) = (of(step), of(&format!("{step}-queued")));
+        assert_eq!(
+            (threads.workload.numjobs, threads.workload.iodepth),
+            (in_flight, 1)
+        );
+        let workload = &queued.workload;
+        assert!(workload.iodepth > 1, "{step}");
+        assert_eq!(workload.numjobs * workload.iodepth, in_flight, "{step}");
+        assert!(threads.steady && queued.steady, "{step}");
+    }
+}
+
 /// Every suite can be planned on every simulated drive.
 #[test]
 fn every_suite_can_be_planned_on_every_simulated_drive() {

@@ -71,10 +71,20 @@ fn bandwidth_has_the_cells_of_the_dragonfly_tests() {
     .unwrap();
     let count = |step: &str| plan.cells.iter().filter(|c| c.plan.step == step).count();
     assert_eq!(count("random-read"), 2 * 10 * 2);
-    assert_eq!(count("sequential-read"), 2 * 4 * 2);
+    assert_eq!(count("sequential-read"), 2 * 6 * 2);
+    // One thread with 64 in flight to 64 threads with one each.
+    let queues: Vec<(u32, u32)> = plan
+        .cells
+        .iter()
+        .filter(|c| c.plan.step == "queues" && c.plan.drives == [0])
+        .map(|c| (c.plan.workload.numjobs, c.plan.workload.iodepth))
+        .collect();
+    let expected = [(1, 64), (2, 32), (4, 16), (8, 8), (16, 4), (32, 2), (64, 1)];
+    assert_eq!(queues, expected);
     assert_eq!(count("zeroed-read"), 2 * 2 * 2);
-    // Each alone, then both.
-    assert_eq!(count("all-aboard"), 3);
+    // Two sizes: each alone, then both. Temperatures: both only.
+    assert_eq!(count("all-aboard"), 2 * 3);
+    assert_eq!(count("all-aboard-temperature"), 1);
     let together = plan
         .cells
         .iter()
@@ -87,7 +97,7 @@ fn bandwidth_has_the_cells_of_the_dragonfly_tests() {
     assert_eq!(ids.len(), plan.cells.len(), "cell ids are unique");
     // The zeroed comparison comes after everything that reads incompressible data.
     let position = |id: &str| plan.cells.iter().position(|c| c.plan.id == id).unwrap();
-    assert!(position("samsung-951/zero-fill") > position("together/all-aboard"));
+    assert!(position("samsung-951/zero-fill") > position("together/all-aboard-temperature"));
     let zeroed = &plan.cells[position("samsung-951/zeroed-read/numjobs=16,bs=32k")];
     assert_eq!(
         zeroed.compare_with.as_deref(),
@@ -136,7 +146,7 @@ fn scale_and_parameters_change_the_plan() {
         2
     );
     for (set, expected) in [
-        (("aera", "1g"), "it has: area"),
+        (("aera", "1g"), "it has: aboard, area"),
         (("area", "big"), "parameter area=big"),
         (("runtime", ""), "runtime"),
         (("threads", "many"), "whole number"),

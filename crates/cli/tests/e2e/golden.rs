@@ -110,7 +110,7 @@ fn the_m8pe_gn_alternates_as_published_and_counts_as_steady() {
 fn the_c916_is_slightly_faster_than_the_c900_and_short_writes_are_not_steady() {
     let fixture = Fixture::on_disk();
     let run = fixture.json(
-        "run enterprise sim:memblaze-pblaze5-c916 sim:memblaze-pblaze5-c900 --set area=1% --set threads=128,256,512 --set readers=1 \
+        "run enterprise sim:memblaze-pblaze5-c916 sim:memblaze-pblaze5-c900 --set area=1% --set blocks=4k --set writers=1 --set threads=128,256,512 --set readers=1 \
          --set mixes=70 --set steady=2s --set settle=2s --set idle=1s --scale 0.01 --out run",
     );
     let best = |drive: usize| {
@@ -214,5 +214,64 @@ fn write_sweeps_differ_between_drives_as_published() {
     assert!(
         p4800x[3] > memory[3],
         "from 4 KiB on: {p4800x:?} {memory:?}"
+    );
+}
+
+/// DragonFly: the Samsung 951 is at 76 degrees after two minutes of reads beside other drives, and at full speed. Sixty-four reads in flight are 64 deep
+/// in the one queue of one thread and 8 in each of its 8 queues; one thread is limited by its processor.
+#[test]
+fn temperatures_after_two_minutes_at_once_and_depths_per_queue_are_those_of_the_drives() {
+    let fixture = Fixture::on_disk();
+    let run = fixture.json(
+        "run bandwidth sim:samsung-951 sim:toshiba-rd400 --set area=1GiB --set runtime=200ms --set ramp=50ms --set soak=1s --set settle=1s \
+         --set threads=64 --set blocks=32k --set readers=1 --set queue_threads=1,8,64 --out run",
+    );
+    fixture.ok("export run --format csv -o csv");
+    let text = fixture.text("csv/telemetry.csv");
+    let mut lines = text.lines();
+    let heading: Vec<&str> = lines.next().unwrap().split(',').collect();
+    let at = |name: &str| heading.iter().position(|h| *h == name).unwrap();
+    let (drive, temperature) = (at("drive"), at("temperature_c"));
+    let aboard = lines.filter(|line| line.contains(",together/all-aboard-temperature,"));
+    let readings: Vec<(String, f64)> = aboard
+        .map(|line| line.split(',').collect::<Vec<_>>())
+        .map(|row| (row[drive].to_owned(), row[temperature].parse().unwrap()))
+        .collect();
+    let of_first: Vec<f64> = readings
+        .iter()
+        .filter(|(name, _)| *name == readings[0].0)
+        .map(|(_, celsius)| *celsius)
+        .collect();
+    assert!(of_first.len() > 100, "{}", of_first.len());
+    // It begins up to 5 K above its temperature at the start of the run.
+    let celsius = *of_first.last().unwrap();
+    near("after two minutes", celsius, 76.0, 8.0);
+    fixture.ok("report run -o run.html");
+    let page = fixture.text("run.html");
+    for part in [
+        "Temperatures of all drives at once",
+        "rate by depth per queue",
+        "64 in flight, all threads together",
+        "CPU-limited",
+    ] {
+        assert!(page.contains(part), "{part}");
+    }
+    let rate = |threads: u64| {
+        let mut queues = cells(&run, 0, "queues");
+        let cell = queues.find(|cell| cell["numjobs"] == threads).unwrap();
+        assert_eq!(cell["iodepth"], 64 / threads);
+        number(cell, "/iops")
+    };
+    assert!(rate(1) < 0.9 * rate(64), "{} {}", rate(1), rate(64));
+    let limited: Vec<&str> = run["runs"][0]["warnings"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .filter(|w| w["code"] == "host-limited")
+        .filter_map(|w| w["cell"].as_str())
+        .collect();
+    assert!(
+        limited.contains(&"samsung-951/queues/numjobs=1"),
+        "{limited:?}"
     );
 }

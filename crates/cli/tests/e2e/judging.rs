@@ -189,8 +189,8 @@ fn a_power_states_limit_is_named() {
     let fixture = Fixture::on_disk();
     let page = |state: u32| -> String {
         fixture.json(&format!(
-            "run enterprise sim:memblaze-pblaze5-c916 --set power_states={state} --set area=1% --set threads=256 --set readers=1 \
-             --set mixes=70 --set steady=20s --set settle=20s --set runtime=20s --set idle=1s --out run{state}"
+            "run enterprise sim:memblaze-pblaze5-c916 --set power_states={state} --set area=1% --set blocks=4k --set writers=1 --set threads=256 --set readers=1 \
+             --set mixes=70 --set steady=20s --set settle=20s --set queued=20s --set runtime=20s --set idle=1s --out run{state}"
         ));
         fixture.ok(&format!("report run{state} -o {state}.html"));
         fixture.text(&format!("{state}.html"))

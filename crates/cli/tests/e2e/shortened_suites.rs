@@ -16,7 +16,7 @@ const SUITES: [(&str, &str); 17] = [
     ),
     (
         "enterprise",
-        "--set area=5% --set threads=1,8,64 --set readers=1,4 --set mixes=100,70,0",
+        "--set area=5% --set threads=1,8,64 --set readers=1,4 --set writers=1,4 --set mixes=100,70,0",
     ),
     (
         "snia-iops",
@@ -239,7 +239,7 @@ fn depth_sweeps_differ_between_media() {
 fn a_power_limit_lowers_the_knee_and_the_tail() {
     let fixture = Fixture::on_disk();
     let run = fixture.json(
-        "run enterprise sim:memblaze-pblaze5-c916 --set power_states=0,2 --set area=1% --set threads=16,32,64,128,192,256,512 \
+        "run enterprise sim:memblaze-pblaze5-c916 --set power_states=0,2 --set area=1% --set blocks=4k --set writers=1 --set threads=16,32,64,128,192,256,512 \
          --set readers=1 --set mixes=70 --set steady=20s --set settle=20s --scale 0.01 --out run",
     );
     let sweep = |state: u64| -> Vec<(f64, f64, f64)> {

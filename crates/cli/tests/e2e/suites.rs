@@ -74,18 +74,31 @@ fn all_aboard(fixture: &Fixture, drives: &str) {
             .iter()
             .filter(|cell| cell["step"] == "all-aboard")
             .collect();
-        assert_eq!(aboard.len(), 2, "alone and together: {aboard:#?}");
-        assert_eq!(aboard[0]["drives"], serde_json::json!([drive]));
-        assert_eq!(aboard[1]["drives"], serde_json::json!([0, 1]));
-        let rate = |cell: &Value| number(cell, "/mib_per_s");
         assert_eq!(
-            number(aboard[1], "/values/mib_per_s_alone"),
-            rate(aboard[0])
+            aboard.len(),
+            4,
+            "two sizes, alone and together: {aboard:#?}"
         );
-        assert_eq!(
-            number(aboard[1], "/values/iops_alone"),
-            number(aboard[0], "/iops")
-        );
+        for (pair, bs_bytes) in aboard.chunks(2).zip([32 << 10, 128 << 10]) {
+            assert_eq!(pair[0]["drives"], serde_json::json!([drive]));
+            assert_eq!(pair[1]["drives"], serde_json::json!([0, 1]));
+            for cell in pair {
+                assert_eq!(cell["bs_bytes"], bs_bytes);
+            }
+            let rate = |cell: &Value| number(cell, "/mib_per_s");
+            assert_eq!(number(pair[1], "/values/mib_per_s_alone"), rate(pair[0]));
+            assert_eq!(
+                number(pair[1], "/values/iops_alone"),
+                number(pair[0], "/iops")
+            );
+        }
+        // Temperatures are of all drives together, without those of each alone.
+        let mut temperatures = cells
+            .iter()
+            .filter(|cell| cell["step"] == "all-aboard-temperature");
+        let together = temperatures.next().unwrap();
+        assert_eq!(together["drives"], serde_json::json!([0, 1]));
+        assert!(temperatures.next().is_none());
     }
     let text = fixture.ok("compare run").stdout;
     assert!(!text.is_empty());

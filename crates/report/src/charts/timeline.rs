@@ -1,6 +1,6 @@
 //! Rate, temperature, latency and host CPU over time, in panels on one time axis.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use assay_stats::{HostLoad, LatencySummary};
 use assay_store::read::{CellDrive, Gap};
@@ -140,6 +140,7 @@ impl Drawing {
         let mut ends_s = Vec::new();
         let mut ramp_end_s = 0.0f64;
         let mut gaps: Vec<&Gap> = Vec::new();
+        let mut places: BTreeMap<(u32, bool), f64> = BTreeMap::new();
         for point in points {
             let Some(data) = point.data else { continue };
             let intervals = data.intervals();
@@ -154,8 +155,15 @@ impl Drawing {
             causes.push(phases::PhaseRow::of(point, name.clone()));
             let ramp = intervals.iter().filter(|t| t.ramp).map(|t| t.end).max();
             ramp_end_s = ramp_end_s.max(ramp.map_or(0.0, Nanos::as_secs_f64));
+            // Stacked lines need common positions: where they differ, plotly takes a missing point for zero.
+            let stacked = self.stacked;
+            let mut place = |t: &IntervalSample| {
+                let own = middle(t.start, t.end);
+                let mut common = || *places.entry((t.index, t.ramp)).or_insert(own);
+                if stacked { common() } else { own }
+            };
             let samples = intervals.iter();
-            let rates = samples.map(|t| (middle(t.start, t.end), t.mib_per_s()));
+            let rates = samples.map(|t| (place(t), t.mib_per_s()));
             let of_several = |trace: Trace<'static>| match points.len() {
                 0 | 1 => trace,
                 _ => Trace {

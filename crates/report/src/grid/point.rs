@@ -113,6 +113,12 @@ impl<'a> Point<'a> {
         self.cell.plan.drives.len() > 1
     }
 
+    /// True where the host, not the drive, set its rate.
+    pub fn is_host_limited(&self) -> bool {
+        let run = self.set.runs.get(self.run);
+        run.is_some_and(|run| run.is_host_limited(&self.plan().id, self.index))
+    }
+
     /// True for a measurement of another point's workload, with that drive alone.
     pub(super) fn is_alone(&self, concurrent: &Point<'_>) -> bool {
         let (a, b) = (&self.plan().workload, &concurrent.plan().workload);

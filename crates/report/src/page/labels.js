@@ -1,11 +1,12 @@
 // Names at the ends of lines, so that a reader need not look up colours in the legend. They are the page's own text over the
-// drawing, moved apart where they would overlap; a chart with too many lines, or too narrow, has none.
+// drawing, moved apart where they would overlap; a chart with too many lines, too narrow, or with a name that does not fit, has none.
 const assayLabels = (() => {
   'use strict';
   const MOST = 8;
   const LINE_PX = 13;
   const NARROW_PX = 520;
-  const WIDEST_PX = 150;
+  const WIDEST_PX = 160;
+  const GLYPH_PX = 7.1;
   const nameOf = trace => trace.legendgroup || trace.name;
 
   // The lines of the first panel that are labelled: one for each name.
@@ -32,18 +33,19 @@ const assayLabels = (() => {
 
   const plain = name => name.replace(/&lt;/g, '<').replace(/&gt;/g, '>').replace(/&amp;/g, '&');
 
-  // Room that a chart needs to the right of its lines, pixels.
-  const room = (view, width, size) => {
+  // Room that a chart needs to the right of its lines, pixels; 0 without names.
+  const room = (view, width) => {
     if (width < NARROW_PX) return 0;
     const longest = Math.max(0, ...labels(view).map(name => name.length));
-    return Math.min(WIDEST_PX, longest * size * 0.57);
+    const needed = longest * GLYPH_PX;
+    return needed > Math.max(WIDEST_PX, width / 4) ? 0 : needed;
   };
 
   // Places the names over a drawing, and removes those of an earlier one.
   const put = (chart, view, element, paint) => {
     for (const old of element.querySelectorAll(':scope > .line-label')) old.remove();
     const layout = element._fullLayout;
-    if (layout.width < NARROW_PX) return;
+    if (!room(view, layout.width)) return;
     const [across, up] = [layout.xaxis, layout.yaxis];
     const spans = [];
     const texts = labels(view);

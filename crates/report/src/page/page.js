@@ -130,7 +130,7 @@
     const widest = view.data.reduce((most, trace) => trace.type === 'bar' ? most
       : trace.y.reduce((a, b) => Math.max(a, b), most), 0);
     const digits = Math.round(widest).toLocaleString('en').length;
-    const labels = printing ? 0 : assayLabels.room(view, width, 12.5);
+    const labels = printing ? 0 : assayLabels.room(view, width);
     const margin = { l: narrow ? 26 + 6 * digits : 30 + 7 * digits, r: narrow ? 12 : 24 + labels, t: 14, b: 48 };
     const room = width - margin.l - margin.r;
     // Smaller on paper.

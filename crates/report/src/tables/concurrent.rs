@@ -36,7 +36,7 @@ pub fn cells<'s, 'a>(section: &'s Section<'a>) -> Vec<Vec<&'s Point<'a>>> {
 /// Caption of a table or chart: section, workload and content.
 pub fn caption(section: &Section<'_>, cell: &ConcurrentCell<'_, '_>, what: &str) -> String {
     let workload = cell[0].coordinates(&section.varying());
-    format!("{}: {what}", joined([section.title, &workload], ", "))
+    format!("{}: {}", section.title, joined([what, &workload], ", "))
 }
 
 /// Bandwidth, IOPS and p99, and the keys by which a suite may record the figure of the drive alone with the result instead

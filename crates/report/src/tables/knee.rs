@@ -5,7 +5,7 @@ use assay_analysis::knee::total_depth;
 use assay_stats::knee::{DepthKnee, SHARE, lowest_depth_reaching};
 use assay_store::model::CellResult;
 
-use super::power;
+use super::{host, power};
 use crate::format;
 use crate::grid::{Point, Section};
 use crate::table::{Column, Table, TableCell};
@@ -78,6 +78,7 @@ pub fn table(section: &Section<'_>) -> Table {
     if powered {
         columns.extend([Column::of("power", "W"), power::efficiency_column(section)]);
     }
+    columns.extend(host::columns());
     columns.push(Column::of("best of the sweep", unit));
     let rate = |p: &Point<'_>| p.result().map_or(0.0, |r| rate_of(section, r));
     let mut rows = Vec::new();
@@ -111,9 +112,11 @@ pub fn table(section: &Section<'_>) -> Table {
             cells.push(TableCell::figure(watts).or(power::unreported));
             cells.push(power::efficiency(section, rate(point), watts));
         }
+        cells.extend(host::cells(point));
         let at = &section.rows[best.row].label;
+        let limited = best.is_host_limited().then(|| host::CPU_LIMITED.to_owned());
         let best = format::figure(rate(best));
-        cells.push(TableCell::Text(format!("{best} at {at}")));
+        cells.push(TableCell::number(format!("{best} at {at}")).with(|n| n.mark = limited));
         rows.push(point.table_row(cells));
     }
     let mut notes = spread_notes(section.remarks(), &rows);
@@ -125,7 +128,10 @@ pub fn table(section: &Section<'_>) -> Table {
             "{STILL_RISING}: the sweep ended before the drive was saturated; its knee is at this depth or beyond"
         ));
     }
-    section.table("at the knee", columns, rows, notes)
+    notes.extend(host::notes(section.points.iter()));
+    section
+        .table("at the knee", columns, rows, notes)
+        .without_empty_columns()
 }
 
 #[cfg(test)]

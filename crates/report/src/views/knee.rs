@@ -7,12 +7,13 @@ use crate::axis::Axis;
 use crate::charts::{self, Chart};
 use crate::format::{figure, micros};
 use crate::grid::{Point, Section};
+use crate::tables::host::CPU_LIMITED;
 use crate::tables::{knee, power};
 
 /// Rate and tail latency by queue depth.
 pub const VIEW: SectionView = SectionView {
     row_axes: &[Axis::TotalDepth, Axis::Threads, Axis::Depth],
-    how_to_read: |_| "The rate rises with the queue depth until the drive is saturated; beyond that, more depth only adds latency, shown in the lower panel. The ring marks the knee: the lowest depth with 95 % of the best rate. The table compares drives at their knees rather than at one fixed depth, which would favour some. A low depth at the knee is good, and so is a p99.99 that stays flat up to it.",
+    how_to_read: |_| "The rate rises with the queue depth until the drive is saturated; beyond that, more depth only adds latency, shown in the lower panel. The ring marks the knee: the lowest depth with 95 % of the best rate. The table compares drives at their knees rather than at one fixed depth, which would favour some. A low depth at the knee is good, and so is a p99.99 that stays flat up to it. Where the host's processors set the rate (crosses, CPU-limited), the drive can do more with a faster host. Power by rate shows what each step up costs.",
     tables: |section| {
         let knees = knee::table(section);
         if knees.is_empty() {
@@ -20,7 +21,13 @@ pub const VIEW: SectionView = SectionView {
         }
         vec![knees]
     },
-    charts: |section| or_by_kind(charts::knee::charts(section), section),
+    charts: |section| {
+        let mut charts = charts::knee::charts(section);
+        if !charts.is_empty() {
+            charts.extend(charts::power::chart(section, charts::knee::HEIGHT));
+        }
+        or_by_kind(charts, section)
+    },
     folded_tables: |section| {
         let power = power::table(section);
         power
@@ -50,12 +57,17 @@ fn key_figures(section: &Section<'_>, drive: usize) -> Vec<KeyFigure> {
             (result.mib_per_s(), "MiB/s")
         };
         let location = section.location(point.row, point.column);
+        let limited = if point.is_host_limited() {
+            format!(", {CPU_LIMITED}")
+        } else {
+            String::new()
+        };
         let tail = micros(result.latency().p99_99 as f64);
         Some(KeyFigure {
             label: section.title.to_owned(),
             value: figure(value),
             unit,
-            details: format!("knee at {location}, p99.99 {tail} \u{b5}s"),
+            details: format!("knee at {location}{limited}, p99.99 {tail} \u{b5}s"),
         })
     };
     let series = section.series();

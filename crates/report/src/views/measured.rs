@@ -6,6 +6,7 @@ use maud::{Markup, html};
 
 use super::{KeyFigure, SectionView};
 use crate::axis::Axis;
+use crate::charts::power as charts_power;
 use crate::charts::{Chart, percentiles, sweep, timeline};
 use crate::format::{figure, joined, ratio};
 use crate::grid::{Point, Section};
@@ -81,8 +82,12 @@ fn charts(section: &Section<'_>) -> Vec<Chart> {
     }
     let mut charts = sweep::charts(section);
     charts.extend(percentiles.into_iter().chain(timeline));
+    charts.extend(charts_power::chart(section, POWER_PX));
     charts
 }
+
+/// Height of the chart of power by rate, pixels.
+const POWER_PX: u32 = 340;
 
 /// Tables of at most this many figures are shown beside their chart; larger ones are folded.
 const MAX_SHOWN: usize = 20;
@@ -90,6 +95,9 @@ const MAX_SHOWN: usize = 20;
 fn html(section: &Section<'_>, charts: &[Chart], id: &str) -> Markup {
     let (sweeps, others): (Vec<&Chart>, Vec<&Chart>) =
         charts.iter().partition(|c| c.switch == "figure");
+    let (by_power, others): (Vec<&Chart>, Vec<&Chart>) = others
+        .into_iter()
+        .partition(|c| c.switch == charts_power::SWITCH);
     let metrics = section.metrics();
     let tables = metrics.iter().filter_map(|m| matrix::table(section, *m));
     // The tooltip of a cell has all its figures: one table with them is enough.
@@ -103,6 +111,7 @@ fn html(section: &Section<'_>, charts: &[Chart], id: &str) -> Markup {
         @for (i, table) in tables.iter().enumerate() {
             div data-metric=(i) hidden[i > 0] { (elements::table(table)) }
         }
+        @if tables.is_empty() { (elements::table(&figures::table(section, false))) }
     };
     let figures = tables.first().map_or(0, |t| t.rows.len() * t.columns.len());
     let published = published::all(section);
@@ -111,18 +120,24 @@ fn html(section: &Section<'_>, charts: &[Chart], id: &str) -> Markup {
         @if figures > MAX_SHOWN && !sweeps.is_empty() {
             div.pair { @for sweep in &sweeps { (elements::chart(sweep, true)) } }
             details { summary { "Table" } (switched) }
+        } @else if sweeps.len() > 1 {
+            (switched)
+            div.pair { @for sweep in &sweeps { (elements::chart(sweep, true)) } }
         } @else {
             div.beside {
-                div {
-                    (switched)
-                    @if tables.is_empty() { (elements::table(&figures::table(section, false))) }
-                }
+                div { (switched) }
                 @for sweep in &sweeps { (elements::chart(sweep, true)) }
             }
         }
         div.pair { @for chart in others { (elements::chart(chart, false)) } }
         @for (summary, table) in &published { (elements::folded(summary, table)) }
-        @if let Some(power) = power::table(section) { (elements::folded("Power and efficiency", &power.without_details())) }
+        @if let Some(power) = power::table(section) {
+            details {
+                summary { "Power and efficiency" }
+                (elements::table(&power.without_details()))
+                @for chart in by_power { (elements::chart(chart, false)) }
+            }
+        }
         (super::all_figures(section, None))
     }
 }

@@ -8,7 +8,7 @@ use crate::charts::{idle, percentiles, timeline};
 use crate::format::{figure, joined};
 use crate::grid::Section;
 use crate::html::elements;
-use crate::tables::{inspect, power, soak};
+use crate::tables::{inspect, power, soak, temperature};
 
 /// A long run with telemetry.
 pub const SOAK: SectionView = SectionView {
@@ -17,6 +17,13 @@ pub const SOAK: SectionView = SectionView {
     charts: |section| {
         let charts = [timeline::chart(section), percentiles::chart(section)];
         charts.into_iter().flatten().collect()
+    },
+    folded_tables: |section| {
+        let table = temperature::table(section);
+        table
+            .map(|table| ("Temperature, further sensors and warnings", table))
+            .into_iter()
+            .collect()
     },
     key_figures,
     ..SectionView::DEFAULT

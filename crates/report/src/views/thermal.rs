@@ -3,12 +3,17 @@
 use super::{KeyFigure, SectionView, causes, or_by_kind};
 use crate::format::{duration, figure};
 use crate::grid::{Point, Section};
-use crate::tables::thermal;
+use crate::tables::{temperature, thermal};
 
 /// A soak until temperature and rate are stable.
 pub const VIEW: SectionView = SectionView {
     how_to_read: |_| "A sustained load until temperature and rate are stable. Shaded: thermal throttling. Its onset, the temperature at the onset, the remaining rate and the share of throttled time show what the drive achieves without better cooling. A drive with a level rate and temperature needs none.",
-    tables: |section| vec![thermal::table(section)],
+    tables: |section| {
+        let temperatures = temperature::table(section);
+        std::iter::once(thermal::table(section))
+            .chain(temperatures)
+            .collect()
+    },
     charts: |section| or_by_kind(Vec::new(), section),
     folded_tables: causes,
     key_figures,

@@ -1,8 +1,10 @@
 //! Fixtures: one suite per view on synthetic drives, with rates of the order of magnitude of the cited reviews.
 
+mod dragonfly;
 mod standards;
 mod streams;
 
+pub use dragonfly::{BY_THREADS, IN_FLIGHT, aboard, host_limited, queues};
 pub use standards::{
     capacity, cross_stimulus, demand, idle_recovery, load, saturation, snia, thermal,
 };

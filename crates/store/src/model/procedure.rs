@@ -10,6 +10,8 @@ pub enum CellView {
     Consistency,
     /// A sweep over queue depth, reported at the lowest depth that reaches 95 % of the best rate (AnandTech PBlaze5).
     Knee,
+    /// The same number of I/Os in flight by more and more threads: the depth per I/O queue of the drive (DragonFly).
+    Queues,
     /// Latency against offered load in an open loop.
     Load,
     /// Cells repeated in rounds until steady state (SNIA SSS PTS).

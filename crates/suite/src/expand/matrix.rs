@@ -253,6 +253,15 @@ impl StepOnDrive<'_> {
             let threads = threads_for_depth(depth, self.step.most_threads.unwrap_or(1));
             (options.numjobs, options.iodepth) = (Some(threads), Some(depth / threads));
         }
+        if let Some(all) = suite_option(&own, "in_flight", |&n: &u32| n > 0, above_0)? {
+            let threads = options.numjobs.unwrap_or(1);
+            if threads == 0 || !all.is_multiple_of(threads) {
+                return Err(format!(
+                    "in_flight = {all} is no multiple of numjobs = {threads}"
+                ));
+            }
+            options.iodepth = Some(all / threads);
+        }
         let mut stream_bytes = None;
         if let Some(chunks) = suite_option(&own, "chunks", |&n: &u64| n > 0, above_0)? {
             let block = options.bs.as_deref().unwrap_or_default();

@@ -135,6 +135,7 @@ impl SuiteStep {
             (self.ends.is_some(), "ends"),
             (self.point.is_some(), "point"),
             (self.leaves.is_some(), "leaves"),
+            (self.alone.is_some(), "alone"),
         ];
         match of_one_job.iter().find(|(has, _)| *has) {
             Some((_, key)) => Err(format!("{key} is for steps of one job")),

@@ -2,8 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use assay_store::model::warning::code;
-use assay_store::model::{Reason, ReasonWeight, Warning};
+use assay_store::model::{Reason, ReasonWeight};
 use assay_store::read::Run;
 
 use super::VerdictSubject;
@@ -44,12 +43,10 @@ impl Readings {
 /// Cells of these steps in which the host set the drive's rate.
 fn host_limited_cells(subject: &VerdictSubject<'_>, steps: &BTreeSet<&str>) -> usize {
     let of_run = |(run, drive): &(&Run, usize)| {
-        let of_drive = |w: &&Warning| w.code == code::HOST_LIMITED && w.drive == Some(*drive);
-        let warnings = run.warnings.iter().filter(of_drive);
-        let limited: BTreeSet<&str> = warnings.filter_map(|w| w.cell.as_deref()).collect();
         let plans = run.cells.iter().map(|cell| &cell.plan);
         plans
-            .filter(|plan| steps.contains(plan.step.as_str()) && limited.contains(plan.id.as_str()))
+            .filter(|plan| steps.contains(plan.step.as_str()))
+            .filter(|plan| run.is_host_limited(&plan.id, *drive))
             .count()
     };
     subject.runs.iter().map(of_run).sum()
