@@ -263,7 +263,7 @@ fn temperatures_after_two_minutes_at_once_and_depths_per_queue_are_those_of_the_
         number(cell, "/iops")
     };
     assert!(rate(1) < 0.9 * rate(64), "{} {}", rate(1), rate(64));
-    let limited: Vec<&str> = run["runs"][0]["warnings"]
+    let limited: Vec<&str> = run["warnings"]
         .as_array()
         .into_iter()
         .flatten()
