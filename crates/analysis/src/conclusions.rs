@@ -106,6 +106,9 @@ fn of_place(place: Place<'_>, found: &mut Conclusions) {
     cells::interference(place, rows);
     cells::deadlines(place, rows);
     cells::drain(place, rows);
+    cells::fill(place, rows);
+    cells::wake(place, rows);
+    cells::time_to_steady(place, rows);
     cells::power(place, rows);
     cells::endurance(place, rows);
     if steady_state::claims_steady_state(&cell.plan) && part.result.is_some() {

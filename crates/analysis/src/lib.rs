@@ -10,6 +10,7 @@
 //! - [`deadlines`]: I/Os that missed a deadline.
 //! - [`drain`]: time until an amount of data is on the drive.
 //! - [`endurance`]: write amplification, and endurance under a workload.
+//! - [`fill`]: short workloads on an empty and on a full drive.
 //! - [`health_trend`]: health of a drive over its runs.
 //! - [`indirection`]: unit in which a drive maps its data.
 //! - [`interference`]: what other jobs on the same drive cost a workload.
@@ -23,10 +24,12 @@
 //! - [`power`]: mean power.
 //! - [`recovery`]: rate of bursts after idle time.
 //! - [`standard`]: conditions of a standard's test, and deviations from them.
+//! - [`steady_time`]: time and capacities written until a long write is steady.
 //! - [`stimulus`]: levels of consecutive workloads, and the time from one to the next.
 //! - [`streams`]: short streams against a continuous one, and the cliffs between them.
 //! - [`trace_replay`]: rate, latency and energy of a replayed trace, by phase.
 //! - [`verified`]: results of passes over the same blocks.
+//! - [`wake`]: latency of the first I/O after idle time.
 //!
 //! # Non-goals
 //! Access to drives, output, clocks.
@@ -43,6 +46,7 @@ pub mod deadlines;
 pub mod drain;
 pub mod endurance;
 pub mod estimate;
+pub mod fill;
 #[cfg(test)]
 #[path = "../tests/fixtures/mod.rs"]
 mod fixtures;
@@ -57,7 +61,9 @@ pub mod recovery;
 pub mod score;
 pub mod standard;
 pub mod steady_state;
+pub mod steady_time;
 pub mod stimulus;
 pub mod streams;
 pub mod trace_replay;
 pub mod verified;
+pub mod wake;

@@ -4,7 +4,7 @@ use assay_analysis::knee::total_depth;
 use assay_store::model::{CellPlan, CellView, WorkloadRecord};
 use assay_units::text::format_size;
 
-use crate::format::{figure, joined, plural, text_or};
+use crate::format::{duration, figure, joined, plural, text_or};
 
 /// A property of a planned cell that can be the rows or columns of a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -31,6 +31,8 @@ pub enum Axis {
     TotalDepth,
     /// Offered rate as a share of what an earlier cell reached.
     LoadShare,
+    /// Idle time before every I/O.
+    IdleTime,
     Data,
     /// O_DIRECT or through the page cache.
     Direct,
@@ -41,7 +43,7 @@ pub enum Axis {
 }
 
 /// Axes that are shown whenever they vary.
-pub const MAIN: [Axis; 13] = [
+pub const MAIN: [Axis; 14] = [
     Axis::Variant,
     Axis::Trace,
     Axis::Jobs,
@@ -53,6 +55,7 @@ pub const MAIN: [Axis; 13] = [
     Axis::Threads,
     Axis::Depth,
     Axis::LoadShare,
+    Axis::IdleTime,
     Axis::Data,
     Axis::Direct,
 ];
@@ -95,6 +98,7 @@ impl Axis {
             Axis::Depth => "queue depth per thread",
             Axis::TotalDepth => "queue depth, all threads",
             Axis::LoadShare => "offered load",
+            Axis::IdleTime => "idle time",
             Axis::Data => "data",
             Axis::Direct => "page cache",
             Axis::Rate => "offered rate",
@@ -144,6 +148,20 @@ impl Axis {
             Axis::LoadShare => plan.load.as_ref().map_or_else(none, |load| {
                 number(load.percent, format!("{} %", figure(load.percent)))
             }),
+            Axis::IdleTime => {
+                let own_table = plan.view == Some(CellView::Wake);
+                let ns = w.idle_before_io_ns.unwrap_or(0);
+                let time = match ns {
+                    0 => "none".to_owned(),
+                    1..1_000_000_000 => format!("{} ms", ns as f64 / 1e6),
+                    _ => duration(ns),
+                };
+                match (own_table, ns) {
+                    (true, _) => number(ns as f64, time),
+                    (false, 0) => none(),
+                    (false, _) => number(ns as f64, format!("{time} idle before each I/O")),
+                }
+            }
             Axis::Data => text(&w.data),
             Axis::Direct => choose(w.direct, "direct", "buffered"),
             Axis::Rate if w.rate_iops > 0.0 => {

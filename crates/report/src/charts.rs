@@ -19,6 +19,7 @@ pub mod stimulus;
 pub mod stream;
 pub mod sweep;
 pub mod timeline;
+pub mod wake;
 
 use serde::Serialize;
 use serde_json::Value;

@@ -59,9 +59,11 @@ pub fn headlines(run: &Run, origin: &Origin) -> Vec<Observation> {
                 found.push(Observation {
                     figure: observe::headline_figure(suite, &metric.key),
                     unit: metric.figure.unit().to_owned(),
-                    better: Some(match metric.figure.is_lower_better() {
-                        true => Better::Less,
-                        false => Better::More,
+                    better: metric.figure.is_ranked().then(|| {
+                        match metric.figure.is_lower_better() {
+                            true => Better::Less,
+                            false => Better::More,
+                        }
                     }),
                     value: score.value,
                     ..template.clone()

@@ -140,7 +140,8 @@ impl<'a> Section<'a> {
         if self.suite != suite {
             return false;
         }
-        if self.step == plan.step || own == MergeRule::AllSteps && other == own {
+        let all_steps = own == MergeRule::AllSteps && self.view == plan.view;
+        if self.step == plan.step || all_steps {
             return true;
         }
         let Some(first) = self.points.first().map(Point::plan) else {

@@ -235,6 +235,9 @@ impl<'a> Scoreboard<'a> {
 
 /// Ranks the scores of a column with at least two values.
 fn stand(scores: &mut [Option<Score>], figure: HeadlineFigure) {
+    if !figure.is_ranked() {
+        return;
+    }
     let lower = figure.is_lower_better();
     let better = |a: f64, b: f64| if lower { a < b } else { a > b };
     if figure.is_tail()

@@ -10,6 +10,7 @@
 //! - [`standard`]: conditions of the test of a standard;
 //! - [`amplification`]: write amplification by size, alignment and order;
 //! - [`deadlines`]: I/Os that missed their deadlines; [`drain`]: time until an amount of data is on the drive;
+//! - [`fill`]: short workloads on an empty and on a full drive; [`wake`]: latency of the first I/O after idle time;
 //! - [`jobs`]: jobs that run at once on a drive, and what they cost one of them;
 //! - [`queues`]: rate by the depth per I/O queue; [`host`]: the host's processors beside a rate;
 //! - [`temperature`]: temperatures and warnings under load;
@@ -25,6 +26,7 @@ pub mod deadlines;
 pub mod drain;
 pub mod endurance;
 pub mod figures;
+pub mod fill;
 pub mod health;
 pub mod host;
 pub mod inspect;
@@ -50,6 +52,7 @@ pub mod temperature;
 pub mod thermal;
 pub mod trace_replay;
 pub mod trend;
+pub mod wake;
 
 use assay_stats::LatencySummary;
 use assay_store::model::{CellResult, VerifySummary};

@@ -10,6 +10,7 @@ mod consistency;
 mod cross_stimulus;
 mod deadlines;
 mod drain;
+mod fill;
 mod idle_recovery;
 mod jobs;
 mod knee;
@@ -23,6 +24,7 @@ mod simple;
 mod streams;
 mod thermal;
 mod trace_replay;
+mod wake;
 
 use assay_store::model::{CellKind, CellView};
 use maud::{Markup, html};
@@ -42,7 +44,7 @@ pub enum MergeRule {
     EqualTitles,
     /// Variants of the same title or the same workload.
     EqualWorkloads,
-    /// All cells of the view in a suite.
+    /// All cells of the same view in a suite.
     AllSteps,
     /// All cells of the view in all suites.
     AllSuites,
@@ -136,6 +138,8 @@ pub fn of(view: Option<CellView>, kind: CellKind) -> &'static SectionView {
         (Some(CellView::Amplification), _) => &amplification::VIEW,
         (Some(CellView::Deadlines), _) => &deadlines::VIEW,
         (Some(CellView::Drain), _) => &drain::VIEW,
+        (Some(CellView::Fill), _) => &fill::VIEW,
+        (Some(CellView::Wake), _) => &wake::VIEW,
         (Some(CellView::Jobs), _) => &jobs::JOBS,
         (Some(CellView::Interference), _) => &jobs::INTERFERENCE,
         (Some(CellView::Thermal), _) => &thermal::VIEW,

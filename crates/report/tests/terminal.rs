@@ -44,6 +44,11 @@ fn an_interrupted_job_with_errors_and_an_open_loop() {
 }
 
 #[test]
+fn bursts_by_state_of_fill_and_the_read_after_idle_time() {
+    insta::assert_snapshot!(render(&common::views::fill(1), 100, Style::Plain));
+}
+
+#[test]
 fn two_runs_compared() {
     let mut after = common::job();
     after.manifest.run_id = "after".to_owned();

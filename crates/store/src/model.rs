@@ -320,6 +320,9 @@ pub struct WorkloadRecord {
     /// Bursts of I/Os with idle time between them (fio's `thinktime_iotime` and `thinktime`).
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub bursts: Option<Bursts>,
+    /// Idle time before every I/O of a thread but its first (fio's `thinktime` with one I/O at a time).
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub idle_before_io_ns: Option<u64>,
     /// Trace that is replayed, and how: `web.csv, closed loop`.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub trace: Option<String>,

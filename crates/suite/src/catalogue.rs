@@ -12,7 +12,7 @@ macro_rules! built_in {
 }
 
 /// Name and text of the files in `suites/`.
-const BUILT_IN: [(&str, &str); 24] = built_in![
+const BUILT_IN: [(&str, &str); 25] = built_in![
     "bandwidth",
     "quick",
     "twin",
@@ -37,6 +37,7 @@ const BUILT_IN: [(&str, &str); 24] = built_in![
     "database",
     "ai",
     "indirection",
+    "fill",
 ];
 
 /// Name and text of the built-in policy of `assay verdict`.

@@ -372,8 +372,9 @@ impl SuiteStep {
         {
             return Err(format!("wants {wants:?}, which no earlier step leaves"));
         }
-        if self.leaves.is_some() && !is(&[Prepare, Purge]) {
-            return fail("leaves needs kind prepare or purge");
+        let fills = is(&[Soak]) && !has("runtime");
+        if self.leaves.is_some() && !is(&[Prepare, Purge]) && !fills {
+            return fail("leaves needs kind prepare or purge, or soak without a runtime");
         }
         if self.until.is_some() && !(is(&[Soak]) && has("runtime")) {
             return fail("until needs kind soak and a runtime");
@@ -430,6 +431,12 @@ impl SuiteStep {
         }
         if drain && has("runtime") {
             return fail("the view drain is of an amount of data; remove the runtime");
+        }
+        if self.view == Some(CellView::Fill) && self.variant.is_none() {
+            return fail("the view fill needs a variant: the state of the drive");
+        }
+        if self.view == Some(CellView::Wake) && !has("thinktime") {
+            return fail("the view wake needs thinktime: the idle time before each I/O");
         }
         if self.deadlines.is_some() && !is(&[Measure, Soak]) {
             return fail("deadlines need kind measure or soak");

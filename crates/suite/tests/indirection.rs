@@ -5,45 +5,9 @@ mod common;
 
 use assay_analysis::endurance;
 use assay_analysis::indirection::{self, Unit};
-use assay_stats::HostAudit;
 use assay_store::read::Run;
-use assay_store::{Destination, RunWriter};
-use assay_suite::catalogue;
-use assay_suite::drive_state_cache::DriveStateCache;
-use assay_suite::execute::{Resume, Runner};
-use assay_suite::expand::expand;
-use assay_suite::live::Live;
-use assay_suite::manifest::manifest;
 
-use common::{Quiet, drives, settings};
-
-fn run_built_in(set: &[(&str, &str)], spec: &str) -> (Run, tempfile::TempDir) {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("run");
-    let suite = catalogue::load("indirection").unwrap();
-    let mut drives = drives(&[spec]);
-    let plan = expand(&suite, &settings(set, 1.0), &drives).unwrap();
-    let record = manifest(
-        &plan,
-        &drives,
-        assay_store::model::BuildRecord::default(),
-        vec![],
-    );
-    let writer = RunWriter::create(&Destination::At(path.clone()), &record).unwrap();
-    let live = Live::new(&plan, &drives);
-    let runner = Runner {
-        plan: &plan,
-        drives: &mut drives,
-        writer,
-        audit: HostAudit::default(),
-        stop: &std::sync::atomic::AtomicBool::new(false),
-        progress: &mut Quiet,
-        live: &live,
-        drive_states: DriveStateCache::disabled(),
-    };
-    runner.run(&Resume::default()).unwrap();
-    (Run::open(&path).unwrap(), folder)
-}
+use common::run_built_in;
 
 fn factors(run: &Run, step: &str) -> Vec<f64> {
     let cells = run.cells.iter().filter(|c| c.plan.step == step);
@@ -72,7 +36,7 @@ fn close(found: &[f64], expected: &[f64]) {
 #[test]
 fn the_unit_of_a_drive_with_coarse_units_is_found() {
     let set = [("written", "64MiB"), ("interval", "2ms")];
-    let (run, _folder) = run_built_in(&set, "sim:solidigm-d5-p5336");
+    let (run, _folder) = run_built_in("indirection", &set, "sim:solidigm-d5-p5336");
     close(&factors(&run, "random-aligned"), &[4.0, 2.0, 1.0, 1.0, 1.0]);
     close(
         &factors(&run, "random-misaligned"),
@@ -90,7 +54,7 @@ fn the_unit_of_a_drive_with_coarse_units_is_found() {
         cuts[0].message
     );
 
-    let (run, _folder) = run_built_in(&set, "sim:samsung-983-dct");
+    let (run, _folder) = run_built_in("indirection", &set, "sim:samsung-983-dct");
     close(&factors(&run, "random-misaligned"), &[1.0; 5]);
     assert_eq!(indirection::of_run(&run, 0), Some(Unit::AtMost(4 << 10)));
     assert!(run.warnings.iter().all(|w| w.code != "writes-cut-units"));

@@ -10,7 +10,10 @@ use assay_units::{Nanos, Op};
 use super::{Place, Rows};
 use crate::attribution::Throttling;
 use crate::endurance::{self, NoAmplification, WriteAmplification};
-use crate::{deadlines, drain, interference, power, queueing, recovery, score, stimulus};
+use crate::{
+    deadlines, drain, fill, interference, power, queueing, recovery, score, steady_time, stimulus,
+    wake,
+};
 
 fn ends(estimate: Option<Estimate>) -> Option<(f64, f64)> {
     estimate.map(|e| (e.low, e.high))
@@ -201,6 +204,52 @@ pub(super) fn drain(place: Place<'_>, into: &mut Vec<Conclusion>) {
     rows.add("drained", "B", found.bytes as f64);
     rows.add("time_to_drain", "s", found.seconds);
     rows.add("slowest_flush", "s", found.flush_s);
+}
+
+/// `fill`, of a workload that was measured on the empty drive too.
+pub(super) fn fill(place: Place<'_>, into: &mut Vec<Conclusion>) {
+    let drive = place.part.drive;
+    let Some(found) = fill::of_cell(place.run, place.cell, drive) else {
+        return;
+    };
+    let about = place.conclusion("fill", "");
+    let mut rows = Rows { about, into };
+    let state = place.cell.plan.variant.clone();
+    rows.add_with("of_empty", "%", found.of_empty_pct, None, state);
+    rows.add("p99_ratio", "", found.p99_ratio);
+}
+
+/// `wake`, of a cell with idle time before every I/O.
+pub(super) fn wake(place: Place<'_>, into: &mut Vec<Conclusion>) {
+    let drive = place.part.drive;
+    let Some(found) = wake::of_cell(place.run, place.cell, drive) else {
+        return;
+    };
+    let about = place.conclusion("wake", "");
+    let mut rows = Rows { about, into };
+    rows.add("idle_time", "s", found.idle_ns as f64 / 1e9);
+    rows.add("latency_p50", "ns", found.p50_ns as f64);
+    rows.add("latency_p99", "ns", found.p99_ns.map(|ns| ns as f64));
+    rows.add("added_p50", "ns", found.added_p50_ns);
+    rows.add("added_p99", "ns", found.added_p99_ns);
+}
+
+/// `steady_state` of a long write: when it became steady.
+pub(super) fn time_to_steady(place: Place<'_>, into: &mut Vec<Conclusion>) {
+    let drive = place.part.drive;
+    let Some(found) = steady_time::of_cell(place.run, place.cell, drive) else {
+        return;
+    };
+    let about = place.conclusion("steady_state", "");
+    let mut rows = Rows { about, into };
+    match found {
+        Ok(found) => {
+            rows.add("time_to_steady", "s", found.seconds);
+            rows.add("capacities_to_steady", "", found.capacities);
+            rows.add("written_to_steady", "B", found.written_bytes as f64);
+        }
+        Err(why) => rows.say("time_to_steady", why),
+    }
 }
 
 /// `endurance` of a cell that writes: write amplification with its bounds by the counters' steps, or why there is none.

@@ -63,7 +63,7 @@ fn malformed_suite_files() {
     let head =
         "name = \"mine\"\ntitle = \"t\"\nsummary = \"s\"\nsource = \"me\"\nduration = \"short\"\n";
     let step = "[[step]]\nid = \"a\"\ntitle = \"a\"\nkind = \"measure\"\n";
-    let cases: [(&str, String, &[&str]); 17] = [
+    let cases: [(&str, String, &[&str]); 19] = [
         ("empty", String::new(), &["name"]),
         ("no TOML", "}{ not = toml".to_owned(), &["line 1"]),
         ("not UTF-8", "\u{0}".to_owned(), &["mine.toml"]),
@@ -120,6 +120,16 @@ fn malformed_suite_files() {
             "compared with nothing",
             format!("{head}{step}compare_with = \"b\"\njob = {{}}"),
             &["\"b\"", "no earlier step"],
+        ),
+        (
+            "a state of fill without its name",
+            format!("{head}{step}view = \"fill\"\njob = {{}}"),
+            &["variant"],
+        ),
+        (
+            "wake-up without idle time",
+            format!("{head}{step}view = \"wake\"\njob = {{}}"),
+            &["thinktime"],
         ),
         (
             "empty list",

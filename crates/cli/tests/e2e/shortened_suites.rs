@@ -8,7 +8,7 @@ use crate::block_devices::BlockDevices;
 use crate::fixture::{Fixture, MIB, number};
 
 /// Each suite with shortened sizes and lists; durations use `--scale`.
-const SUITES: [(&str, &str); 17] = [
+const SUITES: [(&str, &str); 18] = [
     ("consistency", ""),
     (
         "client",
@@ -53,6 +53,10 @@ const SUITES: [(&str, &str); 17] = [
         "--set precondition=1% --set checkpoint=8MiB --set ranks=1,2 --set repeats=2 --set readers=1 --set rates=250",
     ),
     ("indirection", "--set written=4MiB --set blocks=4k,16k"),
+    (
+        "fill",
+        "--set area=8MiB --set random_burst=1MiB --set sequential_burst=4MiB --set fill=1% --set wakes=4 --set idle_times=0s,1ms",
+    ),
 ];
 
 /// SNIA's tests with segments and operating points, shortened.
@@ -175,11 +179,13 @@ fn capacity_and_saturation_run_on_zram() {
         "consistency",
         "streamer-peak",
         "streamer-continuous",
+        "fill",
     ] {
         let short = match suite {
             "consistency" => "--set runtime=8m",
             "streamer-peak" => "--set chunks=1,64,256",
             "snia-saturation" => "--set runtime=1h",
+            "fill" => "--set wakes=4 --set idle_times=0s,1ms",
             _ => "",
         };
         let words =

@@ -104,16 +104,32 @@ pub fn by_drive(
     section: &Section<'_>,
     name: &dyn Fn(&Point<'_>) -> Option<String>,
 ) -> Option<Chart> {
-    let view = |drive: &usize| {
+    let drives = section.drives.iter();
+    let groups = drives.map(|&drive| {
+        let named = section.measured(drive).filter_map(|p| Some((p, name(p)?)));
+        (section.set.chart_name(drive), named.collect())
+    });
+    grouped(section, "drive", groups)
+}
+
+/// Points of one view of a chart, each with the name of its curve.
+type NamedPoints<'s, 'a> = Vec<(&'s Point<'a>, String)>;
+
+/// A chart with a view per group: its label, and its points.
+pub fn grouped<'s, 'a: 's>(
+    section: &Section<'a>,
+    switch: &'static str,
+    groups: impl Iterator<Item = (String, NamedPoints<'s, 'a>)>,
+) -> Option<Chart> {
+    let view = |(label, points): (String, NamedPoints<'s, 'a>)| {
         let (mut data, mut most_nines) = (Vec::new(), 1.0f64);
-        let named = section.measured(*drive).filter_map(|p| Some((p, name(p)?)));
-        for (at, (point, name)) in named.enumerate() {
-            data.extend(traces(point, &name, &colour(at), 0, &mut most_nines));
+        for (at, (point, name)) in points.iter().enumerate() {
+            data.extend(traces(point, name, &colour(at), 0, &mut most_nines));
         }
-        ChartView::of(section.set.chart_name(*drive), data, layout(most_nines))
+        ChartView::of(label, data, layout(most_nines))
     };
-    let views = section.drives.iter().filter_map(view).collect();
-    Chart::of(section.caption("latency percentiles"), "drive", 420, views)
+    let views = groups.filter_map(view).collect();
+    Chart::of(section.caption("latency percentiles"), switch, 420, views)
 }
 
 /// The curves of a point, one per operation.

@@ -12,8 +12,8 @@ use super::Score;
 use crate::grid::{Point, Section};
 use crate::metric::ResultMetric;
 use crate::tables::{
-    capacity, consistency, drain, jobs::interference_of, knee, load, power, predictive, recovery,
-    rounds, stimulus,
+    capacity, consistency, drain, fill, jobs::interference_of, knee, load, power, predictive,
+    recovery, rounds, saturation, stimulus, wake,
 };
 
 /// Fewest intervals of which the first and last fifth are compared.
@@ -228,6 +228,15 @@ fn by_figure<'s, 'a>(
         }
         F::SettledS => plain(stimulus::of(first)?.settled_s?),
         F::LevelKeptPct => plain(stimulus::recovered_pct(first)?),
+        F::OfEmptyPct => plain(fill::effect(first)?.of_empty_pct?),
+        F::WakeUs => {
+            let idle = |p: &&&Point<'_>| p.plan().workload.idle_before_io_ns;
+            let longest = *points.iter().max_by_key(idle)?;
+            let added_ns = wake::of(longest)?.added_p50_ns?;
+            return Some((Some(longest), plain(added_ns / 1e3)));
+        }
+        F::TimeToSteadyS => plain(saturation::time_to_steady(first)?.ok()?.seconds),
+        F::CapacitiesToSteady => plain(saturation::time_to_steady(first)?.ok()?.capacities?),
         F::P99Slowdown => plain(interference_of(first)?.p99?),
         F::P9999Slowdown => plain(interference_of(first)?.p99_99?),
         F::MissesPerMillion => {

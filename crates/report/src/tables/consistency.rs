@@ -11,7 +11,7 @@ use assay_store::series::IntervalSample;
 use crate::format::{self, distinct, joined};
 use crate::grid::{Point, Section};
 use crate::table::{Column, Table, TableCell};
-use crate::tables::{mark, published, reason, set_spread, spread_notes};
+use crate::tables::{mark, published, reason, saturation, set_spread, spread_notes};
 
 /// The variants of a section, in the order of their first occurrence.
 pub fn variants<'a>(section: &Section<'a>) -> Vec<&'a str> {
@@ -59,6 +59,7 @@ pub fn table(section: &Section<'_>) -> Table {
         ("outliers below", "%"),
         ("outliers above", "%"),
     ]);
+    columns.extend(saturation::steady_columns());
     columns.drain(..usize::from(!several));
     let scores: Vec<(&Point<'_>, Option<CellScore>)> =
         section.points.iter().map(|p| (p, score(p))).collect();
@@ -103,7 +104,11 @@ pub fn table(section: &Section<'_>) -> Table {
     let rows = scores.iter().map(|(point, scored)| {
         let variant = several.then(|| TableCell::text(point.variant()));
         let cells = match scored {
-            Some(scored) => figures(point, &scored.score),
+            Some(scored) => {
+                let mut cells = figures(point, &scored.score);
+                cells.extend(saturation::steady_cells(point));
+                cells
+            }
             None => vec![reason(point).or(too_short)],
         };
         point.table_row(variant.into_iter().chain(cells).collect())
@@ -130,8 +135,16 @@ pub fn table(section: &Section<'_>) -> Table {
     });
     notes.extend(modes);
     notes.push("modes: levels to which the rate returns; outliers: seconds more than 3.5 standard deviations below the lowest mode or above the highest (of one mode: robust ones, from the median)".to_owned());
+    if section
+        .points
+        .iter()
+        .any(|p| saturation::time_to_steady(p).is_some())
+    {
+        notes.push(saturation::STEADY_NOTE.to_owned());
+    }
     if section.set.drives.len() > 1 {
         notes.push("bold: the highest of the drives with the same variant".to_owned());
     }
-    section.table("score", columns, rows, notes)
+    let table = section.table("score", columns, rows, notes);
+    table.without_empty_columns()
 }

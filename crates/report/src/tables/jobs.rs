@@ -26,7 +26,7 @@ pub fn is_compared(point: &Point<'_>) -> bool {
 }
 
 /// A workload in a few words: `random read, 4 KiB, 2 threads, depth 8, 500 IOPS`.
-fn workload_text(plan: &CellPlan) -> String {
+pub fn workload_text(plan: &CellPlan) -> String {
     let w = &plan.workload;
     let mix = w
         .rwmixread

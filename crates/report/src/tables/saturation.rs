@@ -1,5 +1,6 @@
 //! Write saturation (SNIA SSS PTS): the rate of a fresh drive and of one whose capacity was written several times.
 
+use assay_analysis::steady_time::{self, TimeToSteady};
 use assay_store::series::OpSample;
 use assay_units::Op;
 
@@ -93,9 +94,40 @@ pub fn series<'s, 'a>(section: &'s Section<'a>) -> Vec<SaturationSeries<'s, 'a>>
     all.into_iter().map(|(series, ..)| series).collect()
 }
 
+/// When the rate of a point became steady, or why it never did; `None` of cells that cannot say.
+pub fn time_to_steady(point: &Point<'_>) -> Option<Result<TimeToSteady, String>> {
+    steady_time::of_cell(&point.set.runs[point.run], point.cell, point.index)
+}
+
+/// Columns of [`steady_cells`].
+pub fn steady_columns() -> [Column; 2] {
+    Column::all_under("steady after", ["time", "capacities"])
+}
+
+/// The time until a point was steady, and the capacities written until then.
+pub fn steady_cells(point: &Point<'_>) -> [TableCell; 2] {
+    match time_to_steady(point) {
+        Some(Ok(found)) => {
+            let time = match (found.seconds * 1e9).round() as u64 {
+                0 => "at once".to_owned(),
+                ns => format::duration(ns),
+            };
+            let time = TableCell::number(time);
+            let resolution = format::duration((found.round_s * 1e9).round() as u64);
+            let time = time.with(|n| n.details = format!("rounds of {resolution}"));
+            [time, TableCell::figure(found.capacities)]
+        }
+        Some(Err(why)) => [TableCell::Missing("never", why), TableCell::Empty],
+        None => [TableCell::Empty, TableCell::Empty],
+    }
+}
+
+/// Explanation of [`steady_cells`].
+pub const STEADY_NOTE: &str = "steady after: from then on every window of five rounds (a minute each, or a sixtieth of a shorter cell) meets SNIA's rule and is within 10 % of the last one";
+
 /// One row per series: bytes written, the first and the last tenth, and their ratio.
 pub fn table(section: &Section<'_>) -> Table {
-    let columns = Column::list([
+    let mut columns = Column::list([
         ("variant", ""),
         ("written", ""),
         ("capacities written", ""),
@@ -104,13 +136,14 @@ pub fn table(section: &Section<'_>) -> Table {
         ("last tenth", "MiB/s"),
         ("last \u{f7} first", "%"),
     ]);
+    columns.extend(steady_columns());
     let rows = series(section).into_iter().map(|series| {
         let written = series.points.last().map_or(0.0, |s| s.written_bytes);
         let (first, last) = (series.first(), series.last());
         let capacity = Some(series.capacity_bytes as f64).filter(|bytes| *bytes > 0.0);
         let ratio = first.zip(last).filter(|(first, _)| first.0 > 0.0);
         let variant = series.point.plan().variant.clone();
-        let cells = vec![
+        let mut cells = vec![
             variant.map_or(TableCell::Empty, TableCell::Text),
             TableCell::number(format::capacity(written as u64)),
             TableCell::figure(capacity.map(|bytes| written / bytes)),
@@ -119,9 +152,13 @@ pub fn table(section: &Section<'_>) -> Table {
             TableCell::figure(last.map(|l| l.1)),
             TableCell::percent(ratio.map(|(first, last)| 100.0 * last.0 / first.0)),
         ];
+        cells.extend(steady_cells(series.point));
         series.point.table_row(cells)
     });
-    let (rows, notes) = (rows.collect(), section.remarks());
+    let (rows, mut notes) = (rows.collect(), section.remarks());
+    if section.points.iter().any(|p| time_to_steady(p).is_some()) {
+        notes.push(STEADY_NOTE.to_owned());
+    }
     section
         .table("fresh and saturated", columns, rows, notes)
         .without_empty_columns()

@@ -1,10 +1,12 @@
 //! Fixtures: one suite per view on synthetic drives, with rates of the order of magnitude of the cited reviews.
 
 mod dragonfly;
+mod fill;
 mod standards;
 mod streams;
 
 pub use dragonfly::{BY_THREADS, IN_FLIGHT, aboard, host_limited, queues};
+pub use fill::fill;
 pub use standards::{
     capacity, cross_stimulus, demand, idle_recovery, load, saturation, snia, thermal,
 };
@@ -393,6 +395,7 @@ pub fn all(drives: usize, seconds: u64) -> Vec<Run> {
         load(drives),
         peak(drives, 3),
         continuous(drives),
+        fill(drives),
     ]
 }
 

@@ -83,6 +83,14 @@ pub enum HeadlineFigure {
     WindowMeanUs,
     /// Rate of bursts after idle time relative to continuous writes (view `idle_recovery`), percent; of the first cell.
     RecoveredPct,
+    /// Rate relative to the same workload on the empty drive (view `fill`), percent; of the first cell.
+    OfEmptyPct,
+    /// Median latency of the first I/O after the longest idle time, less that without idle time (view `wake`), microseconds.
+    WakeUs,
+    /// Time until the rate of the first cell is steady (views `consistency` and `saturation`), seconds.
+    TimeToSteadyS,
+    /// Capacities written until then.
+    CapacitiesToSteady,
     /// Level of the first cell (view `cross_stimulus`), MiB/s.
     LevelMibPerS,
     /// Time until that level, seconds.
@@ -130,15 +138,17 @@ impl HeadlineFigure {
             | F::P9999Us
             | F::FlushP50Us
             | F::FlushP99Us
+            | F::WakeUs
             | F::WindowMeanUs => "\u{b5}s",
             F::HeldPct
             | F::SlowestPct
             | F::LoadKneePct
             | F::SharedPct
             | F::RecoveredPct
+            | F::OfEmptyPct
             | F::LevelKeptPct
             | F::KeptIopsPct => "%",
-            F::SettledS | F::DrainS => "s",
+            F::SettledS | F::DrainS | F::TimeToSteadyS => "s",
             F::MissesPerMillion => "ppm",
             F::TemperatureMaxC => "\u{b0}C",
             F::CacheGib => "GiB",
@@ -150,6 +160,7 @@ impl HeadlineFigure {
             | F::WriteAmplification
             | F::P99Slowdown
             | F::P9999Slowdown => "\u{d7}",
+            F::CapacitiesToSteady => "capacities",
             F::BadBlocks => "blocks",
         }
     }
@@ -165,6 +176,7 @@ impl HeadlineFigure {
                 | F::P999Us
                 | F::P9999Us
                 | F::WindowMeanUs
+                | F::WakeUs
                 | F::TemperatureMaxC
                 | F::SettledS
                 | F::PowerW
@@ -179,6 +191,12 @@ impl HeadlineFigure {
                 | F::FlushP99Us
                 | F::BadBlocks
         )
+    }
+
+    /// False where neither more nor less is better: a drive can be steady early because it is fast, or because it has no reserve.
+    pub fn is_ranked(self) -> bool {
+        use HeadlineFigure as F;
+        !matches!(self, F::TimeToSteadyS | F::CapacitiesToSteady)
     }
 
     /// True for percentiles of latency of the slowest tenth or less.

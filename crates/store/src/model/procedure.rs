@@ -44,6 +44,10 @@ pub enum CellView {
     Deadlines,
     /// A fixed amount of data written and flushed, once or repeated: the time until it is on the drive.
     Drain,
+    /// Short workloads on a drive in several states of fill: empty, full, after idle time, deallocated.
+    Fill,
+    /// Latency of the first I/O after idle time, by the length of the idle time.
+    Wake,
 }
 
 impl CellView {

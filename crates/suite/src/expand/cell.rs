@@ -322,6 +322,10 @@ pub(super) fn describe(
                 idle_ns: think.pause.0,
             })
         }),
+        idle_before_io_ns: w.think.and_then(|think| {
+            let one = think.active.is_none() && think.ios.is_some_and(|ios| ios.get() == 1);
+            one.then_some(think.pause.0)
+        }),
         trace: w.trace.as_ref().map(|trace| {
             let options = &trace.options;
             let path = &options.source.path;

@@ -155,6 +155,30 @@ pub fn run_live(
     (ending, Run::open(path).unwrap())
 }
 
+/// Run a built-in suite with these parameters on a drive.
+pub fn run_built_in(suite: &str, set: &[(&str, &str)], spec: &str) -> (Run, tempfile::TempDir) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("run");
+    let suite = catalogue::load(suite).unwrap();
+    let mut drives = drives(&[spec]);
+    let plan = expand(&suite, &settings(set, 1.0), &drives).unwrap();
+    let record = manifest(&plan, &drives, BuildRecord::default(), vec![]);
+    let writer = RunWriter::create(&Destination::At(path.clone()), &record).unwrap();
+    let live = Live::new(&plan, &drives);
+    let runner = Runner {
+        plan: &plan,
+        drives: &mut drives,
+        writer,
+        audit: HostAudit::default(),
+        stop: &AtomicBool::new(false),
+        progress: &mut Quiet,
+        live: &live,
+        drive_states: DriveStateCache::disabled(),
+    };
+    runner.run(&Resume::default()).unwrap();
+    (Run::open(&path).unwrap(), folder)
+}
+
 pub const HEAD: &str = r#"
 name = "test"
 title = "A test"
