@@ -274,8 +274,8 @@ pub struct CellPlan {
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub deadlines_ns: Vec<u64>,
     /// Idle time of its drives before it, nanoseconds.
-    #[serde(skip_serializing_if = "is_default", default)]
-    pub rest_ns: u64,
+    #[serde(skip_serializing_if = "is_default", default, alias = "rest_ns")]
+    pub idle_ns: u64,
     /// Reason why it will not be run (needs `--destroy`, needs a file, needs two drives).
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub skipped: Option<String>,

@@ -140,7 +140,7 @@ pub struct StartRule {
     /// Longest wait for it.
     pub timeout: Nanos,
     /// Idle time in any case.
-    pub rest: Nanos,
+    pub idle: Nanos,
 }
 
 /// The drive state left by a step of kind `prepare` or `purge`.
@@ -177,8 +177,8 @@ impl Cell {
 
     /// Longest planned duration, with the idle time before it.
     pub fn longest_span(&self) -> Nanos {
-        let start = self.start.map_or(0, |s| s.timeout.0.max(s.rest.0));
-        let idle_ns = self.plan.rest_ns.saturating_add(start);
+        let start = self.start.map_or(0, |s| s.timeout.0.max(s.idle.0));
+        let idle_ns = self.plan.idle_ns.saturating_add(start);
         Nanos(idle_ns.saturating_add(self.expected_span().0))
     }
 }

@@ -151,7 +151,8 @@ pub struct SuiteStep {
     /// Repetitions of all its cells, averaged. A number or a parameter.
     pub repeats: Option<toml::Value>,
     /// Idle time before each cell.
-    pub rest: Option<IdleSpec>,
+    #[serde(alias = "rest")]
+    pub idle: Option<IdleSpec>,
     /// Deadlines of its I/Os, durations: how many miss them is counted. A list or a parameter.
     pub deadlines: Option<toml::Value>,
     /// State in which each cell begins.
@@ -453,8 +454,8 @@ impl SuiteStep {
         if self.steady && self.rounds.is_some() {
             return fail("rounds have their own steady-state rule; remove steady or rounds");
         }
-        if self.rest.is_some() && !is(&[Measure, Soak]) {
-            return fail("rest needs kind measure or soak");
+        if self.idle.is_some() && !is(&[Measure, Soak]) {
+            return fail("idle needs kind measure or soak");
         }
         if let Some(start) = &self.start {
             if is(&[Purge, CellKind::Inspect, CellKind::Idle]) {

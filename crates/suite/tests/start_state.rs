@@ -83,7 +83,7 @@ help = "longest wait"
 id = "cell"
 title = "A cell"
 kind = "measure"
-start = { cool_k = 5, timeout = "{cool}", rest = "1s" }
+start = { cool_k = 5, timeout = "{cool}", idle = "1s" }
 job = { rw = "randread", runtime = "5s" }
 "#;
     let suite = Suite::parse("test", &text(step)).unwrap();
@@ -94,7 +94,7 @@ job = { rw = "randread", runtime = "5s" }
     for (old, new, expected) in [
         ("kind = \"measure\"", "kind = \"idle\"", "workload"),
         ("cool_k = 5", "cool_k = -1", "cool_k"),
-        ("rest =", "pause =", "pause"),
+        ("idle =", "pause =", "pause"),
     ] {
         let error = Suite::parse("test", &text(&step.replace(old, new))).unwrap_err();
         assert!(error.to_string().contains(expected), "{error}");

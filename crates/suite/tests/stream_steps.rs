@@ -17,7 +17,7 @@ title = "Streams"
 kind = "measure"
 view = "peak"
 repeats = 2
-rest = { before = "1s", first = "70s" }
+idle = { before = "1s", first = "70s" }
 job = { bs = "128k", iodepth = 8 }
 matrix = { chunks = [1, 64, 20000000], rw = ["write", "read"] }
 "#;
@@ -36,7 +36,7 @@ fn streams_are_consecutive_with_idle_time_before_them_and_repeat() {
             (
                 w.offset_bytes >> 17,
                 w.span_bytes >> 17,
-                c.plan.rest_ns / 1_000_000_000,
+                c.plan.idle_ns / 1_000_000_000,
             )
         })
         .collect();
@@ -49,7 +49,7 @@ fn streams_are_consecutive_with_idle_time_before_them_and_repeat() {
     }
     let ms = |cell: &CellRecord| cell.drives[0].result.as_ref().unwrap().elapsed.0 as f64 / 1e6;
     for first in [cells[0], cells[6]] {
-        assert_eq!(first.plan.rest_ns, 70_000_000_000);
+        assert_eq!(first.plan.idle_ns, 70_000_000_000);
         assert!(ms(first) > 5.0, "it slept: {}", ms(first));
     }
     assert!(ms(cells[1]) < 1.0 && ms(cells[2]) < 5.0);

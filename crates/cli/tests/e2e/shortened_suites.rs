@@ -154,7 +154,7 @@ fn every_suite_runs_on_a_file_that_may_be_overwritten() {
         let short = match suite {
             "consistency" => "--set runtime=8m",
             "enterprise" => "--set settle=2m --set steady=5m",
-            "thermal" => "--set soak=10m --set rest=3m",
+            "thermal" => "--set soak=10m --set idle=3m",
             _ => "",
         };
         let words =

@@ -113,7 +113,11 @@ pub fn table(section: &Section<'_>) -> Table {
             cells.push(power::efficiency(section, rate(point), watts));
         }
         cells.extend(host::cells(point));
-        let at = &section.rows[best.row].label;
+        // The knee beside it has the unit.
+        let row = &section.rows[best.row];
+        let at = row
+            .number
+            .map_or_else(|| row.label.clone(), |n| format!("{n:.0}"));
         let limited = best.is_host_limited().then(|| host::CPU_LIMITED.to_owned());
         let best = format::figure(rate(best));
         cells.push(TableCell::number(format!("{best} at {at}")).with(|n| n.mark = limited));

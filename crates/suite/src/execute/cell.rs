@@ -114,7 +114,7 @@ impl Executor<'_> {
         if cell.drop_cache {
             self.drop_caches(cell)?;
         }
-        let span = Nanos(cell.plan.rest_ns);
+        let span = Nanos(cell.plan.idle_ns);
         if span > Nanos::ZERO {
             self.live.phase(&cell.plan.drives, Phase::Resting);
             let stop = self.stop;

@@ -141,7 +141,7 @@ fn possible_writes(record: &CellRecord, cell: &Cell, part: &CellDrive) -> Interr
     });
     let journaled_until = part.series.iter().map(|point| point.end).max();
     let spans = [
-        record.plan.rest_ns,
+        record.plan.idle_ns,
         journaled_until.unwrap_or_default().0,
         interval.0.saturating_mul(UNJOURNALED_INTERVALS),
         OVERHEAD.0,

@@ -182,15 +182,15 @@ impl Executor<'_> {
         let ended = AtomicBool::new(false);
         // Without a sensor there is nothing to wait for but the time.
         let span = match limit_c {
-            Some(_) => rule.timeout.max(rule.rest),
-            None => rule.rest,
+            Some(_) => rule.timeout.max(rule.idle),
+            None => rule.idle,
         };
         let waited = session.idle_for(span, IDLE_INTERVAL, &ended, &mut |at, telemetry| {
             flags.forward(stop);
             if let Some((celsius, limit_c)) = telemetry.temperature_c.zip(limit_c) {
                 reached |= cooling.reached(celsius, limit_c);
             }
-            let is_over = reached && at >= rule.rest || flags.ended.load(Ordering::Relaxed);
+            let is_over = reached && at >= rule.idle || flags.ended.load(Ordering::Relaxed);
             ended.store(is_over, Ordering::Relaxed);
         });
         let start = Start {

@@ -176,7 +176,7 @@ impl RunPlan {
                 }),
                 job,
                 deadlines_ns: on_drive.deadlines_ns()?,
-                rest_ns: if leads { combination.idle_before.0 } else { 0 },
+                idle_ns: if leads { combination.idle_before.0 } else { 0 },
                 skipped: skip,
             },
             workloads,
@@ -202,11 +202,11 @@ impl StepOnDrive<'_> {
         let Some(start) = &self.step.start else {
             return Ok(None);
         };
-        let rest = start.rest.as_deref().map(|rest| self.duration(rest));
+        let idle = start.idle.as_deref().map(|idle| self.duration(idle));
         Ok(Some(StartRule {
             cool_k: start.cool_k,
             timeout: self.duration(&start.timeout)?,
-            rest: rest.transpose()?.unwrap_or_default(),
+            idle: idle.transpose()?.unwrap_or_default(),
         }))
     }
 

@@ -324,7 +324,7 @@ impl StepOnDrive<'_> {
 
     /// Idle time before a cell; `first`: of a repetition.
     pub(super) fn idle_before(&self, first: bool) -> Result<Nanos, SuiteError> {
-        let Some(idle) = &self.step.rest else {
+        let Some(idle) = &self.step.idle else {
             return Ok(Nanos::ZERO);
         };
         let text = idle.first.as_ref().filter(|_| first);

@@ -69,7 +69,7 @@ pub(super) fn segments(cell: Cell, ends: EndRule) -> Vec<Cell> {
         }
         if number > 1 {
             part.plan.workload.ramp_ns = 0;
-            part.plan.rest_ns = 0;
+            part.plan.idle_ns = 0;
             part.drop_cache = false;
         }
         part.plan.segment = Some(Segment {

@@ -169,7 +169,8 @@ pub struct StartSpec {
     /// Longest wait for it. Scaled where it is a parameter.
     pub timeout: String,
     /// Idle time in any case, for garbage collection and the folding of a write cache. Scaled where it is a parameter.
-    pub rest: Option<String>,
+    #[serde(alias = "rest")]
+    pub idle: Option<String>,
 }
 
 /// Early stop of a cell: in thermal and throughput steady state, or at a temperature limit.

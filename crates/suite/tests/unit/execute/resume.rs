@@ -53,7 +53,7 @@ fn an_interrupted_cell_may_have_written_more_than_journaled() {
     let (record, part) = (
         CellRecord {
             plan: CellPlan {
-                rest_ns: 5_000_000_000,
+                idle_ns: 5_000_000_000,
                 ..CellPlan::default()
             },
             state: CellState::Unfinished,
