@@ -153,10 +153,9 @@ pub fn origins(drive: &DriveRecord) -> Option<Origins> {
     }
 }
 
-/// The readings of both counters over a span.
+/// The readings of two counters over a span: here bytes written by the host and to the media.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct CounterSpan {
-    /// Host, media.
     first: Option<(u64, u64)>,
     last: Option<(u64, u64)>,
     decreased: bool,
@@ -164,8 +163,8 @@ pub struct CounterSpan {
 
 impl CounterSpan {
     /// The next reading; one of the ramp takes the place of those before.
-    pub fn add(&mut self, ramp: bool, host_bytes: Option<u64>, media_bytes: Option<u64>) {
-        let Some(now) = host_bytes.zip(media_bytes) else {
+    pub fn add(&mut self, ramp: bool, counters: Option<(u64, u64)>) {
+        let Some(now) = counters else {
             return;
         };
         match self.last.or(self.first) {
@@ -182,17 +181,25 @@ impl CounterSpan {
         }
     }
 
+    /// What both have grown by from the first to the last reading.
+    ///
+    /// # Errors
+    /// Why there is none.
+    pub fn grown(&self) -> Result<(u64, u64), NoAmplification> {
+        let first = self.first.ok_or(NoAmplification::NoCounter)?;
+        let last = self.last.ok_or(NoAmplification::OneReading)?;
+        let grown = last.0.checked_sub(first.0).zip(last.1.checked_sub(first.1));
+        grown
+            .filter(|_| !self.decreased)
+            .ok_or(NoAmplification::Decreased)
+    }
+
     /// The growth from the first to the last reading.
     ///
     /// # Errors
     /// Why there is none.
     pub fn growth(&self) -> Result<Growth, NoAmplification> {
-        let first = self.first.ok_or(NoAmplification::NoCounter)?;
-        let last = self.last.ok_or(NoAmplification::OneReading)?;
-        let grown = last.0.checked_sub(first.0).zip(last.1.checked_sub(first.1));
-        let (host_bytes, media_bytes) = grown
-            .filter(|_| !self.decreased)
-            .ok_or(NoAmplification::Decreased)?;
+        let (host_bytes, media_bytes) = self.grown()?;
         Ok(Growth {
             host_bytes,
             media_bytes,
@@ -236,7 +243,7 @@ fn growth_of(plan: &CellPlan, readings: &[TelemetryRecord]) -> Result<Growth, No
     let ramp = Nanos(plan.workload.ramp_ns);
     for reading in readings {
         let (host, media) = (reading.host_bytes_written, reading.nand_bytes_written);
-        span.add(reading.at <= ramp, host, media);
+        span.add(reading.at <= ramp, host.zip(media));
     }
     span.growth()
 }

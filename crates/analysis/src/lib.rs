@@ -4,6 +4,7 @@
 //! Crate `stats` holds the statistics on plain series; here they are applied to [`assay_store::read::Run`]s. Everything is a pure function of
 //! runs.
 //!
+//! - [`block_cache`]: hit rate of a block cache in front of a device.
 //! - [`estimate`]: figures of a cell with confidence intervals.
 //! - [`steady_state`]: check of figures declared steady.
 //! - [`conclusions`]: everything concluded from a run, as rows of tables.
@@ -39,6 +40,7 @@
 #![forbid(unsafe_code)]
 
 pub mod attribution;
+pub mod block_cache;
 pub mod cohort;
 pub mod compare;
 pub mod conclusions;

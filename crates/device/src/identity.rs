@@ -14,6 +14,7 @@ use assay_units::text::did_you_mean;
 use serde::{Deserialize, Serialize};
 
 mod block;
+mod block_cache;
 mod file;
 mod mounts;
 pub(crate) mod root;
@@ -27,6 +28,7 @@ pub use temperature::{temperature_celsius, temperature_celsius_at};
 pub use write_trace::{NoWriteTrace, WriteTrace, write_trace_at};
 
 pub(crate) use block::{BlockNode, block_node};
+pub(crate) use block_cache::block_cache_at;
 pub(crate) use file::split_device_number;
 pub(crate) use mounts::{FileLock, Mount, parse_locks, parse_mountinfo, parse_mounts, parse_swaps};
 

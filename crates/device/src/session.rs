@@ -61,6 +61,14 @@ pub enum SessionError {
         /// Reason.
         source: OptionError,
     },
+    /// Options of a cache in front of a disk that do not fit.
+    #[error("{spec}: {why}")]
+    Cache {
+        /// As named.
+        spec: String,
+        /// Reason, and what fits.
+        why: String,
+    },
     /// The simulated drive cannot be created.
     #[error(transparent)]
     Target(#[from] TargetError),
@@ -341,6 +349,14 @@ impl DriveSession {
         }
     }
 
+    /// Counters of a simulated block cache.
+    pub fn block_cache(&self) -> Option<Telemetry> {
+        match &self.kind {
+            Kind::Sim(target, _) => target.block_cache(),
+            Kind::Null | Kind::Real(_) => None,
+        }
+    }
+
     /// Probe of an NVMe controller, read once; `None` for other drives. For a simulated drive a second instance is probed, because probing
     /// takes virtual time, which must not pass on the measured one.
     ///
@@ -413,14 +429,35 @@ fn simulated(
     pairs: &[(String, String)],
     session: &SessionOptions,
 ) -> Result<DriveSession, SessionError> {
-    let (profile, options) = simulated::settings(spec, profile_name, pairs, session.keep_data)?;
+    let is_of_cache = |(key, _): &&(String, String)| simulated::CACHE_KEYS.contains(&key.as_str());
+    let own: Vec<_> = pairs
+        .iter()
+        .filter(|pair| !is_of_cache(pair))
+        .cloned()
+        .collect();
+    // A cached disk keeps no data.
+    let is_cached = own.len() < pairs.len();
+    let keep_data = session.keep_data && !is_cached;
+    let (profile, options) = simulated::settings(spec, profile_name, &own, keep_data)?;
     let profile_name = profile.name.clone();
-    let fit_spreads = profile.fit.spreads();
+    // The spreads are of the drive's own rates, not of those of a disk with a cache.
+    let fit_spreads = match is_cached {
+        true => Vec::new(),
+        false => profile.fit.spreads(),
+    };
     let (state, own_power_state) = (options.state, options.power_state);
-    // Before the drive is created: the tables of a large one take a gigabyte and should not exist twice.
-    let simulated_probe = simulated::probe(spec, &profile, &options);
+    // Before the drive is created: the tables of a large one take a gigabyte and should not exist twice. A block cache is no NVMe controller.
+    let simulated_probe = match is_cached {
+        true => None,
+        false => simulated::probe(spec, &profile, &options),
+    };
     SIMULATED_DRIVES.fetch_add(1, Ordering::Relaxed);
     let mut target = SimTarget::new(spec, profile, options)?;
+    let drive_bytes = target.identity().capacity_bytes;
+    let cache = simulated::cached_disk(spec, pairs, drive_bytes)?;
+    if let Some(cache) = &cache {
+        target = target.in_front_of(cache.clone())?;
+    }
     if let Some(generator) = &session.generator {
         target.set_generator(Arc::clone(generator));
     }
@@ -428,6 +465,10 @@ fn simulated(
     let info = DriveInfo {
         fit_spreads: fit_spreads.into_iter().map(owned).collect(),
         ..simulated_info(spec, &profile_name, target.identity(), target.link())
+    };
+    let info = match &cache {
+        Some(cache) => simulated::cached_info(cache, info),
+        None => info,
     };
     Ok(DriveSession {
         info,

@@ -1,4 +1,4 @@
-//! Telemetry of a real drive during a run: health, temperature, power.
+//! Telemetry of a real drive during a run: health, temperature, power, hits of a block cache.
 //!
 //! A separate thread reads, so that a slow or unresponsive drive does not delay the run. Sources in order of preference: the health log of
 //! an NVMe drive ([`crate::nvme::health`]), else the temperature sensor of the kernel
@@ -8,7 +8,9 @@ use std::sync::mpsc::{self, Receiver, SyncSender};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use crate::identity::{DriveInfo, SystemRoot, power_milliwatts_at, temperature_celsius_at};
+use crate::identity::{
+    DriveInfo, SystemRoot, block_cache_at, power_milliwatts_at, temperature_celsius_at,
+};
 use crate::nvme::health::{self, Health};
 use assay_io::Telemetry;
 
@@ -90,8 +92,25 @@ impl TelemetryMonitor {
     }
 }
 
-/// A reading from the health log, if available, and the kernel's sensors.
+/// A reading from the health log, if available, the kernel's sensors, and the counters of a block cache.
 fn reading(root: &SystemRoot, info: &DriveInfo, health: Option<Health>) -> Option<Telemetry> {
+    let of_drive = reading_of_drive(root, info, health);
+    match block_cache_at(root, info) {
+        Some(cache) => Some(Telemetry {
+            cache_reads: Some(cache.reads),
+            cache_read_hits: Some(cache.read_hits),
+            cache_dirty_bytes: cache.dirty_bytes,
+            ..of_drive.unwrap_or_default()
+        }),
+        None => of_drive,
+    }
+}
+
+fn reading_of_drive(
+    root: &SystemRoot,
+    info: &DriveInfo,
+    health: Option<Health>,
+) -> Option<Telemetry> {
     let power_mw = power_milliwatts_at(root, info);
     match health {
         Some(health) => Some(Telemetry {

@@ -267,4 +267,10 @@ pub struct Telemetry {
     pub erases_mean: Option<u64>,
     /// Bad blocks of user data.
     pub bad_blocks: Option<u64>,
+    /// Reads that the block cache in front of a device has seen, so far.
+    pub cache_reads: Option<u64>,
+    /// Those of them that it answered.
+    pub cache_read_hits: Option<u64>,
+    /// Bytes in the block cache that its backing device does not have.
+    pub cache_dirty_bytes: Option<u64>,
 }

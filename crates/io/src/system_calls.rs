@@ -102,6 +102,51 @@ pub fn loop_backing(file: &File) -> Option<LoopInfo64> {
     }
 }
 
+/// `DM_TABLE_STATUS`, `_IOWR(0xfd, 12, struct dm_ioctl)`, include/uapi/linux/dm-ioctl.h.
+const DM_TABLE_STATUS: libc::c_ulong = 0xc138_fd0c;
+/// `DM_NOFLUSH_FLAG`: the status does not write out what a target holds.
+const DM_NOFLUSH: u32 = 1 << 11;
+/// Bytes of `struct dm_ioctl`, and of it with the targets that follow.
+const DM_HEADER_BYTES: usize = 312;
+const DM_BUFFER_BYTES: usize = 16 << 10;
+
+/// Status of the targets of a device-mapper device, through `/dev/mapper/control`: `struct dm_target_spec`s, each with its text, as the kernel wrote
+/// them, and their number. Root is required.
+///
+/// # Errors
+/// The kernel's; [`io::ErrorKind::InvalidData`] for an answer outside of its buffer.
+pub fn device_mapper_status(control: &File, major: u32, minor: u32) -> io::Result<(u32, Vec<u8>)> {
+    let mut buffer = vec![0_u8; DM_BUFFER_BYTES];
+    let mut put = |at: usize, bytes: &[u8]| buffer[at..at + bytes.len()].copy_from_slice(bytes);
+    put(0, &4_u32.to_ne_bytes());
+    put(12, &(DM_BUFFER_BYTES as u32).to_ne_bytes());
+    put(16, &(DM_HEADER_BYTES as u32).to_ne_bytes());
+    put(28, &DM_NOFLUSH.to_ne_bytes());
+    // `new_encode_dev` of include/linux/kdev_t.h.
+    let device = (minor & 0xff) | (major << 8) | ((minor & !0xff) << 12);
+    put(40, &u64::from(device).to_ne_bytes());
+    // SAFETY: the request reads and writes `struct dm_ioctl` and what follows it up to its `data_size`, which is the length of `buffer`; any
+    // bytes are valid for it, and it is borrowed exclusively for the call.
+    let result = unsafe {
+        libc::ioctl(
+            control.as_raw_fd(),
+            DM_TABLE_STATUS as _,
+            buffer.as_mut_ptr(),
+        )
+    };
+    if result != 0 {
+        return Err(io::Error::last_os_error());
+    }
+    let word = |at: usize| {
+        let bytes = buffer[at..at + 4].try_into();
+        bytes.map_or(0, u32::from_ne_bytes)
+    };
+    let (size, start, targets) = (word(12) as usize, word(16) as usize, word(20));
+    let found = buffer.get(start..size.min(DM_BUFFER_BYTES));
+    let found = found.ok_or(io::ErrorKind::InvalidData)?;
+    Ok((targets, found.to_vec()))
+}
+
 /// Resource usage of this process, all threads (getrusage(2), `RUSAGE_SELF`).
 pub fn process_resource_usage() -> libc::rusage {
     let mut usage = std::mem::MaybeUninit::<libc::rusage>::zeroed();

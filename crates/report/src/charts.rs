@@ -5,6 +5,7 @@
 
 pub mod consistency;
 pub mod draw;
+pub mod hit_rate;
 pub mod idle;
 pub mod knee;
 pub mod load;

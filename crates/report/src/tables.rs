@@ -19,6 +19,7 @@
 //! - [`inspect`]: contents of the medium, and its preparation.
 
 pub mod amplification;
+pub mod cache;
 pub mod capacity;
 pub mod concurrent;
 pub mod consistency;

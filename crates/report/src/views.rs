@@ -4,6 +4,7 @@
 //! part of the report distinguishes views.
 
 mod amplification;
+mod cache;
 mod capacity;
 mod concurrent;
 mod consistency;
@@ -136,6 +137,7 @@ pub fn of(view: Option<CellView>, kind: CellKind) -> &'static SectionView {
         (Some(CellView::ResponseTimes), _) => &response_times::VIEW,
         (Some(CellView::CrossStimulus), _) => &cross_stimulus::VIEW,
         (Some(CellView::Amplification), _) => &amplification::VIEW,
+        (Some(CellView::Cache), _) => &cache::VIEW,
         (Some(CellView::Deadlines), _) => &deadlines::VIEW,
         (Some(CellView::Drain), _) => &drain::VIEW,
         (Some(CellView::Fill), _) => &fill::VIEW,

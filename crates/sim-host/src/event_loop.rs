@@ -6,11 +6,13 @@
 
 use std::collections::VecDeque;
 
+use assay_block_cache::cached::{CachedDisk, HostCompletion};
 use assay_io::memory::prefer_huge_pages;
-use assay_ssd::{Completion, Drive};
+use assay_ssd::{Command, Completion, Drive};
 use assay_units::Nanos;
 
 use crate::HostProcessors;
+use crate::shared_host::Admission;
 
 /// The order of I/Os that reach the drive at the same instant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -134,6 +136,17 @@ impl EventLoop {
         }
     }
 
+    /// Processor time of an I/O.
+    pub fn processor_time(&self) -> Nanos {
+        self.processors.overhead()
+    }
+
+    /// [`EventLoop::submit`] of an I/O as its shared host admits it.
+    pub fn submit_admitted(&mut self, thread: u32, slot: u32, at: Nanos, admission: Admission) {
+        let leaves = self.processors.submit_for(thread, at, admission.processor);
+        self.arrivals.add(leaves.max(admission.not_before), slot);
+    }
+
     /// Queue an I/O that reaches the drive at `at`, past the host's processors.
     #[inline]
     pub fn arrive(&mut self, slot: u32, at: Nanos) {
@@ -204,6 +217,36 @@ impl EventLoop {
         completed(first);
         while let Some(more) = self.drive.advance_to_completion(at) {
             completed(more);
+        }
+        true
+    }
+
+    /// [`EventLoop::advance_to_completion`] of a drive that is the cache of a disk: I/Os of the host reach the cache, `command` is that of a slot.
+    pub fn advance_cached(
+        &mut self,
+        until: Nanos,
+        cache: &mut CachedDisk,
+        command: impl Fn(u32) -> Command,
+        finished: &mut Vec<Completion>,
+        out: &mut Vec<HostCompletion>,
+    ) -> bool {
+        while out.is_empty() {
+            let next = self.next_event().min(cache.next_event());
+            if next > until || next == Nanos::MAX {
+                return false;
+            }
+            self.now = self.now.max(next);
+            while let Some((at, slot)) = self.processors.pop(next) {
+                self.arrivals.add(at, slot);
+            }
+            while let Some((at, slot)) = self.arrivals.pop(next) {
+                cache.submit(at, command(slot), &mut self.drive);
+            }
+            self.drive.advance(next, finished);
+            for completion in finished.drain(..) {
+                cache.cache_completed(&completion, out);
+            }
+            cache.advance(next, &mut self.drive, out);
         }
         true
     }

@@ -5,6 +5,7 @@
 //!   engine's simulated target, fits and the server run on it.
 //! - [`closed_loop`]: [`ClosedLoop`], threads with a fixed queue depth on an event loop.
 //! - [`processors`]: what an I/O costs the host's processors, and the scheduler (CFS) where threads share them.
+//! - [`shared_host`]: one host for several drives that are simulated at once.
 //! - [`target`]: [`SimTarget`], a simulated drive as an [`assay_io::Target`].
 //! - [`profile_file`]: a profile by its built-in name or from a TOML file.
 //!
@@ -12,16 +13,18 @@
 //! Workloads: callers decide what a thread does next. NVMe controller (`assay-nvme-ctrl`), wall clock (`assay-serve`).
 //!
 //! # Key constants
-//! [`profile_file::MAX_BYTES`] (1 MiB, the largest profile file).
+//! [`profile_file::MAX_BYTES`] (1 MiB, the largest profile file), [`shared_host::WINDOW`].
 #![forbid(unsafe_code)]
 
 pub mod closed_loop;
 pub mod event_loop;
 pub mod processors;
 pub mod profile_file;
+pub mod shared_host;
 pub mod target;
 
 pub use closed_loop::ClosedLoop;
 pub use event_loop::{EventLoop, prefer_huge_tables};
 pub use processors::HostProcessors;
+pub use shared_host::{HostProfile, SharedHost};
 pub use target::SimTarget;

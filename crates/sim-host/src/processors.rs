@@ -55,6 +55,28 @@ impl HostProcessors {
         }
     }
 
+    /// The same with a processor for every thread, whatever the profile says: a [shared host](crate::shared_host) divides its processors itself.
+    pub fn unscheduled(bench: &BenchProfile, threads: u32, now: Nanos) -> HostProcessors {
+        HostProcessors {
+            overhead: Nanos(bench.host_overhead_ns.value),
+            free: vec![now; threads.max(1) as usize],
+            shared: None,
+        }
+    }
+
+    /// Processor time of an I/O.
+    pub fn overhead(&self) -> Nanos {
+        self.overhead
+    }
+
+    /// Queue an I/O of a thread at `now` that takes its processor for `work`. Returns when it leaves it.
+    #[inline]
+    pub fn submit_for(&mut self, thread: u32, now: Nanos, work: Nanos) -> Nanos {
+        let free = &mut self.free[thread as usize];
+        *free = now.max(*free) + work;
+        *free
+    }
+
     /// Queue an I/O of a thread at `now` (not before the last call's). Returns when it reaches the drive, or `None`
     /// when that depends on other threads and [`HostProcessors::pop`] will return it.
     #[inline]
@@ -63,9 +85,7 @@ impl HostProcessors {
             shared.submit(thread, io, now.0);
             return None;
         }
-        let free = &mut self.free[thread as usize];
-        *free = now.max(*free) + self.overhead;
-        Some(*free)
+        Some(self.submit_for(thread, now, self.overhead))
     }
 
     /// Whether I/Os reach the drive in the order in which they are queued: those of one thread do.

@@ -5,6 +5,7 @@
 
 use std::sync::Arc;
 
+use assay_block_cache::cached::{CachedDisk, HostCompletion};
 use assay_io::buffers::Buffers;
 use assay_io::{Completion, Io, Target, TargetError, Telemetry};
 use assay_ssd::profile::LinkProfile;
@@ -15,6 +16,7 @@ use assay_units::{DataClass, Nanos, Op};
 
 use crate::event_loop::{EventLoop, TieOrder, prefer_huge_tables};
 use crate::processors::HostProcessors;
+use crate::shared_host::HostShare;
 
 /// The `errno` of a failed command, as Linux maps NVMe status codes (`nvme_error_status`, then `blk_status_to_errno`).
 #[cold]
@@ -98,6 +100,11 @@ pub struct SimTarget {
     slots: Vec<Slot>,
     buffers: Option<Buffers>,
     finished: Vec<assay_ssd::Completion>,
+    /// The disk that the drive is the cache of, and the identity of both together.
+    cached: Option<Box<(CachedDisk, Identity)>>,
+    answered: Vec<HostCompletion>,
+    /// Its share of a host that other drives use too, and the time at which it began.
+    host: Option<(HostShare, Nanos)>,
     /// Energy in microjoules and its instant at the last power sample.
     metered: (u64, Nanos),
 }
@@ -120,8 +127,28 @@ impl SimTarget {
             slots: Vec::new(),
             buffers: None,
             finished: Vec::new(),
+            cached: None,
+            answered: Vec::new(),
+            host: None,
             metered: (0, Nanos::ZERO),
         })
+    }
+
+    /// The same drive as the cache of a disk, whose capacity both together have. Temperature, power and wear are those of the drive.
+    ///
+    /// # Errors
+    /// When the drive keeps data, which a cached disk does not.
+    pub fn in_front_of(mut self, cache: CachedDisk) -> Result<SimTarget, TargetError> {
+        if self.keeps_data() {
+            let message = "a cached disk keeps no data: nothing on it can be verified";
+            return Err(failure(&self.name, message.to_owned()));
+        }
+        let identity = Identity {
+            capacity_bytes: cache.capacity_bytes(),
+            ..self.identity().clone()
+        };
+        self.cached = Some(Box::new((cache, identity)));
+        Ok(self)
     }
 
     fn drive(&self) -> &Drive {
@@ -130,7 +157,10 @@ impl SimTarget {
 
     /// The drive's identity.
     pub fn identity(&self) -> &Identity {
-        self.drive().identity()
+        match &self.cached {
+            Some(cached) => &cached.1,
+            None => self.drive().identity(),
+        }
     }
 
     /// Its counters of bytes written: those of the model, exact.
@@ -147,6 +177,28 @@ impl SimTarget {
             media: Some(origin),
             host: origin,
             rated: self.drive().rated_media_bytes().map(rated),
+        }
+    }
+
+    /// The counters of the block cache, where it is one, without a reading of anything else.
+    pub fn block_cache(&self) -> Option<Telemetry> {
+        let (cache, _) = self.cached.as_deref()?;
+        Some(Telemetry {
+            cache_reads: Some(cache.counters().reads),
+            cache_read_hits: Some(cache.counters().read_hits),
+            cache_dirty_bytes: Some(cache.dirty_bytes()),
+            ..Telemetry::default()
+        })
+    }
+
+    /// Let the commands of the cache's own complete, which no job waits for.
+    fn finish_cache_commands(&mut self) {
+        while let Some((cache, _)) = self.cached.as_deref()
+            && !cache.is_idle()
+        {
+            let next = self.simulation.next_event().min(cache.next_event());
+            assert!(next < Nanos::MAX, "a command of the cache never completes");
+            self.advance_cached(next, &mut Vec::new());
         }
     }
 
@@ -174,7 +226,11 @@ impl SimTarget {
         let slots = u64::from(workers) * u64::from(depth);
         let slots = u32::try_from(slots).map_err(|_| TargetError::TooDeep { slots })?;
         let bench = &self.drive().profile().bench;
-        let processors = HostProcessors::new(bench, workers, self.simulation.now());
+        let now = self.simulation.now();
+        let processors = match self.host {
+            Some(_) => HostProcessors::unscheduled(bench, workers, now),
+            None => HostProcessors::new(bench, workers, now),
+        };
         self.simulation.set_processors(processors);
         self.slots = (0..slots).map(|slot| Slot::unused(slot, depth)).collect();
         let buffers = self.keeps_data().then(|| Buffers::new(slots, slot_bytes));
@@ -182,9 +238,24 @@ impl SimTarget {
         Ok(())
     }
 
+    /// Use a share of a host, from the next job on.
+    pub fn share_host(&mut self, share: HostShare) {
+        self.host = Some((share, self.simulation.now()));
+    }
+
+    /// Return to a host of its own. Returns the share of the host's processors that the drive's I/Os took, percent; `None` where no time has passed.
+    pub fn leave_host(&mut self) -> Option<f64> {
+        let (share, began) = self.host.take()?;
+        let elapsed = (self.simulation.now() - began).as_secs_f64();
+        let all = elapsed * f64::from(share.processors());
+        (all > 0.0).then(|| 100.0 * share.busy().as_secs_f64() / all)
+    }
+
     /// Keep the drive idle for this long.
     pub fn idle(&mut self, span: Nanos) {
         let until = self.simulation.now() + span;
+        // The cache writes dirty blocks to its disk meanwhile.
+        while self.cached.is_some() && self.advance_cached(until, &mut Vec::new()) {}
         self.simulation.idle_until(until);
     }
 
@@ -193,6 +264,10 @@ impl SimTarget {
     /// # Errors
     /// When the drive has been removed.
     pub fn purge(&mut self) -> Result<(), TargetError> {
+        self.finish_cache_commands();
+        if let Some(cached) = &mut self.cached {
+            cached.0.clear();
+        }
         let now = self.simulation.now();
         let Some(end) = self.simulation.drive_mut().purge(now) else {
             let message = "it is gone from the bus and cannot be purged; start a new run";
@@ -204,6 +279,7 @@ impl SimTarget {
 
     /// Cut the drive's power and restore it at once, see [`Drive::power_loss`]. Nothing may be in flight.
     pub fn lose_power(&mut self) {
+        self.finish_cache_commands();
         let now = self.simulation.now();
         self.simulation.drive_mut().power_loss(now);
         self.simulation.idle_until(now);
@@ -261,9 +337,31 @@ impl SimTarget {
         })
     }
 
+    /// [`SimTarget::advance_to_completion`] of a drive that is the cache of a disk.
+    fn advance_cached(&mut self, until: Nanos, out: &mut Vec<Completion>) -> bool {
+        let Some(cached) = &mut self.cached else {
+            return false;
+        };
+        let slots = &self.slots;
+        let (finished, answered) = (&mut self.finished, &mut self.answered);
+        let command = |slot: u32| slots[slot as usize].command;
+        let simulation = &mut self.simulation;
+        let any = simulation.advance_cached(until, &mut cached.0, command, finished, answered);
+        for (_, slot, status) in answered.drain(..) {
+            out.push(Completion {
+                slot,
+                result: result_of(status, &slots[slot as usize].command),
+            });
+        }
+        any
+    }
+
     /// Process events until one completes I/Os, but none after `until`; returns whether one has.
     #[inline]
     fn advance_to_completion(&mut self, until: Nanos, out: &mut Vec<Completion>) -> bool {
+        if self.cached.is_some() {
+            return self.advance_cached(until, out);
+        }
         if self.simulation.runs_ahead() {
             return self.advance_ahead(until, out);
         }
@@ -306,7 +404,15 @@ impl Target for SimTarget {
         for io in batch {
             let slot = &mut self.slots[io.slot as usize];
             slot.set(io);
-            self.simulation.submit(slot.thread, io.slot, now);
+            match &mut self.host {
+                None => self.simulation.submit(slot.thread, io.slot, now),
+                Some((share, _)) => {
+                    let bytes = u64::from(slot.command.len_bytes);
+                    let admission = share.admit(now, bytes, self.simulation.processor_time());
+                    let thread = slot.thread;
+                    (self.simulation).submit_admitted(thread, io.slot, now, admission);
+                }
+            }
         }
         Ok(())
     }
@@ -364,7 +470,7 @@ impl Target for SimTarget {
             erases_most: wears.then_some(telemetry.most_cycles),
             erases_mean: wears.then_some(telemetry.mean_cycles),
             bad_blocks: wears.then_some(telemetry.bad_blocks),
-            ..Telemetry::default()
+            ..self.block_cache().unwrap_or_default()
         })
     }
 }

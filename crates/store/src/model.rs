@@ -22,8 +22,9 @@ pub use headline::{HeadlineFigure, HeadlineMetric, Headlines};
 pub use interval::{IntervalRecord, OpRecord};
 pub use predictive::{LATENCY_PERCENTILE, PREDICTIVE_LEVEL, PredictiveFactors};
 pub use procedure::{
-    AREA_WRITTEN_PCT, CellView, JobPlan, NOT_NEEDED, OFFERED_IOPS, OfferedLoad, OperatingPoint,
-    POINT_DEPTH, POINT_THREADS, PointPlan, Round, Segment, SteadyRecord,
+    AREA_WRITTEN_PCT, CACHE_DIRTY_MIB, CACHE_HIT_PCT, CellView, HOST_BUSY_PCT, JobPlan, NOT_NEEDED,
+    OFFERED_IOPS, OfferedLoad, OperatingPoint, POINT_DEPTH, POINT_THREADS, PointPlan, Round,
+    Segment, SimulatedHost, SteadyRecord,
 };
 pub use standard::{Alternative, Standard, WriteCache};
 pub use telemetry::{ProbeProperty, TelemetryRecord};
@@ -276,6 +277,9 @@ pub struct CellPlan {
     /// Idle time of its drives before it, nanoseconds.
     #[serde(skip_serializing_if = "is_default", default, alias = "rest_ns")]
     pub idle_ns: u64,
+    /// The host that its simulated drives share.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub simulated_host: Option<SimulatedHost>,
     /// Reason why it will not be run (needs `--destroy`, needs a file, needs two drives).
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub skipped: Option<String>,

@@ -12,7 +12,7 @@ macro_rules! built_in {
 }
 
 /// Name and text of the files in `suites/`.
-const BUILT_IN: [(&str, &str); 25] = built_in![
+const BUILT_IN: [(&str, &str); 26] = built_in![
     "bandwidth",
     "quick",
     "twin",
@@ -38,6 +38,7 @@ const BUILT_IN: [(&str, &str); 25] = built_in![
     "ai",
     "indirection",
     "fill",
+    "cache",
 ];
 
 /// Name and text of the built-in policy of `assay verdict`.

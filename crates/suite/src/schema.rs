@@ -15,7 +15,8 @@ mod verdict;
 
 pub use jobs::MatrixOption;
 pub use procedure::{
-    EndRule, IdleSpec, PointSpec, RoundsSpec, SNIA, StartSpec, StopCondition, TrackingVariable,
+    EndRule, IdleSpec, NO_UPLINK, PointSpec, RoundsSpec, SNIA, SimulatedHostSpec, StartSpec,
+    StopCondition, TrackingVariable,
 };
 pub use verdict::{DatasheetFacts, RelativeLimits, VerdictMetric, VerdictRule, VerdictRules};
 
@@ -157,6 +158,8 @@ pub struct SuiteStep {
     pub deadlines: Option<toml::Value>,
     /// State in which each cell begins.
     pub start: Option<StartSpec>,
+    /// For kind `all_aboard`: the one host of all simulated drives.
+    pub simulated_host: Option<SimulatedHostSpec>,
     /// Early stop condition of its cells.
     pub until: Option<StopCondition>,
     /// Which of `runtime` and `io_size` ends its cells: `first` or `last`. Or a parameter.
@@ -322,6 +325,9 @@ impl SuiteStep {
         if self.foreground.is_some() {
             return Err("foreground needs jobs".to_owned());
         }
+        if self.simulated_host.is_some() && self.kind != CellKind::Concurrent {
+            return Err("simulated_host is for steps of kind all_aboard".to_owned());
+        }
         let mut keys = self.job.keys().chain(self.matrix.keys());
         let is_option = |key: &str| SUITE_OPTIONS.contains(&key) || JobOption::find(key).is_some();
         if let Some(key) = keys.find(|key| !is_option(key)) {
@@ -425,9 +431,10 @@ impl SuiteStep {
             );
         }
         let drain = self.view == Some(CellView::Drain);
-        if self.repeats.is_some() && !stream && !drain {
+        let shows_repeats = drain || self.view == Some(CellView::Cache);
+        if self.repeats.is_some() && !stream && !shows_repeats {
             return fail(
-                "repeats needs the view peak, continuous or drain; use rounds for other steps",
+                "repeats needs the view peak, continuous, drain or cache; use rounds for other steps",
             );
         }
         if drain && has("runtime") {

@@ -168,8 +168,10 @@ pub struct Workload {
     /// Seed in those blocks, which must be new for every job that writes; `None`: the data seed for writes, that of the first intact block
     /// for reads.
     pub verify_seed: Option<u64>,
-    /// Seed of every random choice but the data.
+    /// Seed of every random choice but the data and the places of hot blocks.
     pub seed: u64,
+    /// Seed of the places of hot blocks: the job's, unless the caller gives several jobs the same, so that they have one hot set in orders of their own.
+    pub placement_seed: u64,
     /// Seed of the data written: the job's, unless the caller gives every job its own, so that no job writes what another has written.
     pub data_seed: u64,
     /// Count the blocks that it writes: what a preconditioning covers.
@@ -324,6 +326,7 @@ impl Workload {
             verify_backlog: verify_backlog(options, writes)?,
             verify_seed: options.verify_seed,
             seed,
+            placement_seed: seed,
             data_seed: seed,
             counts_coverage: false,
             interval,
@@ -389,6 +392,7 @@ impl Workload {
     pub fn addresses(&self, worker: u32) -> Result<AddressGenerator, AccessError> {
         let region = self.region(worker);
         let addresses = AddressGenerator::new(&self.access, region, self.seed, worker)?;
+        let addresses = addresses.with_placement(self.placement_seed);
         let shared = self.numjobs > 1 && self.region(0) == self.region(1);
         Ok(match shared {
             true => addresses.sharing_passes(self.seed, worker, self.numjobs),

@@ -11,6 +11,7 @@ use assay_device::session::OpenTarget;
 use assay_integrity::finding::VerifyReport;
 use assay_io::clock::Clock;
 use assay_io::{TargetError, Telemetry};
+pub use assay_sim_host::HostProfile;
 use assay_stats::{HostLoad, Interval, JobTotals, ProcessLoad, Recorder};
 use assay_trace::TraceError;
 use assay_trace::replay::{ReplayFeed, ReplayPlan};
@@ -65,6 +66,8 @@ pub struct DriveOutcome {
     pub trace: Option<TraceOutcome>,
     /// Share of the area's blocks that it wrote at least once, percent, where the workload counts them.
     pub area_written_pct: Option<f64>,
+    /// Of a simulated drive on a shared host: the share of its processors that the drive's I/Os took, percent.
+    pub host_busy_pct: Option<f64>,
     /// The busiest worker thread's share of one processor, percent; 0 for simulated drives.
     pub busiest_thread_pct: f64,
 }
@@ -138,6 +141,19 @@ pub fn run_together(
     stop: &AtomicBool,
     observer: &mut dyn RunObserver,
 ) -> Result<RunOutcome, RunError> {
+    run_on_host(jobs, None, stop, observer)
+}
+
+/// [`run_together`] with one host that all simulated drives share; without it each has one of its own.
+///
+/// # Errors
+/// As [`run_jobs`].
+pub fn run_on_host(
+    jobs: &mut [TargetJobs<'_>],
+    host: Option<HostProfile>,
+    stop: &AtomicBool,
+    observer: &mut dyn RunObserver,
+) -> Result<RunOutcome, RunError> {
     let clock = Clock::monotonic();
     let cpu_before = ProcessUsage::read();
     let started = clock.now();
@@ -179,7 +195,7 @@ pub fn run_together(
         run_threads(&mut threaded, stop, observer)?;
     }
     if !simulated.is_empty() {
-        run_simulated(simulated, stop, observer)?;
+        run_simulated(simulated, host, stop, observer)?;
     }
     let elapsed = (clock.now() - started).as_secs_f64().max(1e-9);
     let cpu = ProcessUsage::read();

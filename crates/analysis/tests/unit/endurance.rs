@@ -247,8 +247,8 @@ proptest! {
         let host = (start.0, start.0 + growth.0);
         let media = (start.1, start.1 + growth.1);
         let mut span = CounterSpan::default();
-        span.add(false, Some(counted(host.0, units.0)), Some(counted(media.0, units.1)));
-        span.add(false, Some(counted(host.1, units.0)), Some(counted(media.1, units.1)));
+        span.add(false, Some((counted(host.0, units.0), counted(media.0, units.1))));
+        span.add(false, Some((counted(host.1, units.0), counted(media.1, units.1))));
         let truth = growth.1 as f64 / growth.0 as f64;
         if let Ok(found) = amplification(span.growth().unwrap(), &origins(units.0, units.1)) {
             prop_assert!(found.low <= truth * (1.0 + 1e-12) && truth <= found.high * (1.0 + 1e-12), "{found:?} {truth}");

@@ -8,7 +8,7 @@ use crate::block_devices::BlockDevices;
 use crate::fixture::{Fixture, MIB, number};
 
 /// Each suite with shortened sizes and lists; durations use `--scale`.
-const SUITES: [(&str, &str); 18] = [
+const SUITES: [(&str, &str); 19] = [
     ("consistency", ""),
     (
         "client",
@@ -56,6 +56,10 @@ const SUITES: [(&str, &str); 18] = [
     (
         "fill",
         "--set area=8MiB --set random_burst=1MiB --set sequential_burst=4MiB --set fill=1% --set wakes=4 --set idle_times=0s,1ms",
+    ),
+    (
+        "cache",
+        "--set working_set=16MiB --set burst=4MiB --set data_set=512MiB",
     ),
 ];
 

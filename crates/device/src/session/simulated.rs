@@ -5,6 +5,8 @@ use crate::nvme::probe::{self, ControllerContext, Probe};
 use crate::nvme::registers::ControllerRegisters;
 use crate::nvme::{AdminPort, CommandError, command_name};
 use crate::spec::{DriveSpec, SpecKind};
+use assay_block_cache::cached::{CacheMode, CachedDisk, DEFAULT_BLOCK_BYTES};
+use assay_block_cache::disk::DISK_7200;
 use assay_io::TargetError;
 use assay_nvme_ctrl::driver::{Driver, DriverError, InProcessTransport};
 use assay_nvme_ctrl::{Controller, ControllerOptions, Unmapped};
@@ -15,6 +17,7 @@ use assay_nvme_spec::register::{
 use assay_sim_host::profile_file;
 use assay_ssd::profile::LinkProfile;
 use assay_ssd::{Drive, DriveOptions, Identity, Profile};
+use assay_units::parse_size;
 
 use super::SessionError;
 
@@ -60,6 +63,91 @@ pub(super) fn settings(
         (options.keep_data, options.regenerate_data) = (true, true);
     }
     Ok((profile, options))
+}
+
+/// Options of a drive that is the cache of a disk.
+pub(super) const CACHE_KEYS: [&str; 4] = ["cache_of", "cache_mode", "cache_block", "cache_size"];
+
+/// The disk behind a simulated drive: `cache_of=disk-7200`, with `cache_mode=writeback|writethrough|none`, `cache_block=64k` and `cache_size=16g`
+/// (default: all of the drive). The other pairs are those of the drive.
+pub(super) fn cached_disk(
+    spec: &str,
+    pairs: &[(String, String)],
+    drive_bytes: u64,
+) -> Result<Option<CachedDisk>, SessionError> {
+    let value = |key: &str| {
+        pairs
+            .iter()
+            .find(|(known, _)| known == key)
+            .map(|(_, value)| value.as_str())
+    };
+    let wrong = |why: String| SessionError::Cache {
+        spec: spec.to_owned(),
+        why,
+    };
+    let disk = match value("cache_of") {
+        Some("disk-7200") => DISK_7200,
+        Some(other) => {
+            return Err(wrong(format!(
+                "cache_of={other}: the only disk model is disk-7200"
+            )));
+        }
+        None => {
+            let further = CACHE_KEYS.iter().find(|key| value(key).is_some());
+            return match further {
+                Some(key) => Err(wrong(format!("{key} needs cache_of=disk-7200"))),
+                None => Ok(None),
+            };
+        }
+    };
+    let size = |key: &str, default: u64| {
+        value(key).map_or(Ok(default), |text| {
+            parse_size(text).map_err(|error| wrong(format!("{key}={text}: {error}")))
+        })
+    };
+    let mode = match value("cache_mode") {
+        None => CacheMode::WriteBack,
+        Some(text) => {
+            let known = CacheMode::ALL.iter().find(|(_, name)| *name == text);
+            let (mode, _) = known.ok_or_else(|| {
+                wrong(format!(
+                    "cache_mode={text}: writeback, writethrough or none"
+                ))
+            })?;
+            *mode
+        }
+    };
+    let cache_bytes = size("cache_size", drive_bytes)?;
+    if cache_bytes > drive_bytes {
+        return Err(wrong(format!(
+            "cache_size={cache_bytes}: the drive has {drive_bytes} bytes"
+        )));
+    }
+    let block_bytes = size("cache_block", DEFAULT_BLOCK_BYTES)?;
+    let cache = CachedDisk::new(disk, cache_bytes, block_bytes, mode);
+    cache.map(Some).map_err(wrong)
+}
+
+/// Identity of a disk with a cache on a simulated drive, from that of the drive: no profile describes both.
+pub(super) fn cached_info(cache: &CachedDisk, of_drive: DriveInfo) -> DriveInfo {
+    let mode = cache.mode().name();
+    let (name, model) = match cache.mode() {
+        CacheMode::None => ("disk-7200".to_owned(), "disk of 7,200 rpm".to_owned()),
+        _ => (
+            format!("disk-7200 {mode}"),
+            format!(
+                "disk of 7,200 rpm, {mode} cache on {}",
+                of_drive.model.as_deref().unwrap_or(&of_drive.name)
+            ),
+        ),
+    };
+    DriveInfo {
+        name,
+        model: Some(model),
+        rotational: Some(true),
+        profile: None,
+        ..of_drive
+    }
 }
 
 /// Identity of a simulated drive.

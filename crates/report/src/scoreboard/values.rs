@@ -4,7 +4,7 @@ use assay_analysis::attribution::Cause;
 use assay_analysis::{deadlines, endurance};
 use assay_stats::LatencySummary;
 use assay_stats::confidence::{self, Estimate, LEVEL};
-use assay_store::model::{HeadlineFigure, HeadlineMetric};
+use assay_store::model::{CACHE_HIT_PCT, HeadlineFigure, HeadlineMetric};
 use assay_store::series::IntervalSample;
 use assay_units::{GIB, Nanos};
 
@@ -252,6 +252,11 @@ fn by_figure<'s, 'a>(
         F::FlushP50Us => plain(flush_us(first, |l| l.p50, 1)?),
         F::FlushP99Us => plain(flush_us(first, |l| l.p99, 100)?),
         F::KeptIopsPct => plain(interference_of(first)?.kept_iops_pct?),
+        F::CacheHitPct => {
+            let last = *points.last()?;
+            let percent = *last.result()?.values.get(CACHE_HIT_PCT)?;
+            return Some((Some(last), plain(percent)));
+        }
         F::WriteAmplification => {
             let run = &first.set.runs[first.run];
             plain(

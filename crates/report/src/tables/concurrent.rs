@@ -3,11 +3,12 @@
 use std::collections::BTreeSet;
 
 use assay_stats::HostLoad;
+use assay_store::model::HOST_BUSY_PCT;
 use assay_store::read::{CellDrive, CellRecord};
 use assay_store::series::IntervalSample;
-use assay_units::{Nanos, rate};
+use assay_units::{MIB, Nanos, rate};
 
-use crate::format::joined;
+use crate::format::{figure, joined, percent};
 use crate::grid::{Point, Section};
 use crate::metric::ResultMetric;
 use crate::table::{Column, Heading, Row, Table, TableCell};
@@ -90,8 +91,27 @@ pub fn comparison(section: &Section<'_>, cell: &ConcurrentCell<'_, '_>) -> Table
             "host CPU while together, % of all processors: {shares}"
         ));
     }
+    notes.extend(simulated_host(cell));
     let caption = caption(section, cell, "alone and together");
     Table::of_drives(caption, columns.collect(), rows, notes)
+}
+
+/// The host that simulated drives shared, and how busy they kept it.
+fn simulated_host(cell: &ConcurrentCell<'_, '_>) -> Option<String> {
+    let host = cell[0].plan().simulated_host.as_ref()?;
+    let shares = (cell.iter()).filter_map(|p| p.result()?.values.get(HOST_BUSY_PCT).copied());
+    let busy = percent(shares.sum());
+    let uplink = match host.uplink_bytes_per_second {
+        Some(bytes) => format!(
+            "an uplink of {} MiB/s that all share",
+            figure(bytes as f64 / MIB as f64)
+        ),
+        None => "lanes of its own for each drive".to_owned(),
+    };
+    Some(format!(
+        "one simulated host for all drives: {} processors, {busy} % busy with their I/Os, and {uplink}",
+        host.processors
+    ))
 }
 
 /// Sums of the concurrent rates.

@@ -132,6 +132,12 @@ struct TelemetryEntry<'a> {
     erases_most: Option<u64>,
     erases_mean: Option<u64>,
     bad_blocks: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cache_reads: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cache_read_hits: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cache_dirty_bytes: Option<u64>,
 }
 
 #[derive(Serialize)]
@@ -279,5 +285,8 @@ fn telemetry<S: Serializer>(records: &[TelemetryRecord], serializer: S) -> Resul
         erases_most: t.erases_most,
         erases_mean: t.erases_mean,
         bad_blocks: t.bad_blocks,
+        cache_reads: t.cache_reads,
+        cache_read_hits: t.cache_read_hits,
+        cache_dirty_bytes: t.cache_dirty_bytes,
     }))
 }

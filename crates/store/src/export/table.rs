@@ -6,7 +6,7 @@ use assay_units::{Nanos, Op};
 use sha2::{Digest, Sha256};
 
 use crate::model::{
-    CellKind, CellResult, DriveRecord, OFFERED_IOPS, TelemetryRecord, WorkloadRecord,
+    CACHE_HIT_PCT, CellKind, CellResult, DriveRecord, OFFERED_IOPS, TelemetryRecord, WorkloadRecord,
 };
 use crate::read::{CellDrive, CellRecord, CellState, Run};
 use crate::run::hex;
@@ -323,6 +323,7 @@ pub fn cell_table<'a>(run: &'a Run, found: &'a Conclusions) -> Table<'a> {
     c.add("load_pct", |r| r.cell.plan.load.as_ref().map(|l| l.percent));
     c.add("power_state", |r| r.workload().power_state.map(u32::from));
     c.add("power_mean_w", |r| r.value("power_mean_w"));
+    c.add(CACHE_HIT_PCT, |r| r.value(CACHE_HIT_PCT));
     c.add("temperature_max_c", |r| r.value("temperature_max_c"));
     c.add("write_amplification", |r| r.value("write_amplification"));
     c.add("write_amplification_source", |r| {
@@ -440,6 +441,9 @@ pub fn telemetry_table(run: &Run) -> Table<'_> {
     c.add("erases_most", |(_, t)| t.erases_most);
     c.add("erases_mean", |(_, t)| t.erases_mean);
     c.add("bad_blocks", |(_, t)| t.bad_blocks);
+    c.add("cache_reads", |(_, t)| t.cache_reads);
+    c.add("cache_read_hits", |(_, t)| t.cache_read_hits);
+    c.add("cache_dirty_bytes", |(_, t)| t.cache_dirty_bytes);
     let rows = drive_rows(run).flat_map(|row| row.part.telemetry.iter().map(move |t| (row, t)));
     c.table("telemetry", rows)
 }

@@ -120,6 +120,8 @@ pub enum HeadlineFigure {
     KeptIopsPct,
     /// Highest ratio of the rate to that of incompressible data.
     DataRatio,
+    /// Reads that a block cache answered in the last cell, percent.
+    CacheHitPct,
     /// Blocks that failed verification.
     BadBlocks,
 }
@@ -147,7 +149,8 @@ impl HeadlineFigure {
             | F::RecoveredPct
             | F::OfEmptyPct
             | F::LevelKeptPct
-            | F::KeptIopsPct => "%",
+            | F::KeptIopsPct
+            | F::CacheHitPct => "%",
             F::SettledS | F::DrainS | F::TimeToSteadyS => "s",
             F::MissesPerMillion => "ppm",
             F::TemperatureMaxC => "\u{b0}C",

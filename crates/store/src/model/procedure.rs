@@ -40,6 +40,8 @@ pub enum CellView {
     Interference,
     /// Write amplification by size, alignment and order of the writes.
     Amplification,
+    /// A block cache in front of a disk: hit rate beside rate and latency.
+    Cache,
     /// I/Os that missed their deadlines.
     Deadlines,
     /// A fixed amount of data written and flushed, once or repeated: the time until it is on the drive.
@@ -74,6 +76,19 @@ pub struct JobPlan {
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub alone: Option<String>,
 }
+
+/// The host of simulated drives that are measured at once.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SimulatedHost {
+    /// Processors (hardware threads).
+    pub processors: u32,
+    /// Rate of an uplink that all drives share, bytes per second; none: each drive has lanes of its own.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub uplink_bytes_per_second: Option<u64>,
+}
+
+/// Name of the value ([`super::CellResult::values`]) of the share of a [`SimulatedHost`]'s processors that the I/Os of a drive took, percent.
+pub const HOST_BUSY_PCT: &str = "host_busy_pct";
 
 /// Position of a cell among rounds.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -140,6 +155,11 @@ pub enum OperatingPoint {
 pub const POINT_THREADS: &str = "point_numjobs";
 /// See [`POINT_THREADS`].
 pub const POINT_DEPTH: &str = "point_iodepth";
+
+/// Name of the value ([`super::CellResult::values`]) of the reads that a block cache answered, percent.
+pub const CACHE_HIT_PCT: &str = "cache_hit_pct";
+/// Name of the value of the data that a block cache has and its backing device has not at the end of the cell, MiB.
+pub const CACHE_DIRTY_MIB: &str = "cache_dirty_mib";
 
 /// Name of the value ([`super::CellResult::values`]) of the rate offered by a cell with an [`OfferedLoad`], I/Os per second.
 pub const OFFERED_IOPS: &str = "offered_iops";

@@ -86,4 +86,13 @@ pub struct TelemetryRecord {
     /// Bad blocks of user data.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub bad_blocks: Option<u64>,
+    /// Reads seen by the block cache in front of a device so far.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub cache_reads: Option<u64>,
+    /// Those of them that it answered.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub cache_read_hits: Option<u64>,
+    /// Bytes in the block cache that its backing device does not have.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub cache_dirty_bytes: Option<u64>,
 }

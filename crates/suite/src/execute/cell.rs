@@ -11,7 +11,7 @@ use assay_io::Nanos;
 use assay_stats::HostLoad;
 use assay_store::model::{CellKind, CellResult, OFFERED_IOPS, POINT_DEPTH, POINT_THREADS};
 use assay_workload::plan::{Pacing, Workload};
-use assay_workload::run::{DriveJob, RunObserver, RunOutcome, run_jobs};
+use assay_workload::run::{HostProfile, RunObserver, RunOutcome, TargetJobs, run_on_host};
 
 use super::drives::Drives;
 use super::early_stop::{EarlyStop, StopReason};
@@ -407,6 +407,10 @@ fn execute(
     let mut targets: Vec<(usize, OpenTarget)> = Vec::new();
     let mut refused = Ok(());
     for (&drive, workload) in cell.plan.drives.iter().zip(workloads) {
+        // Real ones are read by the run itself, before and after the I/Os.
+        if let Some(counters) = drives[drive].block_cache() {
+            observer.telemetry(drive, Nanos::ZERO, counters);
+        }
         match drives[drive].acquire(workload.open_mode()) {
             Ok(target) => targets.push((drive, target)),
             Err(error) => {
@@ -417,19 +421,22 @@ fn execute(
     }
     let outcome = refused.and_then(|()| {
         let jobs = targets.iter_mut().zip(workloads);
-        let mut jobs: Vec<DriveJob<'_>> = jobs
-            .map(|((drive, target), workload)| DriveJob {
-                drive: *drive,
-                workload,
+        let mut jobs: Vec<TargetJobs<'_>> = jobs
+            .map(|((drive, target), workload)| TargetJobs {
+                parts: vec![(*drive, workload)],
                 target,
             })
             .collect();
+        let host = cell.plan.simulated_host.as_ref().map(|host| HostProfile {
+            processors: host.processors,
+            uplink_bytes_per_second: host.uplink_bytes_per_second,
+        });
         let Some(rule) = cell.until else {
-            return Ok((run_jobs(&mut jobs, stop, observer)?, None));
+            return Ok((run_on_host(&mut jobs, host, stop, observer)?, None));
         };
         let ended = AtomicBool::new(false);
         let mut early_stop = EarlyStop::new(rule, observer, stop, &ended);
-        let outcome = run_jobs(&mut jobs, &ended, &mut early_stop)?;
+        let outcome = run_on_host(&mut jobs, host, &ended, &mut early_stop)?;
         Ok((outcome, early_stop.reason))
     });
     for (drive, target) in targets {

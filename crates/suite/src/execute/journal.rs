@@ -3,13 +3,16 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use assay_analysis::block_cache;
 use assay_analysis::endurance::{self, CounterSpan, Origins};
 use assay_analysis::power::MeanPower;
 use assay_io::{Nanos, Telemetry};
 use assay_stats::{HostLoad, Interval};
 use assay_store::StoreError;
-use assay_store::model::{CellResult, Entry, IntervalRecord, TelemetryRecord};
-use assay_units::Op;
+use assay_store::model::{
+    CACHE_DIRTY_MIB, CACHE_HIT_PCT, CellResult, Entry, IntervalRecord, TelemetryRecord,
+};
+use assay_units::{MIB, Op};
 use assay_workload::run::RunObserver;
 
 use super::minutes::Minutes;
@@ -34,6 +37,10 @@ struct TelemetrySummary {
     last_at: Nanos,
     /// Counters of bytes written by the host and to the media.
     counters: CounterSpan,
+    /// Hits and reads of the block cache.
+    block_cache: CounterSpan,
+    /// Its dirty bytes at the last reading.
+    dirty_bytes: Option<u64>,
 }
 
 /// Telemetry of all drives over a cell.
@@ -58,7 +65,10 @@ impl CellTelemetry {
             summary.max_temperature_c = Some(max.map_or(celsius, |max| max.max(celsius)));
         }
         let (host, media) = (telemetry.host_bytes_written, telemetry.nand_bytes_written);
-        summary.counters.add(ramp, host, media);
+        summary.counters.add(ramp, host.zip(media));
+        let hits = telemetry.cache_read_hits.zip(telemetry.cache_reads);
+        summary.block_cache.add(ramp, hits);
+        summary.dirty_bytes = telemetry.cache_dirty_bytes.or(summary.dirty_bytes);
         if ramp {
             return;
         }
@@ -82,6 +92,7 @@ impl CellTelemetry {
         let Some(summary) = self.drives.get(&drive) else {
             return;
         };
+        let reads = result.read.ios;
         let mut insert = |name: &str, value: f64| {
             result.values.insert(name.to_owned(), value);
         };
@@ -97,6 +108,12 @@ impl CellTelemetry {
         });
         if let Some(found) = amplification {
             insert("write_amplification", found.factor);
+        }
+        if let Some(percent) = block_cache::hit_pct(&summary.block_cache, reads) {
+            insert(CACHE_HIT_PCT, percent);
+        }
+        if let Some(bytes) = summary.dirty_bytes {
+            insert(CACHE_DIRTY_MIB, bytes as f64 / MIB as f64);
         }
     }
 }
@@ -287,6 +304,9 @@ impl RunObserver for Journal<'_> {
             erases_most: telemetry.erases_most,
             erases_mean: telemetry.erases_mean,
             bad_blocks: telemetry.bad_blocks,
+            cache_reads: telemetry.cache_reads,
+            cache_read_hits: telemetry.cache_read_hits,
+            cache_dirty_bytes: telemetry.cache_dirty_bytes,
         }));
         if !raised.is_empty() {
             // Recorded at once: the cell may hang.

@@ -5,8 +5,8 @@ use std::hash::{BuildHasher, Hasher, RandomState};
 use assay_analysis::verified;
 use assay_stats::HostLoad;
 use assay_store::model::{
-    AREA_WRITTEN_PCT, CellKind, CellResult, OpRecord, TraceCounts, TraceLag, TracePhaseRecord,
-    TraceRecord, VerifySummary,
+    AREA_WRITTEN_PCT, CellKind, CellResult, HOST_BUSY_PCT, OpRecord, TraceCounts, TraceLag,
+    TracePhaseRecord, TraceRecord, VerifySummary,
 };
 use assay_units::rng::mix;
 use assay_units::{Op, Rng};
@@ -69,6 +69,9 @@ pub(super) fn result_of(
     if let Some(written_pct) = part.area_written_pct {
         let values = &mut result.values;
         values.insert(AREA_WRITTEN_PCT.to_owned(), written_pct);
+    }
+    if let Some(busy_pct) = part.host_busy_pct {
+        result.values.insert(HOST_BUSY_PCT.to_owned(), busy_pct);
     }
     if let Some(report) = &part.verify {
         let found = report.counts.iter().map(|(class, &n)| (class.name(), n));

@@ -1,15 +1,17 @@
 //! One cell of a plan.
 
 use assay_device::session::DriveSession;
-use assay_store::model::{self, CellKind, CellPlan, CellView, JobPlan, OfferedLoad, PointPlan};
-use assay_units::{Nanos, Rng, parse_duration};
+use assay_store::model::{
+    self, CellKind, CellPlan, CellView, JobPlan, OfferedLoad, PointPlan, SimulatedHost,
+};
+use assay_units::{Nanos, Rng, parse_duration, parse_size};
 use assay_workload::options::JobOptions;
 use assay_workload::plan::{Pacing, PlanError, Workload};
 
 use super::matrix::{Combination, StepOnDrive};
 use super::{Cell, PointRule, RunPlan, StartRule, StopRule, UnsupportedBlockSize};
 use crate::SuiteError;
-use crate::schema::{EndRule, SuiteStep};
+use crate::schema::{EndRule, NO_UPLINK, SuiteStep};
 
 impl RunPlan {
     /// The ratio to incompressible data has a fixed name in reports.
@@ -109,6 +111,11 @@ impl RunPlan {
             match Workload::plan(options, &drives[drive].target_properties()) {
                 Ok(workload) => workloads.push(Workload {
                     counts_coverage: step.kind == CellKind::Prepare,
+                    // Where the cell has a seed of its own, its hot blocks are those of the other cells.
+                    placement_seed: match combination.seed_given {
+                        true => workload.seed,
+                        false => self.seed,
+                    },
                     ..workload
                 }),
                 Err(PlanError::BlockTooLarge { .. }) if skip.is_none() => {
@@ -177,6 +184,8 @@ impl RunPlan {
                 job,
                 deadlines_ns: on_drive.deadlines_ns()?,
                 idle_ns: if leads { combination.idle_before.0 } else { 0 },
+                simulated_host: on_drive
+                    .simulated_host(on.iter().all(|&d| drives[d].info().simulated))?,
                 skipped: skip,
             },
             workloads,
@@ -207,6 +216,40 @@ impl StepOnDrive<'_> {
             cool_k: start.cool_k,
             timeout: self.duration(&start.timeout)?,
             idle: idle.transpose()?.unwrap_or_default(),
+        }))
+    }
+
+    /// The host of the step's drives, if they are simulated.
+    fn simulated_host(&self, is_simulated: bool) -> Result<Option<SimulatedHost>, SuiteError> {
+        let Some(host) = self.step.simulated_host.as_ref().filter(|_| is_simulated) else {
+            return Ok(None);
+        };
+        let (processors, uplink) = (
+            self.substitute(&host.processors),
+            self.substitute(&host.uplink),
+        );
+        let whole = processors.parse().ok().filter(|number| *number > 0);
+        let bytes = match uplink == NO_UPLINK {
+            true => None,
+            false => Some(
+                parse_size(&uplink)
+                    .ok()
+                    .filter(|bytes| *bytes > 0)
+                    .ok_or_else(|| {
+                        let why = "bytes per second, such as 4g, or none";
+                        self.failed(&format!("simulated_host.uplink = {uplink:?}: {why}"))
+                    })?,
+            ),
+        };
+        let wrong = || {
+            let why = "a whole number from 1";
+            self.failed(&format!(
+                "simulated_host.processors = {processors:?}: {why}"
+            ))
+        };
+        Ok(Some(SimulatedHost {
+            processors: whole.ok_or_else(wrong)?,
+            uplink_bytes_per_second: bytes,
         }))
     }
 
@@ -260,11 +303,13 @@ impl StepOnDrive<'_> {
 
 /// Whether its random choices have a seed of their own in every cell. With the run's seed, each cell of random writes would write the blocks that
 /// the one before wrote, in the same order: garbage collection then finds whole blocks invalid, and write amplification falls from cell to
-/// cell. Of jobs that run at once, each would access the block that the others access.
+/// cell. Of jobs that run at once, each would access the block that the others access. On a cache, each cell would find the reads of the one before.
 fn needs_own_seed(step: &SuiteStep, combination: &Combination) -> bool {
     let rw = combination.options.rw.as_deref().unwrap_or_default();
     let writes = rw.starts_with("randw") || rw.starts_with("randrw");
-    let varies = writes && step.kind != CellKind::Prepare || combination.job.is_some();
+    let varies = writes && step.kind != CellKind::Prepare
+        || combination.job.is_some()
+        || step.view == Some(CellView::Cache);
     varies && !combination.seed_given
 }
 

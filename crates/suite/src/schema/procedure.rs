@@ -1,4 +1,4 @@
-//! Procedure keys of a step: rounds, idle time, early stop.
+//! Procedure keys of a step: rounds, idle time, early stop, host of simulated drives.
 
 use assay_stats::steady::SteadyRule;
 use assay_store::model::OperatingPoint;
@@ -52,6 +52,24 @@ pub struct PointSpec {
 fn response_limit() -> String {
     "5ms".to_owned()
 }
+
+/// One host for simulated drives that are measured at once. Both may be parameters.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SimulatedHostSpec {
+    /// Processors (hardware threads).
+    pub processors: String,
+    /// Bytes per second of an uplink that all drives share; `none`: each drive has lanes of its own.
+    #[serde(default = "no_uplink")]
+    pub uplink: String,
+}
+
+fn no_uplink() -> String {
+    NO_UPLINK.to_owned()
+}
+
+/// The value of [`SimulatedHostSpec::uplink`] without one.
+pub const NO_UPLINK: &str = "none";
 
 /// Which of its runtime and its bytes ends a cell that has both.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -287,6 +287,11 @@ struct RunState {
     position_bytes: u64,
 }
 
+/// Where the block of each rank is.
+fn scatter(slots: u64, seed: u64) -> Permutation {
+    Permutation::new(slots, &mut Rng::stream(seed, "zipf scatter"))
+}
+
 impl AddressGenerator {
     /// A generator for worker number `worker` of the job with this seed.
     ///
@@ -364,7 +369,7 @@ impl AddressGenerator {
             &AddressPattern::Ranked(law) => Order::Ranked {
                 ranks: Ranks::new(law, common_slots)?,
                 // Keyed by the job's seed alone: the same blocks are hot for all workers.
-                scatter: Permutation::new(common_slots, &mut Rng::stream(seed, "zipf scatter")),
+                scatter: scatter(common_slots, seed),
             },
         };
         Ok(AddressGenerator {
@@ -388,6 +393,15 @@ impl AddressGenerator {
             zones,
             region,
         })
+    }
+
+    /// The same generator with the places of another seed's hot blocks.
+    #[must_use]
+    pub fn with_placement(mut self, seed: u64) -> AddressGenerator {
+        if let Order::Ranked { scatter: own, .. } = &mut self.order {
+            *own = scatter(own.count(), seed);
+        }
+        self
     }
 
     /// The same generator for worker `worker` of `workers` that work in one region: with [`AddressPattern::Cover`] a pass is one of all of them

@@ -1,7 +1,7 @@
 //! Workloads on simulated drives: each drive in its own virtual time, several drives in a thread each.
 //!
-//! The drives share nothing, so a drive does the same whatever the others do and however the threads are scheduled. What
-//! they measure reaches the observer in the thread of the caller, in order of virtual time, then of the drives: that order
+//! Without a shared host the drives share nothing, so a drive does the same whatever the others do; with one ([`assay_sim_host::shared_host`]) it meets
+//! their load, and does the same however the threads are scheduled. What they measure reaches the observer in the thread of the caller, in order of virtual time, then of the drives: that order
 //! is the same from run to run too. Channels are bounded, so a drive that is cheap to simulate waits for the others.
 
 use std::panic::resume_unwind;
@@ -13,7 +13,7 @@ use std::thread;
 use assay_integrity::checker::LearnedSeed;
 use assay_integrity::finding::VerifyReport;
 use assay_io::{Target, Telemetry};
-use assay_sim_host::SimTarget;
+use assay_sim_host::{HostProfile, SharedHost, SimTarget};
 use assay_stats::Interval;
 
 use super::{DriveOutcome, RunError, RunObserver, recorder, trace_feed};
@@ -49,14 +49,21 @@ struct DriveEnd {
     coverage: Vec<Option<Arc<CoverageMap>>>,
     /// Of each workload that replays a trace.
     traces: Vec<(usize, TraceOutcome)>,
+    /// Share of the processors of a shared host, percent.
+    host_busy_pct: Option<f64>,
 }
 
 /// Run the workloads; the drives' outcomes are complete but where an error is returned, the first in the order of the jobs.
 pub(super) fn run_simulated(
-    jobs: Vec<SimulatedJob<'_>>,
+    mut jobs: Vec<SimulatedJob<'_>>,
+    host: Option<HostProfile>,
     stop: &AtomicBool,
     observer: &mut dyn RunObserver,
 ) -> Result<(), RunError> {
+    let shares = host.map(|host| SharedHost::shares(host, jobs.len()));
+    for (job, share) in jobs.iter_mut().zip(shares.into_iter().flatten()) {
+        job.target.share_host(share);
+    }
     match <[SimulatedJob<'_>; 1]>::try_from(jobs) {
         Ok([job]) => {
             let (workloads, mut outcomes): (Vec<_>, Vec<_>) = job.parts.into_iter().unzip();
@@ -64,7 +71,7 @@ pub(super) fn run_simulated(
                 outcomes: &mut outcomes,
                 observer,
             };
-            let done = run_drive(&workloads, job.target, stop, &mut sink)?;
+            let done = run_on_its_host(&workloads, job.target, stop, &mut sink)?;
             finish(&mut outcomes, done);
             Ok(())
         }
@@ -85,7 +92,7 @@ fn run_in_threads(
             let (recycler, recycled) = mpsc::sync_channel(QUEUED);
             let mut sink = ChannelSink { sender, recycled };
             // The sink is dropped with the closure, which ends the drive's messages.
-            let thread = scope.spawn(move || run_drive(&workloads, target, stop, &mut sink));
+            let thread = scope.spawn(move || run_on_its_host(&workloads, target, stop, &mut sink));
             drives.push(DriveThread {
                 measured,
                 recycler,
@@ -109,6 +116,30 @@ fn run_in_threads(
             }
         }
         first_error
+    })
+}
+
+/// A drive whose share of a host is given up at the end, also by a panic: the other drives would wait for it.
+struct OnHost<'a>(&'a mut SimTarget);
+
+impl Drop for OnHost<'_> {
+    fn drop(&mut self) {
+        self.0.leave_host();
+    }
+}
+
+/// [`run_drive`], and the end of the drive's share of a host.
+fn run_on_its_host(
+    workloads: &[&Workload],
+    target: &mut SimTarget,
+    stop: &AtomicBool,
+    sink: &mut dyn IntervalSink,
+) -> Result<DriveEnd, RunError> {
+    let target = OnHost(target);
+    let done = run_drive(workloads, target.0, stop, sink)?;
+    Ok(DriveEnd {
+        host_busy_pct: target.0.leave_host(),
+        ..done
     })
 }
 
@@ -163,6 +194,7 @@ impl DriveOutcome {
 fn finish(outcomes: &mut [&mut DriveOutcome], done: DriveEnd) {
     for outcome in outcomes.iter_mut() {
         outcome.end = done.end;
+        outcome.host_busy_pct = done.host_busy_pct;
     }
     for (outcome, coverage) in outcomes.iter_mut().zip(done.coverage) {
         outcome.area_written_pct = coverage.map(|map| map.written_pct());
@@ -265,6 +297,7 @@ fn run_drive(
     Ok(DriveEnd {
         end,
         traces,
+        host_busy_pct: None,
         verify: (workers.iter())
             .map(|worker| (worker.job(), worker.verify_report()))
             .collect(),

@@ -286,14 +286,15 @@ fn run_with(
         .map_or(Ok(()), Err)
 }
 
-/// Telemetry of the drives that are written, before or after their I/Os.
+/// Telemetry of the drives that are written and of block caches, before or after their I/Os.
 fn readings_at_rest(jobs: &[ThreadedJob<'_>]) -> Vec<(usize, Telemetry)> {
-    let written = jobs.iter().filter(|job| job.workload.writes());
     let reading = |job: &ThreadedJob<'_>| {
         let (_, monitor) = job.handle.as_ref()?;
-        Some((job.outcome.drive, monitor.telemetry_at_rest()?))
+        let telemetry = monitor.telemetry_at_rest()?;
+        let counts = job.workload.writes() || telemetry.cache_reads.is_some();
+        counts.then_some((job.outcome.drive, telemetry))
     };
-    written.filter_map(reading).collect()
+    jobs.iter().filter_map(reading).collect()
 }
 
 fn run_worker(
