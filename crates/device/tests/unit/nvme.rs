@@ -392,6 +392,9 @@ fn health_log_fields_have_their_units() {
         erases_most: None,
         erases_mean: None,
         bad_blocks: None,
+        cache_reads: None,
+        cache_read_hits: None,
+        cache_dirty_bytes: None,
     };
     assert_eq!(health.telemetry(), expected);
 }

@@ -191,30 +191,6 @@ pub fn text(rest: &str) -> String {
     format!("{HEAD}{rest}")
 }
 
-/// A built-in suite on one drive, with these parameters.
-pub fn run_built_in(name: &str, set: &[(&str, &str)], spec: &str) -> (Run, tempfile::TempDir) {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("run");
-    let suite = catalogue::load(name).unwrap();
-    let mut drives = drives(&[spec]);
-    let plan = expand(&suite, &settings(set, 1.0), &drives).unwrap();
-    let record = manifest(&plan, &drives, BuildRecord::default(), vec![]);
-    let writer = RunWriter::create(&Destination::At(path.clone()), &record).unwrap();
-    let live = Live::new(&plan, &drives);
-    let runner = Runner {
-        plan: &plan,
-        drives: &mut drives,
-        writer,
-        audit: HostAudit::default(),
-        stop: &AtomicBool::new(false),
-        progress: &mut Quiet,
-        live: &live,
-        drive_states: DriveStateCache::disabled(),
-    };
-    runner.run(&Resume::default()).unwrap();
-    (Run::open(&path).unwrap(), folder)
-}
-
 pub fn cells<'a>(run: &'a Run, step: &str) -> Vec<&'a CellRecord> {
     run.cells.iter().filter(|c| c.plan.step == step).collect()
 }
