@@ -12,7 +12,6 @@ use assay_ssd::{Command, Completion, Drive};
 use assay_units::Nanos;
 
 use crate::HostProcessors;
-use crate::shared_host::Admission;
 
 /// The order of I/Os that reach the drive at the same instant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -141,10 +140,10 @@ impl EventLoop {
         self.processors.overhead()
     }
 
-    /// [`EventLoop::submit`] of an I/O as its shared host admits it.
-    pub fn submit_admitted(&mut self, thread: u32, slot: u32, at: Nanos, admission: Admission) {
-        let leaves = self.processors.submit_for(thread, at, admission.processor);
-        self.arrivals.add(leaves.max(admission.not_before), slot);
+    /// [`EventLoop::submit`] of an I/O that its shared host lets pass no earlier than `not_before`.
+    pub fn submit_admitted(&mut self, thread: u32, slot: u32, at: Nanos, not_before: Nanos) {
+        let leaves = self.processors.submit_for(thread, at);
+        self.arrivals.add(leaves.max(not_before), slot);
     }
 
     /// Queue an I/O that reaches the drive at `at`, past the host's processors.

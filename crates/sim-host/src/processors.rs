@@ -69,11 +69,11 @@ impl HostProcessors {
         self.overhead
     }
 
-    /// Queue an I/O of a thread at `now` that takes its processor for `work`. Returns when it leaves it.
+    /// Queue an I/O of a thread with a processor of its own at `now`. Returns when it leaves it.
     #[inline]
-    pub fn submit_for(&mut self, thread: u32, now: Nanos, work: Nanos) -> Nanos {
+    pub fn submit_for(&mut self, thread: u32, now: Nanos) -> Nanos {
         let free = &mut self.free[thread as usize];
-        *free = now.max(*free) + work;
+        *free = now.max(*free) + self.overhead;
         *free
     }
 
@@ -85,7 +85,7 @@ impl HostProcessors {
             shared.submit(thread, io, now.0);
             return None;
         }
-        Some(self.submit_for(thread, now, self.overhead))
+        Some(self.submit_for(thread, now))
     }
 
     /// Whether I/Os reach the drive in the order in which they are queued: those of one thread do.

@@ -2,18 +2,20 @@
 //!
 //! # Mechanism
 //! Each drive is simulated in a thread of its own and in virtual time of its own, which begins with the job. Time is cut into windows of [`WINDOW`].
-//! At the end of a window the threads exchange what their drives took of the host in it (a barrier in virtual time); in the next window each drive
-//! meets the load of all.
-//! - *Processors* are shared equally among the threads that submit or complete an I/O (processor sharing, the limit of a fair scheduler with short
-//!   time slices: L. Kleinrock, Queueing Systems II, 1976, 4.4). With more of them than processors, the processor time of an I/O takes longer by that ratio.
-//! - The *uplink* is a rate that all drives share, such as the link between a chipset or PCIe switch and the processor. Transfers of a drive follow each
-//!   other at its share of the rate: all of it while the demand fits, else in proportion to the demands. Their wait comes before the drive, which
-//!   gives the rate and latency of one behind it.
+//! At the end of each the threads exchange what their drives wanted of the host in it (a barrier in virtual time), arrivals and what still waits; that
+//! decides what a drive may use in the next one.
+//! - *Processors*: an I/O takes a processor for the time that the drive's profile says.
+//! - *Uplink*: a rate that all drives share, such as the link between a PCIe switch or chipset and the processor. The wait for it comes before the
+//!   drive, which gives the rate and the latency of one behind it.
 //!
-//! All sums are integers, so the results do not depend on how the threads are scheduled.
+//! Both are divided by max-min fairness (D. Bertsekas, R. Gallager, Data Networks, 1992, 6.5.2; what round-robin arbitration of the ports of a switch gives): while
+//! all wants fit, each drive can use all of it, else no drive more than the level at which they fill it. Drives with less than that level get what they want.
+//!
+//! All quantities are integers and drives are sorted by them, so the results do not depend on how the threads are scheduled.
 //!
 //! # Limits
-//! A drive meets the load of the others a window late. Run queues are not modelled one by one, as [`crate::processors`] does for a single drive.
+//! A drive meets the load of the others a window late. Run queues are not modelled one by one, as [`crate::processors`] does for a single drive, and
+//! processors are shared by drives, not by threads.
 
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
@@ -21,9 +23,6 @@ use assay_units::Nanos;
 
 /// Length of a window of virtual time: a few I/Os of a fast drive's thread, and far below an interval.
 pub const WINDOW: Nanos = Nanos::from_micros(200);
-
-/// Factors are in millionths.
-const ONE: u64 = 1_000_000;
 
 /// A host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,30 +33,22 @@ pub struct HostProfile {
     pub uplink_bytes_per_second: Option<u64>,
 }
 
-/// What drives take of a host in a window.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Demand {
-    /// Time that threads spent at processors or waited for one, nanoseconds.
-    at_processors_ns: u64,
-    /// Bytes for the uplink, those included that still wait for it.
-    uplink_bytes: u64,
-}
+/// What a drive wants of a host in a window: nanoseconds of processors, bytes of the uplink.
+type Wants = [u64; 2];
 
 #[derive(Debug)]
 struct Barrier {
     /// Drives that still run.
     present: usize,
-    arrived: usize,
     window: u64,
-    sum: Demand,
-    /// The sum of the window that ended last.
-    last: Demand,
+    arrived: Vec<Wants>,
+    /// The wants of the window that ended last.
+    last: Arc<[Wants]>,
 }
 
 impl Barrier {
     fn complete(&mut self) {
-        self.last = std::mem::take(&mut self.sum);
-        self.arrived = 0;
+        self.last = std::mem::take(&mut self.arrived).into();
         self.window += 1;
     }
 }
@@ -78,56 +69,132 @@ impl SharedHost {
             profile,
             barrier: Mutex::new(Barrier {
                 present: drives,
-                arrived: 0,
                 window: 0,
-                sum: Demand::default(),
-                last: Demand::default(),
+                arrived: Vec::new(),
+                last: Arc::new([]),
             }),
             changed: Condvar::new(),
         });
         let share = |_| HostShare {
             host: Arc::clone(&host),
             window_end: None,
-            own: Demand::default(),
             busy_ns: 0,
-            stretch: ONE,
-            rate: profile.uplink_bytes_per_second,
-            uplink_free: Nanos::ZERO,
+            processors: Pipe::new(u64::from(profile.processors) * Nanos::SECOND.0),
+            uplink: profile.uplink_bytes_per_second.map(Pipe::new),
         };
         (0..drives).map(share).collect()
     }
 
     fn lock(&self) -> MutexGuard<'_, Barrier> {
-        // The sums are whole at every point at which a thread could panic.
+        // The barrier is whole at every point at which a thread could panic.
         self.barrier.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Add a drive's demand in its present window, wait for that of the others, and return the sum.
-    fn exchange(&self, own: Demand) -> Demand {
+    /// Add a drive's wants of its present window, wait for those of the others, and return them all.
+    fn exchange(&self, own: Wants) -> Arc<[Wants]> {
         let mut barrier = self.lock();
-        barrier.sum.at_processors_ns += own.at_processors_ns;
-        barrier.sum.uplink_bytes += own.uplink_bytes;
-        barrier.arrived += 1;
-        if barrier.arrived == barrier.present {
+        barrier.arrived.push(own);
+        if barrier.arrived.len() == barrier.present {
             barrier.complete();
             self.changed.notify_all();
-            return barrier.last;
+        } else {
+            let window = barrier.window;
+            while barrier.window == window {
+                barrier = (self.changed.wait(barrier)).unwrap_or_else(PoisonError::into_inner);
+            }
         }
-        let window = barrier.window;
-        while barrier.window == window {
-            barrier = (self.changed.wait(barrier)).unwrap_or_else(PoisonError::into_inner);
-        }
-        barrier.last
+        Arc::clone(&barrier.last)
     }
 
     fn leave(&self) {
         let mut barrier = self.lock();
         barrier.present -= 1;
-        if barrier.present > 0 && barrier.arrived == barrier.present {
+        if barrier.present > 0 && barrier.arrived.len() == barrier.present {
             barrier.complete();
             self.changed.notify_all();
         }
     }
+}
+
+/// A divided resource as one drive sees it: first come, first served, at a rate.
+#[derive(Debug)]
+struct Pipe {
+    /// Of the whole resource, units per second.
+    capacity: u64,
+    /// What the drive may use in this window, units per second.
+    rate: u64,
+    /// When all that was admitted has passed.
+    free: Nanos,
+    /// Units admitted in this window.
+    admitted: u64,
+}
+
+impl Pipe {
+    fn new(capacity: u64) -> Pipe {
+        assert!(capacity > 0, "a shared resource has a capacity");
+        Pipe {
+            capacity,
+            rate: capacity,
+            free: Nanos::ZERO,
+            admitted: 0,
+        }
+    }
+
+    /// When `units` that arrive at `now` have passed.
+    fn admit(&mut self, now: Nanos, units: u64) -> Nanos {
+        self.admitted += units;
+        self.free = self.free.max(now) + span(units, self.rate);
+        self.free
+    }
+
+    /// Units that still wait at `at`.
+    fn waiting(&self, at: Nanos) -> u64 {
+        passed(self.free.max(at) - at, self.rate)
+    }
+
+    /// Units wanted in the window that ends at `ends`.
+    fn wanted(&self, ends: Nanos) -> u64 {
+        self.admitted + self.waiting(ends)
+    }
+
+    /// Begin a window at `at`, in which all drives together want `wants`.
+    fn divide(&mut self, at: Nanos, wants: &mut [u64]) {
+        let waiting = self.waiting(at);
+        let level = fair_level(wants, passed(WINDOW, self.capacity));
+        self.rate = level.map_or(self.capacity, |units| {
+            let rate = u128::from(units) * u128::from(Nanos::SECOND.0) / u128::from(WINDOW.0);
+            (rate as u64).clamp(1, self.capacity)
+        });
+        if waiting > 0 {
+            self.free = at + span(waiting, self.rate);
+        }
+        self.admitted = 0;
+    }
+}
+
+/// The level up to which wants are met by so many units; `None` where they are met whole.
+fn fair_level(wants: &mut [u64], units: u64) -> Option<u64> {
+    wants.sort_unstable();
+    let (mut left, mut drives) = (units, wants.len() as u64);
+    for &want in wants.iter() {
+        if want > left / drives {
+            return Some(left / drives);
+        }
+        left -= want;
+        drives -= 1;
+    }
+    None
+}
+
+/// Time of so many units at a rate per second.
+fn span(units: u64, rate: u64) -> Nanos {
+    let span = u128::from(units) * u128::from(Nanos::SECOND.0) / u128::from(rate);
+    Nanos(u64::try_from(span).unwrap_or(u64::MAX / 4))
+}
+
+/// Units that pass in a time at a rate per second.
+fn passed(span: Nanos, rate: u64) -> u64 {
+    (u128::from(span.0) * u128::from(rate) / u128::from(Nanos::SECOND.0)) as u64
 }
 
 /// The share of a drive. Dropped, it takes nothing any more, and the others do not wait for it.
@@ -136,70 +203,37 @@ pub struct HostShare {
     host: Arc<SharedHost>,
     /// End of the present window; none before the first I/O.
     window_end: Option<Nanos>,
-    own: Demand,
     /// Processor time so far.
     busy_ns: u64,
-    /// How much longer processor time takes, millionths.
-    stretch: u64,
-    /// Its rate at the uplink, bytes per second.
-    rate: Option<u64>,
-    uplink_free: Nanos,
-}
-
-/// What an I/O meets at the host.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Admission {
-    /// Processor time, waiting included.
-    pub processor: Nanos,
-    /// It reaches the drive no earlier than this.
-    pub not_before: Nanos,
+    processors: Pipe,
+    uplink: Option<Pipe>,
 }
 
 impl HostShare {
-    /// An I/O of `bytes` at `now`, not before that of the last call, which costs `work` of a processor.
-    pub fn admit(&mut self, now: Nanos, bytes: u64, work: Nanos) -> Admission {
+    /// When an I/O of `bytes` that arrives at `now`, not before that of the last call, and costs `work` of a processor may reach the drive.
+    pub fn admit(&mut self, now: Nanos, bytes: u64, work: Nanos) -> Nanos {
         let mut window_end = self.window_end.unwrap_or(now + WINDOW);
         while now >= window_end {
             self.next_window(window_end);
             window_end += WINDOW;
         }
         self.window_end = Some(window_end);
-        let processor = Nanos(scaled(work.0, self.stretch));
         self.busy_ns += work.0;
-        self.own.at_processors_ns += processor.0;
-        let not_before = match self.rate {
-            None => now,
-            Some(rate) => {
-                self.own.uplink_bytes += bytes;
-                let span = u128::from(bytes) * 1_000_000_000 / u128::from(rate.max(1));
-                self.uplink_free = self.uplink_free.max(now) + Nanos(span as u64);
-                self.uplink_free
-            }
-        };
-        Admission {
-            processor,
-            not_before,
+        let processed = self.processors.admit(now, work.0).max(now + work);
+        match &mut self.uplink {
+            None => processed,
+            Some(uplink) => processed.max(uplink.admit(now, bytes)),
         }
     }
 
-    fn next_window(&mut self, ends: Nanos) {
-        let profile = self.host.profile;
-        let mut own = std::mem::take(&mut self.own);
-        if let Some(rate) = self.rate {
-            // What waits for the uplink wants it in the next window too.
-            let waiting = self.uplink_free.max(ends) - ends;
-            own.uplink_bytes += bytes_in(waiting, rate);
-        }
-        let all = self.host.exchange(own);
-        let capacity_ns = u64::from(profile.processors) * WINDOW.0;
-        self.stretch = ratio(all.at_processors_ns, capacity_ns).max(ONE);
-        if let Some(rate) = profile.uplink_bytes_per_second {
-            let fits = all.uplink_bytes <= bytes_in(WINDOW, rate);
-            let own_rate = match fits || own.uplink_bytes == 0 {
-                true => rate,
-                false => scaled(rate, ratio(own.uplink_bytes, all.uplink_bytes)).max(1),
-            };
-            self.rate = Some(own_rate);
+    fn next_window(&mut self, at: Nanos) {
+        let uplink = self.uplink.as_ref().map_or(0, |uplink| uplink.wanted(at));
+        let all = self.host.exchange([self.processors.wanted(at), uplink]);
+        let wants =
+            |resource: usize| -> Vec<u64> { all.iter().map(|wants| wants[resource]).collect() };
+        self.processors.divide(at, &mut wants(0));
+        if let Some(uplink) = &mut self.uplink {
+            uplink.divide(at, &mut wants(1));
         }
     }
 
@@ -218,19 +252,6 @@ impl Drop for HostShare {
     fn drop(&mut self) {
         self.host.leave();
     }
-}
-
-fn bytes_in(span: Nanos, bytes_per_second: u64) -> u64 {
-    (u128::from(span.0) * u128::from(bytes_per_second) / 1_000_000_000) as u64
-}
-
-/// A ratio in millionths.
-fn ratio(part: u64, whole: u64) -> u64 {
-    (u128::from(part) * u128::from(ONE) / u128::from(whole.max(1))) as u64
-}
-
-fn scaled(value: u64, millionths: u64) -> u64 {
-    (u128::from(value) * u128::from(millionths) / u128::from(ONE)) as u64
 }
 
 #[cfg(test)]

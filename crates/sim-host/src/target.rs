@@ -408,9 +408,9 @@ impl Target for SimTarget {
                 None => self.simulation.submit(slot.thread, io.slot, now),
                 Some((share, _)) => {
                     let bytes = u64::from(slot.command.len_bytes);
-                    let admission = share.admit(now, bytes, self.simulation.processor_time());
-                    let thread = slot.thread;
-                    (self.simulation).submit_admitted(thread, io.slot, now, admission);
+                    let work = self.simulation.processor_time();
+                    let passes = share.admit(now, bytes, work);
+                    (self.simulation).submit_admitted(slot.thread, io.slot, now, passes);
                 }
             }
         }

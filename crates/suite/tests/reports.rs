@@ -209,7 +209,8 @@ fn every_command_plans_its_step() {
         if drives.iter().any(|drive| !drive.starts_with("sim:")) {
             continue;
         }
-        let set = words.iter().filter_map(|word| word.split_once('='));
+        let set = words[3 + drives.len()..].iter();
+        let set = set.filter_map(|word| word.split_once('='));
         let set: Vec<(&str, &str)> = set.collect();
         let steps = planned.entry(command.to_owned()).or_insert_with(|| {
             let plan = plan(suite, &drives, &set, 1.0);

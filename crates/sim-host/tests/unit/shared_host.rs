@@ -14,8 +14,7 @@ fn rates(profile: HostProfile, drives: &[(u32, Nanos)], bytes: u64, work: Nanos)
                     .collect();
                 let mut counted = 0_u64;
                 while let Some(std::cmp::Reverse(now)) = next.pop().filter(|at| at.0 < END) {
-                    let admission = share.admit(now, bytes, work);
-                    let at_drive = (now + admission.processor).max(admission.not_before);
+                    let at_drive = share.admit(now, bytes, work);
                     next.push(std::cmp::Reverse(at_drive + latency));
                     counted += u64::from(now > Nanos(END.0 / 2));
                 }
@@ -75,21 +74,30 @@ fn processors_are_shared_by_the_threads_that_want_them() {
     near(found[1], 4.0 / 10.1e-3, 2.0);
 }
 
-/// Two drives that want 2 and 1 GB/s of an uplink: of 4 GB/s both get what they want, of 1.5 GB/s all of it is used and shared by demand.
+/// Drives that want 2, 1 and 0.25 GB/s of an uplink: of 4 GB/s they get that; of 1.5 GB/s the last one gets what it wants, and the others share the other 1.25.
 #[test]
-fn the_uplink_is_shared_by_demand() {
+fn the_uplink_is_divided_fairly() {
     let block = 100_000;
-    let drives = [(8, Nanos::from_micros(390)), (4, Nanos::from_micros(390))];
+    let latency = Nanos::from_micros(390);
+    let drives = [(8, latency), (4, latency), (1, latency)];
     let work = Nanos(10 * MICROSECOND.0);
     let free = rates(host(32, Some(100_000_000_000)), &drives, block, work);
-    near(free[0] * block as f64, 2e9, 2.0);
-    near(free[1] * block as f64, 1e9, 2.0);
+    for (rate, wanted) in free.iter().zip([2e9, 1e9, 0.25e9]) {
+        near(rate * block as f64, wanted, 2.0);
+    }
     let shared = rates(host(32, Some(1_500_000_000)), &drives, block, work);
-    near(shared.iter().sum::<f64>() * block as f64, 1.5e9, 3.0);
-    assert!(
-        shared[0] > 1.3 * shared[1] && shared[0] < 2.5 * shared[1],
-        "{shared:?}"
-    );
+    near(shared.iter().sum::<f64>() * block as f64, 1.5e9, 4.0);
+    near(shared[0] / shared[1], 1.0, 8.0);
+    assert!(shared[2] * block as f64 > 0.15e9, "{shared:?}");
+}
+
+#[test]
+fn levels_are_fair() {
+    assert_eq!(fair_level(&mut [3, 1, 2], 6), None);
+    assert_eq!(fair_level(&mut [30, 1, 20], 11), Some(5));
+    assert_eq!(fair_level(&mut [30, 40], 11), Some(5));
+    assert_eq!(fair_level(&mut [7], 5), Some(5));
+    assert_eq!(fair_level(&mut [0, 9], 5), Some(5));
 }
 
 /// The same to the last I/O, however the threads are scheduled; and a drive that ends does not hold the others.
