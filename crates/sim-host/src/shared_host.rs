@@ -9,7 +9,7 @@
 //!   drive, which gives the rate and the latency of one behind it.
 //!
 //! Both are divided by max-min fairness (D. Bertsekas, R. Gallager, Data Networks, 1992, 6.5.2; what round-robin arbitration of the ports of a switch gives): while
-//! all wants fit, each drive can use all of it, else no drive more than the level at which they fill it. Drives with less than that level get what they want.
+//! all wants fit, each drive can use what the others leave, else no drive more than the level at which they fill it. Drives with less than that level get what they want.
 //!
 //! All quantities are integers and drives are sorted by them, so the results do not depend on how the threads are scheduled.
 //!
@@ -23,6 +23,9 @@ use assay_units::Nanos;
 
 /// Length of a window of virtual time: a few I/Os of a fast drive's thread, and far below an interval.
 pub const WINDOW: Nanos = Nanos::from_micros(200);
+
+/// Windows over which the wants of a drive are averaged.
+const SMOOTHING: u64 = 8;
 
 /// A host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -127,6 +130,8 @@ struct Pipe {
     free: Nanos,
     /// Units admitted in this window.
     admitted: u64,
+    /// Mean of the units admitted per window, the latest with a weight of 1 in [`SMOOTHING`]: a drive with an I/O in every second window wants half of it in each.
+    mean_admitted: u64,
 }
 
 impl Pipe {
@@ -137,6 +142,7 @@ impl Pipe {
             rate: capacity,
             free: Nanos::ZERO,
             admitted: 0,
+            mean_admitted: 0,
         }
     }
 
@@ -152,19 +158,20 @@ impl Pipe {
         passed(self.free.max(at) - at, self.rate)
     }
 
-    /// Units wanted in the window that ends at `ends`.
-    fn wanted(&self, ends: Nanos) -> u64 {
-        self.admitted + self.waiting(ends)
+    /// Units wanted in a window, at the end of one.
+    fn wanted(&mut self, ends: Nanos) -> u64 {
+        self.mean_admitted = (self.mean_admitted * (SMOOTHING - 1) + self.admitted) / SMOOTHING;
+        self.mean_admitted + self.waiting(ends)
     }
 
-    /// Begin a window at `at`, in which all drives together want `wants`.
-    fn divide(&mut self, at: Nanos, wants: &mut [u64]) {
+    /// Begin a window at `at`, for which all drives want `wants`, this one `own` of them.
+    fn divide(&mut self, at: Nanos, own: u64, wants: &mut [u64]) {
         let waiting = self.waiting(at);
-        let level = fair_level(wants, passed(WINDOW, self.capacity));
-        self.rate = level.map_or(self.capacity, |units| {
-            let rate = u128::from(units) * u128::from(Nanos::SECOND.0) / u128::from(WINDOW.0);
-            (rate as u64).clamp(1, self.capacity)
-        });
+        let units = passed(WINDOW, self.capacity);
+        let of_others = wants.iter().sum::<u64>() - own;
+        let usable = fair_level(wants, units).unwrap_or_else(|| units - of_others);
+        let rate = u128::from(usable) * u128::from(Nanos::SECOND.0) / u128::from(WINDOW.0);
+        self.rate = (rate as u64).clamp(1, self.capacity);
         if waiting > 0 {
             self.free = at + span(waiting, self.rate);
         }
@@ -227,13 +234,14 @@ impl HostShare {
     }
 
     fn next_window(&mut self, at: Nanos) {
-        let uplink = self.uplink.as_ref().map_or(0, |uplink| uplink.wanted(at));
-        let all = self.host.exchange([self.processors.wanted(at), uplink]);
+        let uplink = self.uplink.as_mut().map_or(0, |uplink| uplink.wanted(at));
+        let own = [self.processors.wanted(at), uplink];
+        let all = self.host.exchange(own);
         let wants =
             |resource: usize| -> Vec<u64> { all.iter().map(|wants| wants[resource]).collect() };
-        self.processors.divide(at, &mut wants(0));
+        self.processors.divide(at, own[0], &mut wants(0));
         if let Some(uplink) = &mut self.uplink {
-            uplink.divide(at, &mut wants(1));
+            uplink.divide(at, own[1], &mut wants(1));
         }
     }
 
