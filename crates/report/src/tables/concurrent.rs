@@ -8,7 +8,7 @@ use assay_store::read::{CellDrive, CellRecord};
 use assay_store::series::IntervalSample;
 use assay_units::{MIB, Nanos, rate};
 
-use crate::format::{figure, joined, percent};
+use crate::format::{figure, joined, percent, plural};
 use crate::grid::{Point, Section};
 use crate::metric::ResultMetric;
 use crate::table::{Column, Heading, Row, Table, TableCell};
@@ -109,8 +109,8 @@ fn simulated_host(cell: &ConcurrentCell<'_, '_>) -> Option<String> {
         None => "lanes of its own for each drive".to_owned(),
     };
     Some(format!(
-        "one simulated host for all drives: {} processors, {busy} % busy with their I/Os, and {uplink}",
-        host.processors
+        "one simulated host for all drives: {}, {busy} % busy with their I/Os, and {uplink}",
+        plural(host.processors as usize, "processor")
     ))
 }
 
