@@ -233,13 +233,12 @@ impl Disk {
             false => (0..window).min_by_key(|&at| reached(at)).unwrap_or(0),
         };
         let (_, command) = self.queue.remove(next);
-        let done = match self.read_ahead(&command, now) {
-            Some(ready) => ready,
-            None => self.begin(&command, now) + self.transfer(&command),
-        };
+        let read_ahead = self.read_ahead(&command, now);
+        let done =
+            read_ahead.unwrap_or_else(|| self.begin(&command, now) + self.transfer(&command));
         let end = command.offset_bytes + command.len_bytes;
         self.head = self.place(end - 1).track;
-        let read_until = match self.read_ahead(&command, now) {
+        let read_until = match read_ahead {
             // The medium was read before the command asked for it.
             Some(_) => self.ahead.map(|(_, since)| since + self.transfer(&command)),
             None => Some(done),

@@ -41,18 +41,14 @@ pub struct HostProcessors {
 impl HostProcessors {
     /// The host of a profile with this many threads (at least one), idle since `now`.
     pub fn new(bench: &BenchProfile, threads: u32, now: Nanos) -> HostProcessors {
-        let threads = threads.max(1) as usize;
-        let overhead = Nanos(bench.host_overhead_ns.value);
+        let own = HostProcessors::unscheduled(bench, threads, now);
+        let threads = own.free.len();
         let cores = bench.host_cores.as_ref();
         let shared = cores
             .map(|cores| usize::from(cores.value.max(1)))
             .filter(|&cores| cores < threads)
-            .map(|cores| Box::new(CfsScheduler::new(overhead.0, cores, threads)));
-        HostProcessors {
-            overhead,
-            free: vec![now; threads],
-            shared,
-        }
+            .map(|cores| Box::new(CfsScheduler::new(own.overhead.0, cores, threads)));
+        HostProcessors { shared, ..own }
     }
 
     /// The same with a processor for every thread, whatever the profile says: a [shared host](crate::shared_host) divides its processors itself.

@@ -1,6 +1,4 @@
 use assay_stats::{LatencySummary, OpSummary};
-use assay_store::model::CellResult;
-use assay_store::read::CellDrive;
 
 use super::*;
 use crate::fixtures;
@@ -14,22 +12,16 @@ fn cell(step: &str, rw: &str, iops: f64, p99: u64) -> CellRecord {
     plan.id = format!("{step}/{rw}");
     plan.view = Some(CellView::Fill);
     let mut record = fixtures::cell(plan, iops, 1e5, 1, 0.0, 1);
-    record.drives = vec![CellDrive {
-        result: Some(CellResult {
-            read: OpSummary {
-                ios: 1000,
-                iops,
-                latency_ns: LatencySummary {
-                    samples: 1000,
-                    p99,
-                    ..LatencySummary::default()
-                },
-                ..OpSummary::default()
-            },
-            ..CellResult::default()
-        }),
-        ..CellDrive::default()
-    }];
+    record.drives = vec![fixtures::drive_reading(OpSummary {
+        ios: 1000,
+        iops,
+        latency_ns: LatencySummary {
+            samples: 1000,
+            p99,
+            ..LatencySummary::default()
+        },
+        ..OpSummary::default()
+    })];
     record
 }
 

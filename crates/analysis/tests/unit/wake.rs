@@ -1,6 +1,4 @@
 use assay_stats::{LatencySummary, OpSummary};
-use assay_store::model::CellResult;
-use assay_store::read::CellDrive;
 
 use super::*;
 use crate::fixtures;
@@ -11,22 +9,16 @@ fn cell(idle_ms: u64, samples: u64, p50: u64, p99: u64) -> CellRecord {
     plan.view = Some(CellView::Wake);
     plan.workload.idle_before_io_ns = (idle_ms > 0).then_some(idle_ms * 1_000_000);
     let mut record = fixtures::cell(plan, 1.0, 1e5, 1, 0.0, 1);
-    record.drives = vec![CellDrive {
-        result: Some(CellResult {
-            read: OpSummary {
-                ios: samples,
-                latency_ns: LatencySummary {
-                    samples,
-                    p50,
-                    p99,
-                    ..LatencySummary::default()
-                },
-                ..OpSummary::default()
-            },
-            ..CellResult::default()
-        }),
-        ..CellDrive::default()
-    }];
+    record.drives = vec![fixtures::drive_reading(OpSummary {
+        ios: samples,
+        latency_ns: LatencySummary {
+            samples,
+            p50,
+            p99,
+            ..LatencySummary::default()
+        },
+        ..OpSummary::default()
+    })];
     record
 }
 

@@ -23,12 +23,10 @@ impl Host {
     /// One command, until it completes; its latency.
     fn one(&mut self, op: Op, offset_bytes: u64, len_bytes: u32) -> Nanos {
         let command = Command {
-            tag: 0,
-            queue: 0,
             op,
             offset_bytes,
             len_bytes,
-            data: DataClass::Incompressible,
+            ..BACKGROUND
         };
         let begin = self.now;
         self.cache.submit(begin, command, &mut self.drive);

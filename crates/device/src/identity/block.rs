@@ -28,6 +28,19 @@ pub(crate) fn block_node(root: &SystemRoot, device: DeviceNumber) -> io::Result<
     BlockNode::in_dir(&root.sys(format!("dev/block/{device}")))
 }
 
+/// The block device of a drive; of a file, the one under it.
+pub(super) fn node_of(root: &SystemRoot, info: &DriveInfo) -> Option<BlockNode> {
+    match info.kind {
+        DriveKind::Block => block_node(root, info.device?).ok(),
+        DriveKind::File => {
+            let backing = info.filesystem.as_ref()?.backing.as_ref()?;
+            let name = backing.replace('/', "!");
+            BlockNode::in_dir(&root.sys(format!("class/block/{name}"))).ok()
+        }
+        DriveKind::Null | DriveKind::Simulated => None,
+    }
+}
+
 impl BlockNode {
     /// The device whose sysfs directory (or a link to it) is `dir`.
     pub fn in_dir(dir: &Path) -> io::Result<Self> {

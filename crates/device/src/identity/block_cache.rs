@@ -7,7 +7,7 @@ use std::fs::File;
 
 use assay_io::system_calls::device_mapper_status;
 
-use super::temperature::node_of;
+use super::block::node_of;
 use super::{BlockNode, DriveInfo, SystemRoot};
 
 /// Counters since the cache was set up.

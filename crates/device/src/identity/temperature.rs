@@ -8,8 +8,9 @@
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
+use super::block::node_of;
 use super::root::{entries, is_numbered, read_attribute};
-use super::{BlockNode, DriveInfo, DriveKind, SystemRoot, block_node};
+use super::{DriveInfo, SystemRoot};
 
 /// The drive's temperature in degrees Celsius: `temp1`, else its lowest-numbered sensor. For a file, that of the drive
 /// under it. `None` for drives without a sensor and for simulated ones (their model reports its own).
@@ -60,19 +61,6 @@ fn first_reading<T: FromStr>(
 /// Directories of the drive's sensors; for a file, of the drive under it.
 fn sensors_of(root: &SystemRoot, info: &DriveInfo) -> Option<Vec<PathBuf>> {
     Some(hwmon_dirs(&node_of(root, info)?.hardware_dir()?))
-}
-
-/// The block device of a drive; of a file, the one under it.
-pub(super) fn node_of(root: &SystemRoot, info: &DriveInfo) -> Option<BlockNode> {
-    match info.kind {
-        DriveKind::Block => block_node(root, info.device?).ok(),
-        DriveKind::File => {
-            let backing = info.filesystem.as_ref()?.backing.as_ref()?;
-            let name = backing.replace('/', "!");
-            BlockNode::in_dir(&root.sys(format!("class/block/{name}"))).ok()
-        }
-        DriveKind::Null | DriveKind::Simulated => None,
-    }
 }
 
 /// Every `hwmonN` directory directly below the device, below its `hwmon` folder, or the same of the bus device under it.
