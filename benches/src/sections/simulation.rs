@@ -97,6 +97,7 @@ pub fn command(tag: u32, queue: u16, op: Op, offset_bytes: u64, len_bytes: u32) 
         offset_bytes,
         len_bytes,
         data: DataClass::Incompressible,
+        fua: false,
     }
 }
 

@@ -15,7 +15,8 @@ pub const MIN_COVERED: f64 = 0.5;
 /// The hit rate from readings of (hits, reads), percent, of a cell with so many reads of the host.
 pub fn hit_pct(counters: &CounterSpan, reads_of_host: u64) -> Option<f64> {
     let (hits, reads) = counters.grown().ok()?;
-    let covers = reads as f64 >= MIN_COVERED * reads_of_host as f64;
+    // A cell without reads: what has grown are reads before it, counted late.
+    let covers = reads_of_host > 0 && reads as f64 >= MIN_COVERED * reads_of_host as f64;
     (reads > 0 && covers && hits <= reads).then(|| 100.0 * hits as f64 / reads as f64)
 }
 

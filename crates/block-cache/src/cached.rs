@@ -562,6 +562,7 @@ const BACKGROUND: Command = Command {
     offset_bytes: 0,
     len_bytes: 0,
     data: DataClass::Incompressible,
+    fua: false,
 };
 
 #[cfg(test)]

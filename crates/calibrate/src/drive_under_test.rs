@@ -183,6 +183,7 @@ impl DriveUnderTest {
                     .next(slot / workload.queue_depth, &mut self.rng),
                 len_bytes: workload.block_bytes,
                 data: workload.data,
+                fua: false,
             };
             let went_on = self.host.step(until, command, |completion, latency| {
                 if !completion.status.is_ok() {
@@ -246,6 +247,7 @@ impl DriveUnderTest {
                 offset_bytes: first_bytes + number * u64::from(CHUNK_BYTES),
                 len_bytes: CHUNK_BYTES,
                 data: DataClass::Incompressible,
+                fua: false,
             })
         };
         let time = self.host.stream(STREAM_DEPTH, next, |completion| {

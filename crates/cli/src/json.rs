@@ -189,6 +189,7 @@ fn cell_of(cell: &CellRecord, record: &DriveRecord, drive: Option<&CellDrive>) -
     for (key, value) in [
         ("reason", json!(why)),
         ("rwmixread", json!(workload.rwmixread)),
+        ("durability", json!(workload.durability)),
         ("power_state", json!(workload.power_state)),
         ("view", json!(cell.plan.view)),
         ("variant", json!(cell.plan.variant)),

@@ -295,6 +295,7 @@ fn rate_of_drive(profile: Profile, op: Op, count: u32) -> f64 {
                 offset_bytes: u64::from(begun) * CHUNK,
                 len_bytes: CHUNK as u32,
                 data: DataClass::Incompressible,
+                fua: false,
             };
             drive.submit(Nanos(now), command);
             begun += 1;

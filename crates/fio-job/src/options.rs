@@ -96,7 +96,10 @@ options! {
     "fdatasync" => Converted("`--fdatasync`");
     "end_fsync" => Converted("`--end_fsync`");
     "fsync_on_close" => Converted("`--end_fsync`");
-    "atomic" | "sync" | "write_barrier" => Unsupported(&["0", "none"]);
+    "sync" => Converted("`--sync`");
+    "writefua" => Converted("`--sync dsync`");
+    "readfua" => Unsupported(&["0"]);
+    "atomic" | "write_barrier" => Unsupported(&["0", "none"]);
     "sync_file_range" => Unsupported(&[]);
     "random_distribution" => Converted("`--random_distribution`");
     "random_generator" => NoEffect("assay's generator; without norandommap each block occurs once per pass, as with fio's");

@@ -56,6 +56,8 @@ pub struct Io {
     pub len_bytes: u32,
     /// Offset on the drive, bytes.
     pub offset_bytes: u64,
+    /// Of a write: Force Unit Access, it completes when the data is on non-volatile media.
+    pub fua: bool,
 }
 
 /// A completed I/O.

@@ -99,7 +99,8 @@ unsafe impl Encode for NvmeCommands {
                 (read.entry(), buffer as u64, io.len_bytes)
             }
             Op::Write => {
-                let write = Write::of(self.nsid, slba, blocks);
+                let mut write = Write::of(self.nsid, slba, blocks);
+                write.set_fua(io.fua);
                 (write.entry(), buffer as u64, io.len_bytes)
             }
             Op::WriteZeroes => (WriteZeroes::of(self.nsid, slba, blocks).entry(), 0, 0),

@@ -27,6 +27,8 @@ pub struct UringOptions {
     pub sqpoll_cpu: Option<u32>,
     /// A flush writes the metadata of a file too (fsync(2), not fdatasync(2)).
     pub flush_metadata: bool,
+    /// A write with FUA writes the metadata of a file too (RWF_SYNC, not RWF_DSYNC).
+    pub fua_metadata: bool,
 }
 
 /// `IORING_ENTER_GETEVENTS` of `io_uring_enter(2)`.

@@ -1,9 +1,11 @@
 //! Synchronous I/O: one `pread`/`pwrite` at a time, as each thread of the DragonFly and AnandTech PBlaze5 tests does.
 
+use std::io::IoSlice;
 use std::os::unix::fs::FileExt;
 
 use assay_units::{Nanos, Op};
 use rustix::fs::FallocateFlags;
+use rustix::io::ReadWriteFlags;
 
 use crate::buffers::Buffers;
 use crate::drive_handle::DriveHandle;
@@ -17,6 +19,7 @@ pub struct SyncTarget {
     buffers: Buffers,
     completed: Completed,
     flush_metadata: bool,
+    fua_flags: ReadWriteFlags,
 }
 
 impl SyncTarget {
@@ -30,14 +33,20 @@ impl SyncTarget {
             drive,
             completed: Completed::new(slots),
             flush_metadata: false,
+            fua_flags: ReadWriteFlags::DSYNC,
         })
     }
 
-    /// The same target, whose flushes write the metadata of a file too (fsync(2), not fdatasync(2)).
+    /// The same target, whose flushes write the metadata of a file too (fsync(2), not fdatasync(2)), or not; and so its writes with FUA
+    /// (RWF_SYNC, not RWF_DSYNC).
     #[must_use]
-    pub fn flushing(self, metadata: bool) -> SyncTarget {
+    pub fn with_metadata(self, flush_metadata: bool, fua_metadata: bool) -> SyncTarget {
         SyncTarget {
-            flush_metadata: metadata,
+            flush_metadata,
+            fua_flags: match fua_metadata {
+                true => ReadWriteFlags::SYNC,
+                false => ReadWriteFlags::DSYNC,
+            },
             ..self
         }
     }
@@ -50,6 +59,11 @@ impl SyncTarget {
         }
         let result = match io.op {
             Op::Read => file.read_at(&mut self.buffers.slot(io.slot)[..length], io.offset_bytes),
+            Op::Write if io.fua => {
+                let buffer = IoSlice::new(&self.buffers.slot(io.slot)[..length]);
+                rustix::io::pwritev2(file, &[buffer], io.offset_bytes, self.fua_flags)
+                    .map_err(Into::into)
+            }
             Op::Write => file.write_at(&self.buffers.slot(io.slot)[..length], io.offset_bytes),
             Op::Flush if self.flush_metadata => file.sync_all().map(|()| length),
             Op::Flush => file.sync_data().map(|()| length),

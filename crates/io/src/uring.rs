@@ -26,6 +26,8 @@ pub struct FileCalls {
     // Kept open for as long as the ring uses it.
     _drive: DriveHandle,
     flush: FsyncFlags,
+    /// `rw_flags` of a write with FUA.
+    fua_flags: i32,
 }
 
 /// The io_uring of one worker.
@@ -59,6 +61,10 @@ impl UringTarget {
                 true => FsyncFlags::empty(),
                 false => FsyncFlags::DATASYNC,
             },
+            fua_flags: match options.fua_metadata {
+                true => libc::RWF_SYNC,
+                false => libc::RWF_DSYNC,
+            },
         };
         Ok(RingTarget::over(ring, calls))
     }
@@ -73,6 +79,7 @@ unsafe impl Encode for FileCalls {
     fn entry(&mut self, io: &Io, buffer: *mut u8, fixed: bool) -> squeue::Entry {
         const FILE: Fixed = Fixed(0);
         let index = io.slot as u16;
+        let fua_flags = if io.fua { self.fua_flags } else { 0 };
         // Buffer indices are 16 bits wide; slots are at most 32768.
         let entry = match (io.op, fixed) {
             (Op::Read, true) => opcode::ReadFixed::new(FILE, buffer, io.len_bytes, index)
@@ -83,9 +90,11 @@ unsafe impl Encode for FileCalls {
                 .build(),
             (Op::Write, true) => opcode::WriteFixed::new(FILE, buffer, io.len_bytes, index)
                 .offset(io.offset_bytes)
+                .rw_flags(fua_flags)
                 .build(),
             (Op::Write, false) => opcode::Write::new(FILE, buffer, io.len_bytes)
                 .offset(io.offset_bytes)
+                .rw_flags(fua_flags)
                 .build(),
             (Op::Flush, _) => opcode::Fsync::new(FILE).flags(self.flush).build(),
             (Op::Discard | Op::WriteZeroes, _) => {

@@ -13,10 +13,6 @@ pub(crate) enum SlotState {
     Scheduled,
     /// Data is transferred to the host, then completion.
     Read,
-    /// Completion, after a flush if the data must be on the medium.
-    Write {
-        flush_after: bool,
-    },
     NoData,
     /// Data of host and drive are compared, then completion.
     Compare,

@@ -83,6 +83,7 @@ fn run_on_drive(flash: bool, steps: &[TraceStep], from: Nanos) -> (Vec<Completio
             } else {
                 DataClass::Incompressible
             },
+            fua: false,
         };
         if step.op == Op::Write {
             drive.submit_write(now, command, &vec![step.byte; step.blocks as usize * 512]);

@@ -475,6 +475,7 @@ fn completions_are_at_the_model_times() {
                 offset_bytes: n * 77_777 * 512,
                 len_bytes: 4096,
                 data: assay_units::DataClass::Incompressible,
+                fua: false,
             },
         );
         model.advance(Nanos(u64::MAX - 1), &mut out);

@@ -34,6 +34,8 @@ pub enum Axis {
     /// Idle time before every I/O.
     IdleTime,
     Data,
+    /// Flushes and synchronous writes.
+    Durability,
     /// O_DIRECT or through the page cache.
     Direct,
     Rate,
@@ -43,7 +45,7 @@ pub enum Axis {
 }
 
 /// Axes that are shown whenever they vary.
-pub const MAIN: [Axis; 14] = [
+pub const MAIN: [Axis; 15] = [
     Axis::Variant,
     Axis::Trace,
     Axis::Jobs,
@@ -57,6 +59,7 @@ pub const MAIN: [Axis; 14] = [
     Axis::LoadShare,
     Axis::IdleTime,
     Axis::Data,
+    Axis::Durability,
     Axis::Direct,
 ];
 
@@ -75,10 +78,22 @@ pub struct AxisValue {
 impl Axis {
     /// True for axes ordered by number, queue depths and sizes among them.
     pub fn is_numeric(self) -> bool {
-        use Axis::{Data, Direct, Engine, Job, Jobs, Pattern, PowerState, Rw, Trace, Variant};
+        use Axis::{
+            Data, Direct, Durability, Engine, Job, Jobs, Pattern, PowerState, Rw, Trace, Variant,
+        };
         !matches!(
             self,
-            Variant | Trace | Jobs | Job | PowerState | Rw | Pattern | Data | Direct | Engine
+            Variant
+                | Trace
+                | Jobs
+                | Job
+                | PowerState
+                | Rw
+                | Pattern
+                | Data
+                | Durability
+                | Direct
+                | Engine
         )
     }
 
@@ -100,6 +115,7 @@ impl Axis {
             Axis::LoadShare => "offered load",
             Axis::IdleTime => "idle time",
             Axis::Data => "data",
+            Axis::Durability => "durability",
             Axis::Direct => "page cache",
             Axis::Rate => "offered rate",
             Axis::Engine => "engine",
@@ -163,6 +179,7 @@ impl Axis {
                 }
             }
             Axis::Data => text(&w.data),
+            Axis::Durability => text(w.durability.as_deref().unwrap_or("")),
             Axis::Direct => choose(w.direct, "direct", "buffered"),
             Axis::Rate if w.rate_iops > 0.0 => {
                 let label = format!("{} IOPS offered", figure(w.rate_iops));

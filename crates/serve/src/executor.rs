@@ -1,7 +1,6 @@
 //! Execution of NBD requests as drive commands.
 //!
-//! Most requests are one command. A write with FUA is followed by a flush, as a drive with a volatile write cache has to do before it
-//! completes it (NVM Command Set Specification 1.0, section 3.2.5). Zeroes that must stay allocated are written in pieces.
+//! Most requests are one command. Zeroes that must stay allocated are written in pieces.
 
 use assay_ssd::{Command, Completion, Status};
 use assay_units::{DataClass, Nanos, Op};
@@ -36,7 +35,6 @@ pub struct ActiveRequest {
     pub cost_bytes: u64,
     /// Bytes of zeroes submitted so far.
     zeroed_bytes: u32,
-    flushing: bool,
 }
 
 impl ActiveRequest {
@@ -48,6 +46,7 @@ impl ActiveRequest {
             offset_bytes: self.request.offset_bytes,
             len_bytes: self.request.len_bytes,
             data,
+            fua: self.request.fua,
         }
     }
 }
@@ -143,7 +142,6 @@ impl CommandExecutor {
             request,
             cost_bytes,
             zeroed_bytes: 0,
-            flushing: false,
         };
         let tag = self.add(active);
         if op == Op::Write && request.command != NbdCommand::Write {
@@ -186,15 +184,6 @@ impl CommandExecutor {
             Reply::Failed(error)
         } else if active.zeroed_bytes > 0 && active.zeroed_bytes < request.len_bytes {
             self.write_zeroes(self.pacer.now(), tag);
-            return None;
-        } else if request.fua && !active.flushing && modifies_data(request.command) {
-            active.flushing = true;
-            let flush = Command {
-                offset_bytes: 0,
-                len_bytes: 0,
-                ..active.drive_command(tag, Op::Flush, DataClass::Zero)
-            };
-            self.pacer.submit(self.pacer.now(), flush, &[]);
             return None;
         } else if matches!(request.command, NbdCommand::Read { .. }) {
             Reply::Data(completion)
@@ -252,12 +241,4 @@ impl CommandExecutor {
         self.requests.push(active);
         (self.requests.len() - 1) as u32
     }
-}
-
-/// Whether a flush after the command makes a difference.
-fn modifies_data(command: NbdCommand) -> bool {
-    matches!(
-        command,
-        NbdCommand::Write | NbdCommand::Trim | NbdCommand::WriteZeroes { .. }
-    )
 }

@@ -135,6 +135,7 @@ fn model_latencies(drive: Drive, blocks: u64) -> Vec<Nanos> {
             offset_bytes: block * u64::from(BLOCK_BYTES),
             len_bytes: BLOCK_BYTES,
             data: DataClass::Incompressible,
+            fua: false,
         };
         pacer.submit(sent, command, &[]);
         done.clear();

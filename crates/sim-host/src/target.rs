@@ -66,6 +66,7 @@ impl Slot {
                 offset_bytes: 0,
                 len_bytes: 0,
                 data: DataClass::Zero,
+                fua: false,
             },
         }
     }
@@ -78,6 +79,7 @@ impl Slot {
         command.offset_bytes = io.offset_bytes;
         command.len_bytes = io.len_bytes;
         command.data = io.data;
+        command.fua = io.fua;
     }
 
     /// Submit the command.

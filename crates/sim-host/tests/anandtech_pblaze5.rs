@@ -53,6 +53,7 @@ fn cell(host: &mut ClosedLoop, op: Op, threads: u32, block: u32, commands: usize
                 offset_bytes: rng.below(blocks) * u64::from(block),
                 len_bytes: block,
                 data: DataClass::Incompressible,
+                fua: false,
             };
             assert!(host.step(Nanos::MAX, command, |completion, latency| {
                 assert!(completion.status.is_ok());

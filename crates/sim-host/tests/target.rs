@@ -25,6 +25,7 @@ fn io(op: Op, slot: u32, offset_bytes: u64) -> Io {
         slot,
         len_bytes: 4096,
         offset_bytes,
+        fua: false,
     }
 }
 

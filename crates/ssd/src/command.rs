@@ -20,6 +20,9 @@ pub struct Command {
     pub len_bytes: u32,
     /// Compressibility of a write's bytes.
     pub data: DataClass,
+    /// Force Unit Access of a write or write zeroes (NVM Command Set Specification 1.0, section 3.2.6): it completes when its data is on the medium. Ignored
+    /// by other operations, whose data is always that of the medium or newer.
+    pub fua: bool,
 }
 
 impl Command {

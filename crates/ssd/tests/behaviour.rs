@@ -2,7 +2,7 @@
 
 mod common;
 
-use assay_ssd::{DriveOptions, InitialState};
+use assay_ssd::{Command, Drive, DriveOptions, InitialState, Profile, Provenance, Sourced};
 use assay_units::rate::mib_per_second;
 use assay_units::{GIB, MIB, Nanos, Op};
 use common::{Job, command, drive, one, run};
@@ -211,6 +211,48 @@ fn writes_are_acknowledged_early_and_a_flush_waits_for_flash() {
     let at = at + flush;
     let again = one(&mut drive, at, command(0, Op::Flush, 0, 0)).at - at;
     assert!(again < Nanos::from_micros(50), "nothing left: {again}");
+}
+
+/// A write with FUA takes as long as the write and the flush of it, less the second command; under capacitors, and in media written in place, as long as any write. Of Write
+/// Zeroes, what is deallocated needs no program.
+#[test]
+fn a_write_with_fua_waits_for_flash() {
+    let fua = |io| Command { fua: true, ..io };
+    let fresh = || drive("samsung-951", DriveOptions::default());
+    let plain = command(0, Op::Write, 0, 4096);
+    let forced = one(&mut fresh(), Nanos::ZERO, fua(plain)).at;
+    let mut two = fresh();
+    let written = one(&mut two, Nanos::ZERO, plain).at;
+    let flushed = one(&mut two, written, command(0, Op::Flush, 0, 0)).at;
+    assert!(
+        forced > Nanos::from_micros(500) && forced < flushed,
+        "{forced}, {flushed}"
+    );
+    // Nothing is left for a flush, and the flash that is programmed is the same.
+    let mut three = fresh();
+    let at = one(&mut three, Nanos::ZERO, fua(plain)).at;
+    let again = one(&mut three, at, command(0, Op::Flush, 0, 0)).at - at;
+    assert!(again < Nanos::from_micros(50), "nothing left: {again}");
+    let programmed = |drive: &mut Drive| drive.telemetry(Nanos::from_secs(1)).nand_bytes_written;
+    assert_eq!(programmed(&mut three), programmed(&mut two));
+
+    let mut profile = Profile::builtin("samsung-951").expect("a built-in profile");
+    profile.buffer.power_loss_protected = Some(Sourced {
+        value: true,
+        provenance: Provenance::Assumed,
+        source: "a test".to_owned(),
+    });
+    let mut protected = Drive::new(profile, DriveOptions::default()).expect("a drive");
+    assert_eq!(one(&mut protected, Nanos::ZERO, fua(plain)).at, written);
+    let in_place = |io| {
+        let mut drive = drive("intel-optane-memory-32gb", DriveOptions::default());
+        one(&mut drive, Nanos::ZERO, io).at
+    };
+    assert_eq!(in_place(fua(plain)), in_place(plain));
+
+    let zeroes = command(0, Op::WriteZeroes, 0, 1 << 20);
+    let plain = one(&mut fresh(), Nanos::ZERO, zeroes).at;
+    assert_eq!(one(&mut fresh(), Nanos::ZERO, fua(zeroes)).at, plain);
 }
 
 /// Assumed for the 951 (half the 950 PRO 256 GB): 450 MB/s of sequential writing, bound by its dies.

@@ -3,7 +3,7 @@
 
 mod common;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use assay_ssd::{
     Command, Drive, DriveOptions, InitialState, Profile, Provenance, Sourced, Status, Telemetry,
@@ -188,9 +188,19 @@ fn impossible_units_are_refused() {
 
 #[derive(Clone, Debug)]
 enum Step {
-    Write { sector: u64, sectors: u64 },
-    Discard { page: u64, pages: u64 },
-    Zero { page: u64, pages: u64 },
+    Write {
+        sector: u64,
+        sectors: u64,
+        fua: bool,
+    },
+    Discard {
+        page: u64,
+        pages: u64,
+    },
+    Zero {
+        page: u64,
+        pages: u64,
+    },
     Flush,
     Wait(u64),
     Lose,
@@ -202,8 +212,9 @@ fn step() -> impl Strategy<Value = Step> {
         (0..pages, 1_u64..40).prop_map(move |(page, count)| (page, count.min(pages - page)))
     };
     prop_oneof![
-        6 => (0..SPAN / 512, 1_u64..64).prop_map(|(sector, count)| Step::Write { sector, sectors: count.min(SPAN / 512 - sector) }),
-        8 => range().prop_map(|(page, pages)| Step::Write { sector: page * 8, sectors: pages * 8 }),
+        6 => (0..SPAN / 512, 1_u64..64).prop_map(|(sector, count)| Step::Write { sector, sectors: count.min(SPAN / 512 - sector), fua: false }),
+        8 => range().prop_map(|(page, pages)| Step::Write { sector: page * 8, sectors: pages * 8, fua: false }),
+        2 => (0..SPAN / 512, 1_u64..64).prop_map(|(sector, count)| Step::Write { sector, sectors: count.min(SPAN / 512 - sector), fua: true }),
         2 => range().prop_map(|(page, pages)| Step::Discard { page, pages }),
         2 => range().prop_map(|(page, pages)| Step::Zero { page, pages }),
         1 => Just(Step::Flush),
@@ -221,6 +232,8 @@ struct Naive {
     acknowledged: BTreeMap<u64, usize>,
     in_flight: BTreeMap<u32, Vec<(u64, usize)>>,
     flushes: BTreeMap<u32, BTreeMap<u64, usize>>,
+    /// Writes with FUA.
+    forced: BTreeSet<u32>,
 }
 
 fn raise(floor: &mut BTreeMap<u64, usize>, page: u64, version: usize) {
@@ -239,6 +252,7 @@ impl Naive {
             acknowledged: BTreeMap::new(),
             in_flight: BTreeMap::new(),
             flushes: BTreeMap::new(),
+            forced: BTreeSet::new(),
         }
     }
 
@@ -275,7 +289,7 @@ impl Naive {
     fn completed(&mut self, tag: u32, protected: bool) {
         for (page, version) in self.in_flight.remove(&tag).unwrap_or_default() {
             raise(&mut self.acknowledged, page, version);
-            if protected {
+            if protected || self.forced.contains(&tag) {
                 raise(&mut self.survives, page, version);
             }
         }
@@ -288,7 +302,7 @@ impl Naive {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(96))]
 
-    /// Every page reads as some write left it, no older than what a flush (or capacitors) made durable, and exactly as the
+    /// Every page reads as some write left it, no older than what a flush (or FUA, or capacitors) made durable, and exactly as the
     /// last write left it while power lasts. Commands are in flight on several queues.
     #[test]
     fn data_and_power_loss_equal_a_naive_implementation(
@@ -318,15 +332,18 @@ proptest! {
         let mut out = Vec::new();
         for (tag, step) in (1_u32..).zip(&steps) {
             match *step {
-                Step::Write { sector, sectors } => {
+                Step::Write { sector, sectors, fua } => {
                     let range = sector as usize * 512..(sector + sectors) as usize * 512;
                     for (n, bytes) in naive.content[range.clone()].chunks_mut(512).enumerate() {
                         bytes.fill(n as u8);
                         bytes[..4].copy_from_slice(&tag.to_le_bytes());
                     }
-                    let io = Command { queue: (tag % 3) as u16, ..command(tag, Op::Write, sector * 512, sectors as u32 * 512) };
+                    let io = Command { queue: (tag % 3) as u16, fua, ..command(tag, Op::Write, sector * 512, sectors as u32 * 512) };
                     drive.submit_write(now, io, &naive.content[range]);
                     naive.written(tag, sector / 8..=(sector + sectors - 1) / 8);
+                    if fua {
+                        naive.forced.insert(tag);
+                    }
                 }
                 Step::Discard { page, pages } => {
                     drive.submit(now, command(tag, Op::Discard, page * 4096, pages as u32 * 4096));

@@ -36,6 +36,18 @@ fn write(drive: &mut Drive, now: Nanos, unit: u64, units: u32, byte: u8) -> Comp
     out[0]
 }
 
+/// A write with FUA of one unit; when it completes.
+fn forced_write(drive: &mut Drive, unit: u64, byte: u8) -> Nanos {
+    let io = Command {
+        fua: true,
+        ..command(0, Op::Write, unit * 4096, 4096)
+    };
+    drive.submit_write(Nanos::ZERO, io, &[byte; 4096]);
+    let mut out = Vec::new();
+    drive.advance(END, &mut out);
+    out[0].at
+}
+
 /// First byte of a unit, once nothing is in flight.
 fn read(drive: &mut Drive, now: Nanos, unit: u64) -> u8 {
     let done = one(drive, now, command(0, Op::Read, unit * 4096, 4096));
@@ -46,14 +58,18 @@ fn read(drive: &mut Drive, now: Nanos, unit: u64) -> u8 {
 }
 
 #[test]
-fn acknowledged_writes_are_lost_unless_they_were_flushed_or_capacitors_hold_them() {
-    for (flush, protected, kept) in [
-        (false, false, false),
-        (true, false, true),
-        (false, true, true),
+fn acknowledged_writes_are_lost_unless_they_were_flushed_or_forced_or_capacitors_hold_them() {
+    for (flush, fua, protected, kept) in [
+        (false, false, false, false),
+        (true, false, false, true),
+        (false, true, false, true),
+        (false, false, true, true),
     ] {
         let mut drive = keeping(&[("state", "fresh")], protected);
-        let mut now = write(&mut drive, Nanos::ZERO, 3, 1, 7).at;
+        let mut now = match fua {
+            true => forced_write(&mut drive, 3, 7),
+            false => write(&mut drive, Nanos::ZERO, 3, 1, 7).at,
+        };
         if flush {
             now = one(&mut drive, now, command(0, Op::Flush, 0, 0)).at;
         }

@@ -327,6 +327,9 @@ pub struct WorkloadRecord {
     /// Idle time before every I/O of a thread but its first (fio's `thinktime` with one I/O at a time).
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub idle_before_io_ns: Option<u64>,
+    /// How writes become durable while it runs, where anything forces them: `flush after each write`, `synchronous writes (dsync)`.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub durability: Option<String>,
     /// Trace that is replayed, and how: `web.csv, closed loop`.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub trace: Option<String>,

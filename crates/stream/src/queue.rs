@@ -181,6 +181,7 @@ impl<'t> StreamQueue<'t> {
             slot,
             len_bytes,
             offset_bytes,
+            fua: false,
         };
         if self.in_flight == 0 {
             self.stall.restart(self.target.now());

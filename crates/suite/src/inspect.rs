@@ -58,6 +58,7 @@ pub fn inspect(
             slot: 0,
             len_bytes: sample_bytes,
             offset_bytes,
+            fua: false,
         };
         let mut done = Vec::new();
         target

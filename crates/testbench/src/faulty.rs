@@ -125,6 +125,7 @@ impl<T: Target> FaultyTarget<T> {
             slot: spare,
             len_bytes: bytes as u32,
             offset_bytes,
+            fua: false,
         }])?;
         let mut came = Vec::new();
         let mut waiting = true;

@@ -1,7 +1,7 @@
 //! A synthetic workload with the profile of a trace, as a suite of existing job options.
 //!
-//! The workload keeps the mix, the sizes, the length of runs, the skew over the area, the rate and its randomness, and flushes. It does not
-//! keep which block is hot, the order of hot spots over time, bursts beyond a Poisson process, and trims.
+//! The workload keeps the mix, the sizes, the length of runs, the skew over the area, the rate and its randomness, and flushes. Writes are synchronous where
+//! most are. It does not keep which block is hot, the order of hot spots over time, bursts beyond a Poisson process, and trims.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -55,6 +55,8 @@ pub struct FittedWorkload {
     pub iodepth: u32,
     /// Writes from one flush to the next.
     pub fsync: Option<u64>,
+    /// Writes have Force Unit Access: most of those of the trace have it.
+    pub synchronous: bool,
     /// What the workload does not keep.
     pub notes: Vec<String>,
 }
@@ -208,6 +210,7 @@ impl FittedWorkload {
             rate,
             iodepth: depth.clamp(LEAST_DEPTH, MOST_DEPTH),
             fsync: (writes > 0 && survey.flushes > 0).then(|| (writes / survey.flushes).max(1)),
+            synchronous: survey.fua_writes > writes / 2,
             notes,
         }
     }
@@ -243,6 +246,9 @@ impl FittedWorkload {
         }
         if let Some(writes) = self.fsync {
             add("fsync", writes.to_string());
+        }
+        if self.synchronous {
+            add("sync", quoted("dsync"));
         }
         match self.rate {
             Some(_) => add("runtime", quoted("{runtime}")),

@@ -118,6 +118,7 @@ pub(crate) struct RawRecord {
     pub(crate) offset_bytes: u64,
     pub(crate) len_bytes: u64,
     pub(crate) response_ns: Option<u64>,
+    pub(crate) fua: bool,
 }
 
 impl RawRecord {
@@ -128,6 +129,7 @@ impl RawRecord {
             offset_bytes: 0,
             len_bytes: 0,
             response_ns: None,
+            fua: false,
         }
     }
 }

@@ -49,4 +49,6 @@ pub struct TraceRecord {
     pub len_bytes: u64,
     /// Time that it took when it was recorded, where the format has it.
     pub response: Option<Nanos>,
+    /// A write with Force Unit Access, where the format has it.
+    pub fua: bool,
 }

@@ -246,6 +246,7 @@ impl TraceReader {
             offset_bytes: raw.offset_bytes,
             len_bytes: raw.len_bytes,
             response: raw.response_ns.map(Nanos),
+            fua: raw.fua,
         })
     }
 

@@ -37,6 +37,8 @@ pub struct TraceSurvey {
     pub writes: OpCount,
     /// Discards.
     pub discards: OpCount,
+    /// Those of the writes with Force Unit Access.
+    pub fua_writes: u64,
     /// Flushes.
     pub flushes: u64,
     /// From the first request to the last.
@@ -95,6 +97,7 @@ impl TraceSurvey {
             reads: OpCount::default(),
             writes: OpCount::default(),
             discards: OpCount::default(),
+            fua_writes: 0,
             flushes: 0,
             span: Nanos::ZERO,
             low_bytes: u64::MAX,
@@ -118,6 +121,7 @@ impl TraceSurvey {
         };
         while let Some(record) = reader.next_seeing(&mut seen)? {
             survey.span = record.time;
+            survey.fua_writes += u64::from(record.fua);
             let count = match record.op {
                 Op::Read => &mut survey.reads,
                 Op::Write => &mut survey.writes,

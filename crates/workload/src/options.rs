@@ -250,6 +250,9 @@ job_options! {
     Workload fsync: Number(u32), "N", "no flushes", ["1"];
     /// the same by fdatasync(2), which leaves out a file's times
     Workload fdatasync: Number(u32), "N", "no flushes", ["32"];
+    /// each write completes when it is on non-volatile media: `dsync` (Force Unit Access of a drive, O_DSYNC of a file), `sync` (O_SYNC: the
+    /// metadata of a file too), `none`
+    Workload sync: Text(String), "KIND", "`none`", ["\"dsync\""];
     /// a flush when the last write of a thread has completed
     Workload end_fsync: Flag(bool), "", "`false`", ["true"];
     /// replay the requests of this block trace ([traces.md](traces.md)) in place of `rw` and `bs`

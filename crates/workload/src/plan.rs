@@ -26,7 +26,7 @@ mod traced;
 
 use checks::*;
 pub use error::PlanError;
-use flushes::{end_flush, flush_every, verify_backlog};
+use flushes::{end_flush, flush_every, synchronous_writes, verify_backlog};
 use pauses::{exit, flow, think};
 use segmented::segments;
 
@@ -106,6 +106,13 @@ pub struct FlushEvery {
     pub metadata: bool,
 }
 
+/// Writes that complete when they are on non-volatile media (fio's `sync`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SynchronousWrites {
+    /// With the metadata of a file: O_SYNC, not O_DSYNC.
+    pub metadata: bool,
+}
+
 /// A workload that can run, made by [`Workload::plan`] for one drive.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Workload {
@@ -151,6 +158,8 @@ pub struct Workload {
     pub think: Option<Think>,
     /// Flushes between writes.
     pub flush_every: Option<FlushEvery>,
+    /// Writes with Force Unit Access.
+    pub synchronous_writes: Option<SynchronousWrites>,
     /// A flush when all writes have completed.
     pub end_flush: bool,
     /// Bytes per thread; `None`: until the runtime is over.
@@ -314,6 +323,7 @@ impl Workload {
             flow: flow(options)?,
             exit: exit(options)?,
             flush_every: flush_every(options, writes)?,
+            synchronous_writes: synchronous_writes(options, writes)?,
             end_flush: end_flush(options, writes)?,
             io_bytes,
             ios: options.number_ios,

@@ -38,6 +38,8 @@ struct Pending {
     offset_bytes: u64,
     len_bytes: u32,
     op: Op,
+    /// A write with Force Unit Access.
+    fua: bool,
     /// Part of a read-back: checked, not recorded.
     read_back: bool,
 }
@@ -50,6 +52,7 @@ impl Pending {
         offset_bytes: 0,
         len_bytes: 0,
         op: Op::Read,
+        fua: false,
         read_back: false,
     };
 }
@@ -118,6 +121,8 @@ pub struct Worker {
     /// Writes from one flush to the next, and those left until it.
     flush: Option<(u32, u32)>,
     end_flush: bool,
+    /// Its writes have Force Unit Access.
+    fua: bool,
     write_op: Op,
     data: DataClass,
     filler: Option<Filler>,
@@ -206,6 +211,7 @@ impl Worker {
                 (writes, writes)
             }),
             end_flush: workload.end_flush,
+            fua: workload.synchronous_writes.is_some(),
             write_op: workload.write_op(),
             data: workload.data.data_class(),
             filler,
@@ -421,6 +427,7 @@ impl Worker {
                 offset_bytes,
                 len_bytes,
                 op: if write { self.write_op } else { Op::Read },
+                fua: write && self.fua,
                 read_back: false,
             };
             self.push(pending, slot, batch);
@@ -498,6 +505,7 @@ impl Worker {
             slot: self.first_slot + slot,
             len_bytes: pending.len_bytes,
             offset_bytes,
+            fua: pending.fua,
         });
     }
 

@@ -50,6 +50,29 @@ fn flushes_follow_writes() {
     }
 }
 
+/// Every write of the job has FUA, no read has it.
+#[test]
+fn synchronous_writes_have_fua() {
+    for (sync, expected) in [
+        (None, false),
+        (Some("none"), false),
+        (Some("dsync"), true),
+        (Some("sync"), true),
+    ] {
+        let mut target = Clockwork::new(LATENCY, 4);
+        let options = JobOptions {
+            rw: Some("randrw".into()),
+            iodepth: Some(4),
+            sync: sync.map(str::to_owned),
+            ..writing(200)
+        };
+        go(&mut target, &options);
+        let wrong = |io: &&assay_io::Io| io.fua != (expected && io.op == Op::Write);
+        assert_eq!(target.seen.iter().find(wrong), None, "{sync:?}");
+        assert!(target.seen.iter().any(|io| io.op == Op::Write));
+    }
+}
+
 /// Reads of a mix are no writes: the flushes follow the writes alone.
 #[test]
 fn reads_do_not_count_for_flushes() {

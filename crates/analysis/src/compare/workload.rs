@@ -50,13 +50,16 @@ impl Key {
 }
 
 /// Options that distinguish workloads with equal fields. Sizes and offsets are not among them, because drives differ in size.
-const ACCESS: [&str; 14] = [
+const ACCESS: [&str; 17] = [
     "bs",
     "random_distribution",
     "blockalign",
     "split",
     "rate_iops",
     "rate_bw",
+    "fsync",
+    "fdatasync",
+    "sync",
     "verify",
     "trace",
     "trace_device",

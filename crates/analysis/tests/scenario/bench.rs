@@ -106,6 +106,7 @@ pub fn work(drive: &mut Drive, job: Job, seed: u64) -> Vec<Second> {
                 offset_bytes: index * block,
                 len_bytes: job.block_bytes,
                 data: DataClass::Incompressible,
+                fua: false,
             };
             drive.submit(at, command);
         }

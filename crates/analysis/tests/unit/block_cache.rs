@@ -36,4 +36,9 @@ fn counters_that_lack_most_reads_give_no_figure() {
         "reset"
     );
     assert_eq!(hit_pct(&CounterSpan::default(), 0), None);
+    assert_eq!(
+        hit_pct(&span(&readings), 0),
+        None,
+        "a cell of writes, reads counted late"
+    );
 }

@@ -157,6 +157,7 @@ fn the_months_of_a_model_drive_have_their_write_amplification() {
                 offset_bytes: n * u64::from(len_bytes).max(32_768),
                 len_bytes,
                 data: DataClass::Incompressible,
+                fua: false,
             };
             model.submit(*now, command);
             while done.is_empty() {

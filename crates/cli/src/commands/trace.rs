@@ -97,6 +97,9 @@ fn text(trace: &Trace) -> String {
             count(survey.discards.requests, survey.discards.bytes),
         );
     }
+    if survey.fua_writes > 0 {
+        line("FUA writes", group_digits(survey.fua_writes));
+    }
     if survey.flushes > 0 {
         line("flushes", group_digits(survey.flushes));
     }
@@ -184,6 +187,7 @@ fn document(trace: &Trace) -> Value {
         "read": op(survey.reads.requests, survey.reads.bytes),
         "write": op(survey.writes.requests, survey.writes.bytes),
         "discard": op(survey.discards.requests, survey.discards.bytes),
+        "fua_writes": survey.fua_writes,
         "flushes": survey.flushes,
         "span_ns": survey.span.0,
         "low_bytes": survey.low_bytes,
@@ -273,6 +277,7 @@ fn fit(arguments: &TraceFitArguments, output: Output) -> anyhow::Result<CommandO
             "arrival": fitted.rate.map(|(_, poisson)| if poisson { "poisson" } else { "constant" }),
             "iodepth": fitted.iodepth,
             "fsync": fitted.fsync,
+            "sync": fitted.synchronous.then_some("dsync"),
             "not_kept": fitted.notes,
         })
     };

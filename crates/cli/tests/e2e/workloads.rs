@@ -1,6 +1,7 @@
 //! Workloads on files, checked by the resulting bytes and exact counts.
 
 use crate::fixture::{Done, Fixture, KIB, MIB, changed_blocks, number, zstd_ratio};
+use crate::power_fail_fs::PowerFailFs;
 
 /// Every engine and mode on a file.
 const WAYS: [&str; 4] = [
@@ -314,6 +315,34 @@ fn named_jobs_run_at_once_on_one_drive() {
     assert!(text.contains("reads") && text.contains("writes"), "{text}");
     let wrong = "job sim:samsung-951 --name a --rw read --name b --rw reed";
     fixture.run(wrong).refuses(2, &["job b"]);
+}
+
+/// A file system that keeps only what was forced to it: every byte of synchronous writes, nothing of others (the job flushes nothing).
+#[test]
+fn synchronous_writes_are_durable_when_they_complete() {
+    let fixture = Fixture::in_memory();
+    for way in WAYS {
+        for (sync, kept) in [("none", false), ("dsync", true), ("sync", true)] {
+            let Some(files) = PowerFailFs::mount(&[("disk", vec![0; 256 * KIB])], u64::MAX) else {
+                return;
+            };
+            let disk = files.path("disk");
+            let job = fixture.json(&format!(
+                "job {disk} {way} --rw write --bs 4k --number_ios 32 --sync {sync} --destroy disk"
+            ));
+            assert_eq!(number(&job, "/jobs/0/write/ios"), 32.0);
+            let (bytes, durable) = files.contents("disk").unwrap();
+            let written = |bytes: &[u8]| bytes.iter().any(|byte| *byte != 0);
+            assert_eq!(written(&durable), kept, "{way}, {sync}");
+            assert_eq!(bytes == durable, kept, "{way}, {sync}");
+        }
+    }
+    fixture
+        .run("job sim:samsung-951 --rw read --sync dsync")
+        .refuses(2, &["--sync needs a job that writes"]);
+    fixture
+        .run("job sim:samsung-951 --rw write --sync dsnyc")
+        .refuses(2, &["did you mean", "dsync"]);
 }
 
 /// Jobs at once on a file: both are real, and a job that writes needs permission.

@@ -29,6 +29,7 @@ mod qmp;
 #[path = "../e2e/serving.rs"]
 mod serving;
 
+mod caches;
 mod drives;
 mod endurance;
 mod faults;

@@ -5,6 +5,38 @@ use serde_json::json;
 use crate::fixture::{MIB, changed_blocks, number};
 use crate::guest::Setup;
 
+/// The NVMe driver's own trace: the control field of each write that reaches the controller has FUA (NVM Command Set Specification, Write, dword 12).
+#[test]
+fn synchronous_writes_reach_the_controller_with_fua() {
+    let Some(setup) = Setup::new() else { return };
+    let mut guest = setup.drive("first", "GUEST-0001", "one", 16 * MIB).boot();
+    let device = &guest.device("GUEST-0001");
+    let trace = "/sys/kernel/tracing";
+    guest.ok(&format!(
+        "mount -t tracefs trace {trace} && echo 1 > {trace}/events/nvme/nvme_setup_cmd/enable"
+    ));
+    for engine in ["sync", "uring", "passthru"] {
+        for (sync, fua) in [("none", 0), ("dsync", 8), ("sync", 8)] {
+            guest.ok(&format!("echo > {trace}/trace"));
+            guest.json(&format!(
+                "job {device} --engine {engine} --rw randwrite --bs 4k --number_ios 8 --sync {sync} --destroy GUEST-0001"
+            ));
+            let commands = guest.ok(&format!("grep nvme_cmd_ {trace}/trace"));
+            let count = |text: &str| commands.lines().filter(|line| line.contains(text)).count();
+            assert_eq!(count("nvme_cmd_write"), 8, "{engine}, {sync}: {commands}");
+            assert_eq!(count("ctrl=0x4000"), fua, "{engine}, {sync}: {commands}");
+            // After a blocking call Linux flushes as well (block/fops.c, generic_write_sync).
+            let flushes = if engine == "sync" { fua } else { 0 };
+            assert_eq!(
+                count("nvme_cmd_flush"),
+                flushes,
+                "{engine}, {sync}: {commands}"
+            );
+        }
+    }
+    guest.end();
+}
+
 #[test]
 fn jobs_and_suites_on_a_namespace() {
     let Some(setup) = Setup::new() else { return };

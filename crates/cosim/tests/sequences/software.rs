@@ -107,6 +107,7 @@ impl Software {
             slot: 0,
             len_bytes: CHUNK as u32,
             offset_bytes,
+            fua: false,
         };
         self.target.submit(&[io]).expect("the model runs");
         let mut out = Vec::new();

@@ -45,6 +45,7 @@ fn can_read_any<T: Target>(target: &mut T, offsets: &[u64], len_bytes: u32) -> b
             slot: 0,
             len_bytes,
             offset_bytes,
+            fua: false,
         };
         let until = target.now() + READ_TIMEOUT;
         let mut done = Vec::new();

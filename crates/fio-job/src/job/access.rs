@@ -51,11 +51,18 @@ fn apart(options: &mut JobOptions, note: &mut Note<'_>) {
     }
 }
 
-/// Flushes of a job that writes; others have none, as in fio.
+/// Flushes and synchronous writes of a job that writes; others have none, as in fio.
 fn flushes(given: &Given<'_>, options: &mut JobOptions) -> Result<(), JobFileError> {
     let every = |name| Ok(given.number(name)?.filter(|&writes| writes > 0));
     let (fsync, fdatasync) = (every("fsync")?, every("fdatasync")?);
     let at_end = given.flag("end_fsync")? | given.flag("fsync_on_close")?;
+    let sync = match (given.flag("writefua")?, given.text("sync")) {
+        (_, Some((kind @ ("dsync" | "sync" | "1"), _))) => Some(kind.to_owned()),
+        (_, Some((kind, place))) if !matches!(kind, "none" | "0") => {
+            return Err(given.error(place, format!("sync={kind}: none, dsync or sync")));
+        }
+        (fua, _) => fua.then(|| "dsync".to_owned()),
+    };
     if !options.writes() || only(given) == Some(Direction::Trims) {
         return Ok(());
     }
@@ -65,6 +72,7 @@ fn flushes(given: &Given<'_>, options: &mut JobOptions) -> Result<(), JobFileErr
     }
     (options.fsync, options.fdatasync) = (fsync, fdatasync);
     options.end_fsync = at_end.then_some(true);
+    options.sync = sync;
     Ok(())
 }
 

@@ -98,7 +98,8 @@ fn what_is_not_supported_is_named() {
     for (text, expected) in [
         ("[a]\nrw=trimwrite", "a.fio:2: [a]: rw=trimwrite: trims"),
         ("[a]\nioengine=rbd", "ioengine=rbd is not supported"),
-        ("[a]\nsync=1", "sync=1 is not supported"),
+        ("[a]\nsync=some\nrw=write", "sync=some: none, dsync or sync"),
+        ("[a]\nreadfua=1", "readfua=1 is not supported"),
         (
             "[a]\nexit_what=some",
             "exit_what=some: group, stonewall or all",
@@ -132,6 +133,14 @@ fn flushes_and_backlogs_are_of_jobs_that_write() {
     assert_eq!(of(1), (None, None, None));
     assert_eq!(of(2), (None, None, None));
     assert_eq!(jobs[2].options.verify, None);
+}
+
+#[test]
+fn synchronous_writes_are_of_jobs_that_write() {
+    let text = "[global]\nfilename=/dev/x\n[d]\nrw=write\nsync=dsync\n[s]\nrw=randrw\nsync=1\n[n]\nrw=write\nsync=0\n[r]\nrw=read\nsync=1\n[f]\nrw=write\nwritefua=1";
+    let found: Vec<Option<String>> = jobs(text).into_iter().map(|job| job.options.sync).collect();
+    let found: Vec<Option<&str>> = found.iter().map(Option::as_deref).collect();
+    assert_eq!(found, [Some("dsync"), Some("1"), None, None, Some("dsync")]);
 }
 
 /// Threads that verify do not overwrite one another.

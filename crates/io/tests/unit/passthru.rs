@@ -31,6 +31,7 @@ fn ranges_of_abandoned_commands_are_never_freed() {
         slot: 3,
         len_bytes: 4096,
         offset_bytes: 1 << 20,
+        fua: false,
     };
     commands.entry(&discard, std::ptr::null_mut(), false);
     commands.abandon();

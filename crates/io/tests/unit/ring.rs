@@ -56,6 +56,7 @@ const READ: Io = Io {
     slot: 1,
     len_bytes: 8,
     offset_bytes: 0,
+    fua: false,
 };
 
 #[test]

@@ -30,7 +30,7 @@ impl Controller {
         let slot = self.slots.get(completion.tag);
         let ends_here = match slot.state {
             SlotState::Read => !self.keeps_data,
-            SlotState::NoData | SlotState::Write { flush_after: false } => true,
+            SlotState::NoData => true,
             _ => false,
         };
         if ends_here && completion.status.is_ok() {
@@ -46,7 +46,7 @@ impl Controller {
             SlotState::Read if self.keeps_data && status.is_success() => {
                 status = self.transfer_data(completion, &slot, memory);
             }
-            SlotState::Read | SlotState::NoData | SlotState::Write { flush_after: false } => {}
+            SlotState::Read | SlotState::NoData => {}
             _ => match self.finish_other(completion, slot, status, memory) {
                 Some(other) => status = other,
                 None => return,
@@ -67,13 +67,6 @@ impl Controller {
     ) -> Option<StatusCode> {
         let (number, at_ns) = (completion.tag, completion.at.0);
         match slot.state {
-            SlotState::Write { flush_after: true } if status.is_success() => {
-                self.end_multi_step(number);
-                self.slots.get_mut(number).state = SlotState::NoData;
-                let flush = drive_command(number, slot.sqid, Op::Flush, 0, 0);
-                self.drive.submit(Nanos(at_ns), flush);
-                None
-            }
             SlotState::Deallocate if status.is_success() => {
                 let continues = self.deallocate_next(number, at_ns, memory);
                 if continues == Ok(true) {
@@ -324,5 +317,6 @@ pub(super) fn drive_command(
         offset_bytes,
         len_bytes,
         data: DataClass::Incompressible,
+        fua: false,
     }
 }

@@ -115,25 +115,25 @@ impl Controller {
             Some(address) if memory.is_mapped(address, len) => {}
             _ => pointer.check(memory, len, self.page_bytes, !WRITE)?,
         }
-        let fua = entry.cdw12() >> 30 & 1 != 0;
-        let flush_after = WRITE && (fua || !self.features.write_cache.enabled());
+        // Without a write cache every write is durable when it completes (Base 2.0c, 5.27.1.4).
+        let fua = WRITE && (entry.cdw12() >> 30 & 1 != 0 || !self.features.write_cache.enabled());
         if WRITE && self.has_placement() {
             self.place(now_ns, entry)?;
         }
         let (state, op) = match WRITE {
-            true => (SlotState::Write { flush_after }, Op::Write),
+            true => (SlotState::NoData, Op::Write),
             false => (SlotState::Read, Op::Read),
         };
         let mut slot = CommandSlot::new(state, sqid, entry);
         slot.pointer = pointer;
         slot.offset_bytes = offset_bytes;
         slot.len_bytes = len_bytes;
-        slot.multi_step = flush_after;
         if WRITE && self.keeps_data {
-            return self.submit_write_data(now_ns, slot, memory);
+            return self.submit_write_data(now_ns, slot, fua, memory);
         }
         let number = self.add_command(slot, now_ns);
-        let command = drive_command(number, sqid, op, offset_bytes, len_bytes);
+        let mut command = drive_command(number, sqid, op, offset_bytes, len_bytes);
+        command.fua = fua;
         self.drive.submit(Nanos(now_ns), command);
         Ok(())
     }
@@ -155,6 +155,7 @@ impl Controller {
         &mut self,
         now_ns: u64,
         slot: CommandSlot,
+        fua: bool,
         memory: &mut M,
     ) -> Result<(), StatusCode> {
         let len = slot.len_bytes as usize;
@@ -163,6 +164,7 @@ impl Controller {
         slot.pointer.gather(memory, bytes, self.page_bytes)?;
         let number = self.add_command(slot, now_ns);
         let mut write = drive_command(number, slot.sqid, Op::Write, offset_bytes, len_bytes);
+        write.fua = fua;
         let bytes = &self.buffer[..len];
         if bytes.iter().all(|&byte| byte == 0) {
             write.data = DataClass::Zero;
@@ -190,14 +192,12 @@ impl Controller {
             self.check_common(now_ns, entry)?;
         }
         let mut slot = CommandSlot::new(SlotState::NoData, sqid, entry);
+        let mut fua = false;
         let op = match opcode {
             NvmOpcode::FLUSH => Op::Flush,
             NvmOpcode::WRITE_ZEROES => {
                 (slot.offset_bytes, slot.len_bytes) = self.byte_range(entry)?;
-                if WriteZeroes::from(*entry).fua() || !self.features.write_cache.enabled() {
-                    slot.state = SlotState::Write { flush_after: true };
-                    slot.multi_step = true;
-                }
+                fua = WriteZeroes::from(*entry).fua() || !self.features.write_cache.enabled();
                 Op::WriteZeroes
             }
             NvmOpcode::IO_MANAGEMENT_RECEIVE => {
@@ -232,7 +232,8 @@ impl Controller {
             }
         };
         let number = self.add_command(slot, now_ns);
-        let command = drive_command(number, sqid, op, slot.offset_bytes, slot.len_bytes);
+        let mut command = drive_command(number, sqid, op, slot.offset_bytes, slot.len_bytes);
+        command.fua = fua;
         if opcode == NvmOpcode::VERIFY {
             self.drive.submit_verify(Nanos(now_ns), command);
         } else {

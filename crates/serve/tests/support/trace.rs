@@ -103,6 +103,7 @@ impl DirectAccess {
             } else {
                 DataClass::Incompressible
             },
+            fua: false,
         };
         if op == Op::Write {
             self.drive.submit_write(self.now, command, bytes);

@@ -28,6 +28,7 @@ fn read(offset_bytes: u64, len_bytes: u32) -> Command {
         offset_bytes,
         len_bytes,
         data: DataClass::Incompressible,
+        fua: false,
     }
 }
 

@@ -52,6 +52,7 @@ fn completions(
         offset_bytes: 0,
         len_bytes: 4096,
         data: DataClass::Incompressible,
+        fua: false,
     };
     let mut commands = [none; 8];
     let mut free: Vec<u32> = (0..8).collect();

@@ -90,11 +90,9 @@ impl Drive {
             Op::WriteZeroes => self.deallocate(now_ns, sub, clock, true),
             _ => {
                 let busy_ns = now_ns + costs.other_command_ns;
-                // What is buffered under capacitors is durable: a flush has no effect (Base 2.0c, 7.1).
-                let protected = value_or(&self.profile.buffer.power_loss_protected, false);
-                let flushes = sub.op == Op::Flush && !sub.dropped && !protected;
-                let flushed_ns = flushes.then(|| self.medium.flush(now_ns));
-                (busy_ns, flushed_ns.unwrap_or(0).max(busy_ns), Status::Ok)
+                let flushes = sub.op == Op::Flush && !sub.dropped;
+                let done_ns = if flushes { self.force(now_ns) } else { now_ns };
+                (busy_ns, done_ns.max(busy_ns), Status::Ok)
             }
         };
         self.account(now_ns, outcome, costs.command_nj, clock)
@@ -114,6 +112,18 @@ impl Drive {
         };
         self.host.host_bytes_read -= len;
         (busy_ns, done_ns, sub.status)
+    }
+
+    /// Program what is buffered; returns when it is on flash. Under capacitors it is durable already (Base 2.0c, 7.1).
+    ///
+    /// A write with Force Unit Access does it too: the buffer becomes durable in its order, so that what was accepted before that write is forced with
+    /// it.
+    #[inline(never)]
+    fn force(&mut self, now_ns: u64) -> u64 {
+        match value_or(&self.profile.buffer.power_loss_protected, false) {
+            true => now_ns,
+            false => self.medium.flush(now_ns),
+        }
     }
 
     #[inline(always)]
@@ -144,6 +154,9 @@ impl Drive {
         let (medium, offset) = (&mut self.medium, sub.offset_bytes);
         let (stored_ns, all) = medium.write(now_ns, offset, end, arrived_ns, unit_ns);
         done_ns = done_ns.max(stored_ns);
+        if sub.fua {
+            done_ns = done_ns.max(self.force(now_ns));
+        }
         if self.journal.is_some() {
             self.journal_accepted(sub.seq, sub.range(), Some(taken));
         }
@@ -193,8 +206,9 @@ impl Drive {
                 if !self.unit.is_sector() {
                     self.journal_accepted(sub.seq, from..to, Some(taken));
                 }
+                let forced_ns = if sub.fua { self.force(now_ns) } else { slot_ns };
                 if all {
-                    done_ns = done_ns.max(slot_ns + costs.ack_ns);
+                    done_ns = done_ns.max(slot_ns.max(forced_ns) + costs.ack_ns);
                 } else {
                     status = Status::WriteFault;
                 }

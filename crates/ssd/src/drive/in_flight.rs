@@ -50,6 +50,7 @@ pub(super) struct SubCommand {
     /// NVMe Verify: a read without transfer.
     pub(super) verifies: bool,
     pub(super) dropped: bool,
+    pub(super) fua: bool,
 }
 
 impl SubCommand {
@@ -72,6 +73,7 @@ impl SubCommand {
             spiked: false,
             verifies: false,
             dropped: false,
+            fua: command.fua,
         }
     }
 

@@ -24,6 +24,7 @@ pub fn command(tag: u32, op: Op, offset_bytes: u64, len_bytes: u32) -> Command {
         offset_bytes,
         len_bytes,
         data: DataClass::Incompressible,
+        fua: false,
     }
 }
 

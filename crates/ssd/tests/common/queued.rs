@@ -122,6 +122,7 @@ pub fn run_queued(drive: &mut Drive, job: Queued, start: Nanos, overhead: Nanos)
                 offset_bytes: offset + job.shift,
                 len_bytes: job.block,
                 data: DataClass::Incompressible,
+                fua: false,
             },
         );
     }

@@ -371,6 +371,7 @@ pub(super) fn describe(
             let one = think.active.is_none() && think.ios.is_some_and(|ios| ios.get() == 1);
             one.then_some(think.pause.0)
         }),
+        durability: durability_text(w),
         trace: w.trace.as_ref().map(|trace| {
             let options = &trace.options;
             let path = &options.source.path;
@@ -379,6 +380,20 @@ pub(super) fn describe(
         }),
         options: options.command_line(),
     }
+}
+
+/// [`model::WorkloadRecord::durability`].
+fn durability_text(w: &Workload) -> Option<String> {
+    let flushes = w.flush_every.map(|flush| match flush.writes.get() {
+        1 => "flush after each write".to_owned(),
+        writes => format!("flush after every {writes} writes"),
+    });
+    let synchronous = w.synchronous_writes.map(|writes| match writes.metadata {
+        true => "synchronous writes (sync)".to_owned(),
+        false => "synchronous writes (dsync)".to_owned(),
+    });
+    let texts: Vec<String> = synchronous.into_iter().chain(flushes).collect();
+    (!texts.is_empty()).then(|| texts.join(", "))
 }
 
 /// The view of a cell that replays a trace.

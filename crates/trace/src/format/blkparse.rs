@@ -110,6 +110,7 @@ impl Blkparse {
             offset_bytes: bytes(sector, "offset")?,
             len_bytes: bytes(sectors, "length")?,
             response_ns: None,
+            fua: op == Op::Write && has_fua(kinds),
         };
         Ok(Parsed {
             device,
@@ -120,6 +121,12 @@ impl Blkparse {
             is_unknown: false,
         })
     }
+}
+
+/// Whether an RWBS field has the letter of REQ_FUA: an F after the operation. One before it is a flush (kernel, kernel/trace/blktrace.c,
+/// `blk_fill_rwbs`).
+fn has_fua(kinds: &str) -> bool {
+    kinds.trim_start_matches('F').contains('F')
 }
 
 /// The operation of an RWBS field; `None` for one without data (N) and for zone management (Z).

@@ -122,6 +122,7 @@ impl CsvTrace {
                     TraceFormat::Msr => c[6].parse::<u64>().ok().and_then(|t| t.checked_mul(100)),
                     _ => None,
                 },
+                fua: false,
             },
         ))
     }

@@ -79,6 +79,7 @@ impl Iolog {
                 offset_bytes: whole("offset", offset)?,
                 len_bytes: whole("length", length)?,
                 response_ns: None,
+                fua: false,
             },
         ))
     }

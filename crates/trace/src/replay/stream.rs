@@ -19,6 +19,8 @@ pub struct ReplayIo {
     pub len_bytes: u32,
     /// Its phase, from 0.
     pub phase: u32,
+    /// Of a write: Force Unit Access.
+    pub fua: bool,
 }
 
 /// How requests became I/Os.
@@ -82,6 +84,7 @@ impl ReplayStream {
                 offset_bytes: 0,
                 len_bytes: 0,
                 phase: 0,
+                fua: false,
             },
         })
     }
@@ -167,6 +170,7 @@ impl ReplayStream {
             offset_bytes: 0,
             len_bytes: 0,
             phase: self.phase,
+            fua: record.fua && !self.plan.options.skipped.has(Op::Flush),
         };
         if record.op != Op::Flush {
             self.rest = self.extents(record);

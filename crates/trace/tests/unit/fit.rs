@@ -17,6 +17,7 @@ fn survey(reads: u64, writes: u64) -> TraceSurvey {
         reads: count(reads),
         writes: count(writes),
         discards: OpCount::default(),
+        fua_writes: 0,
         flushes: 0,
         span: Nanos::from_secs(10),
         low_bytes: 0,
@@ -88,6 +89,7 @@ fn what_is_not_kept_is_named() {
     let mut survey = survey(5000, 5000);
     survey.discards.requests = 40;
     survey.flushes = 100;
+    survey.fua_writes = 2600;
     let bursts = TraceProfile {
         gap_variation: 5.0,
         in_flight: Some(30.0),
@@ -96,6 +98,7 @@ fn what_is_not_kept_is_named() {
     let fitted = FittedWorkload::of(&survey, &bursts);
     assert!(fitted.notes[0].contains("bursts") && fitted.notes[1].contains("40 trims"));
     assert_eq!((fitted.fsync, fitted.iodepth), (Some(50), 128));
+    assert!(fitted.synchronous, "most writes have FUA");
 }
 
 /// Percentages are whole numbers that add up to 100; rare sizes go to the nearest kept one.

@@ -20,6 +20,7 @@ fn record(time_ns: u64, op: Op, offset_bytes: u64, len_bytes: u64) -> RawRecord 
         offset_bytes,
         len_bytes,
         response_ns: None,
+        fua: false,
     }
 }
 
@@ -62,7 +63,10 @@ Skips: 0 forward (0 -   0.0%)
         [
             device(record(500, Op::Read, 223_490 * 512, 4096)),
             device(record(5_000_001, Op::Flush, 0, 0)),
-            device(record(5_000_001, Op::Write, 16 * 512, 8192)),
+            device(RawRecord {
+                fua: true,
+                ..record(5_000_001, Op::Write, 16 * 512, 8192)
+            }),
             device(record(6_000_000, Op::Flush, 0, 0)),
             device(record(6_500_000, Op::Discard, 2048 * 512, 4096 * 512)),
         ]

@@ -1,9 +1,9 @@
-//! Flushes, and reading back between writes.
+//! Flushes, synchronous writes, and reading back between writes.
 
 use std::num::NonZeroU32;
 
-use super::checks::{invalid, out_of_range};
-use super::{FlushEvery, PlanError};
+use super::checks::{invalid, not_a_choice, out_of_range};
+use super::{FlushEvery, PlanError, SynchronousWrites};
 use crate::options::JobOptions;
 
 pub(super) fn flush_every(
@@ -36,6 +36,27 @@ pub(super) fn flush_every(
             metadata: false,
         })),
         (None, None) => Ok(None),
+    }
+}
+
+pub(super) fn synchronous_writes(
+    options: &JobOptions,
+    writes: bool,
+) -> Result<Option<SynchronousWrites>, PlanError> {
+    let Some(kind) = options.sync.as_deref() else {
+        return Ok(None);
+    };
+    let metadata = match kind.trim() {
+        "none" | "0" => return Ok(None),
+        "dsync" => false,
+        "sync" | "1" => true,
+        _ => return Err(not_a_choice("sync", kind, "none, dsync, sync")),
+    };
+    match writes {
+        true => Ok(Some(SynchronousWrites { metadata })),
+        false => Err(invalid(
+            "--sync needs a job that writes; use --rw write, randwrite, rw or randrw",
+        )),
     }
 }
 

@@ -313,16 +313,18 @@ fn run_worker(
     let slot_bytes = workload.access.max_bytes();
     // A flush at the end is an fsync(2), as fio's.
     let metadata = workload.flush_every.is_none_or(|flush| flush.metadata);
+    let fua_metadata = (workload.synchronous_writes).is_some_and(|writes| writes.metadata);
     let options = UringOptions {
         iopoll: workload.iopoll,
         sqpoll: workload.sqpoll,
         sqpoll_cpu: workload.sqpoll_cpu,
         flush_metadata: metadata,
+        fua_metadata,
     };
     match (workload.engine, open) {
         (Engine::Sync, Some(open)) => {
-            let target =
-                SyncTarget::new(open, slots, slot_bytes).map(|target| target.flushing(metadata));
+            let target = SyncTarget::new(open, slots, slot_bytes)
+                .map(|target| target.with_metadata(metadata, fua_metadata));
             run_worker_on(target, workload, &learned, sink)
         }
         (Engine::Passthru, Some(open)) => {

@@ -39,6 +39,7 @@ impl Worker {
                 offset_bytes,
                 len_bytes,
                 op: Op::Read,
+                fua: false,
                 read_back: true,
             };
             self.push(pending, slot, batch);

@@ -206,6 +206,7 @@ impl Worker {
                 offset_bytes: io.offset_bytes,
                 len_bytes: io.len_bytes,
                 op: io.op,
+                fua: io.fua || (self.fua && io.op == Op::Write),
                 read_back: false,
             };
             self.push(pending, slot, batch);

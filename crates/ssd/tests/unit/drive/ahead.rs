@@ -41,6 +41,7 @@ proptest! {
                 offset_bytes: u64::from(offset) * 4096,
                 len_bytes: units * 4096,
                 data: DataClass::Incompressible,
+                fua: false,
             };
             one_by_one.advance(at, &mut expected);
             one_by_one.submit(at, command);

@@ -18,6 +18,7 @@ fn identifiers_are_reused_and_unique_in_flight() {
         spiked: false,
         verifies: false,
         dropped: false,
+        fua: false,
     };
     let mut in_flight = InFlightTable::default();
     let (a, b) = (in_flight.add(sub(1)), in_flight.add(sub(2)));

@@ -1,0 +1,47 @@
+//! Commits on drives whose write cache is known.
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod common;
+
+use assay_store::read::Run;
+
+use common::{cells, run_built_in};
+
+const SET: [(&str, &str); 8] = [
+    ("precondition", "1%"),
+    ("runtime", "500ms"),
+    ("ramp", "0s"),
+    ("pause", "0s"),
+    ("appends", "4k"),
+    ("committers", "1"),
+    ("depths", "1"),
+    ("loads", "1"),
+];
+
+/// Median latency of a step's writes and flushes, microseconds.
+fn medians_us(run: &Run, step: &str) -> (f64, f64) {
+    let cell = cells(run, step)[0];
+    let result = cell.drives[0].result.as_ref().unwrap();
+    let median = |ns: u64| ns as f64 / 1e3;
+    (
+        median(result.write.latency_ns.p50),
+        median(result.flush.latency_ns.p50),
+    )
+}
+
+/// Known truth: the 951 has a volatile cache, so that a commit programs flash, by a flush or by FUA alike; the cache of the 983 DCT is protected, so that both are free.
+#[test]
+fn commits_cost_a_program_where_the_cache_is_volatile() {
+    let (run, _folder) = run_built_in("database", &SET, "sim:samsung-951");
+    let (write, flush) = medians_us(&run, "commit");
+    let (forced, none) = medians_us(&run, "commit-fua");
+    assert!(write < 60.0 && flush > 500.0, "{write}, {flush}");
+    assert!(forced > 500.0 && forced < write + flush, "{forced}");
+    assert_eq!(none, 0.0, "no flush");
+
+    let (run, _folder) = run_built_in("database", &SET, "sim:samsung-983-dct");
+    let (write, flush) = medians_us(&run, "commit");
+    let (forced, _) = medians_us(&run, "commit-fua");
+    assert!(flush < 60.0, "{flush}");
+    assert!((forced / write - 1.0).abs() < 0.05, "{forced}, {write}");
+}
