@@ -116,6 +116,37 @@ fn the_read_after_idle_time_waits_for_the_exit_latency() {
     }
 }
 
+/// 99th percentile latency of reads beside deletions over that of reads alone, where a deallocation takes a core of the drive for so long.
+fn slowdown_by_deletions(deallocation_ns: &str) -> f64 {
+    let text = include_str!("../../../profiles/samsung-951.toml");
+    let cost = "other_command_ns = { value = 10_000";
+    assert!(text.contains(cost));
+    let changed = format!("other_command_ns = {{ value = {deallocation_ns}");
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("drive.toml");
+    std::fs::write(&path, text.replace(cost, &changed)).unwrap();
+    let set = [
+        ("area", "64MiB"),
+        ("fill", "7%"),
+        ("ramp", "0s"),
+        ("deletions", "10ms"),
+    ];
+    let (run, _folder) = run_fill(&set, &format!("sim:{}", path.display()));
+    let p99 = |step: &str| {
+        let cell = burst(&run, step, "randread");
+        cell.drives[0].result.as_ref().unwrap().read.latency_ns.p99 as f64
+    };
+    p99("reads-beside-deletions") / p99("reads-alone")
+}
+
+/// Known truth: a core that deallocates for 2 ms executes no read meanwhile.
+#[test]
+fn reads_wait_for_slow_deallocations() {
+    let slow = slowdown_by_deletions("2_000_000");
+    let fast = slowdown_by_deletions("10_000");
+    assert!(slow > 5.0 && fast < 2.0, "{slow} {fast}");
+}
+
 const FROM_EMPTY: &str = r#"
 [[step]]
 id = "purge"
