@@ -9,7 +9,7 @@
 //! encoded is decoded again, decoding does not depend on how bytes are split), it asserts that.
 //!
 //! # Non-goals
-//! Parsers of the crates that assay depends on (TOML, JSON, clap, vfio-user messages); their own projects fuzz them. State machines with
+//! Parsers of the crates that assay depends on (TOML, JSON, clap); their own projects fuzz them. State machines with
 //! time, which property tests of their own crates drive.
 //!
 //! # Key constants
@@ -55,6 +55,7 @@ pub const TARGETS: &[Target] = &[
     target("suite", targets::text::suite),
     target("trace", targets::text::trace),
     target("verify-blocks", targets::data::verify_blocks),
+    target("vfio-user", targets::wire::vfio_user),
     target("words", targets::text::words),
 ];
 

@@ -113,6 +113,7 @@ replays! {
     suite: "suite",
     trace: "trace",
     verify_blocks: "verify-blocks",
+    vfio_user: "vfio-user",
     words: "words",
 }
 

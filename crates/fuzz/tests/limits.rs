@@ -3,7 +3,10 @@
 
 use assay_fio_job::{ini, job};
 use assay_serve::nbd::protocol::{MAX_OPTION_BYTES, MAX_PAYLOAD_BYTES};
-use assay_serve::server::{MAX_CONNECTIONS, MAX_IN_FLIGHT_BYTES};
+use assay_serve::server::{HANDSHAKE_TIMEOUT, MAX_CONNECTIONS, MAX_IN_FLIGHT_BYTES};
+use assay_serve::vfio::backend::MAX_WAITING;
+use assay_serve::vfio::protocol::MAX_DATA_BYTES;
+use assay_units::Nanos;
 use assay_units::text::group_digits;
 use assay_workload::plan;
 
@@ -12,6 +15,10 @@ fn size(bytes: u64) -> String {
         b if b >= 1 << 20 => format!("{} MiB", b >> 20),
         b => format!("{} KiB", b >> 10),
     }
+}
+
+fn seconds(span: Nanos) -> String {
+    format!("{} s", span.0 / 1_000_000_000)
 }
 
 #[test]
@@ -40,7 +47,22 @@ fn the_limits_of_the_documents_are_those_of_the_code() {
         ),
         (
             "connections of `serve --nbd`",
-            vec![count(MAX_CONNECTIONS), size(MAX_IN_FLIGHT_BYTES)],
+            vec![count(MAX_CONNECTIONS), seconds(HANDSHAKE_TIMEOUT)],
+        ),
+        (
+            "requests in flight and unsent replies",
+            vec![size(MAX_IN_FLIGHT_BYTES)],
+        ),
+        (
+            "connections of `serve --vfio-user`",
+            vec![
+                format!("{} that wait", count(MAX_WAITING)),
+                seconds(HANDSHAKE_TIMEOUT),
+            ],
+        ),
+        (
+            "message of a vfio-user client",
+            vec![size(MAX_DATA_BYTES as u64)],
         ),
         (
             "payload of an NBD request",

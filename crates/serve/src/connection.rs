@@ -2,6 +2,7 @@
 
 use std::os::fd::OwnedFd;
 
+use assay_units::Nanos;
 use rustix::event::epoll::EventFlags;
 use rustix::io::Errno;
 use rustix::net::{SendFlags, send};
@@ -29,9 +30,20 @@ pub struct ReceiveBuffer {
     buffer: Vec<u8>,
     start: usize,
     end: usize,
+    /// Length of the message that is received.
+    wanted: usize,
 }
 
 impl ReceiveBuffer {
+    fn new() -> ReceiveBuffer {
+        ReceiveBuffer {
+            buffer: vec![0; RECEIVE_BUFFER_BYTES],
+            start: 0,
+            end: 0,
+            wanted: 0,
+        }
+    }
+
     pub fn bytes(&self) -> &[u8] {
         &self.buffer[self.start..self.end]
     }
@@ -47,20 +59,23 @@ impl ReceiveBuffer {
         }
     }
 
-    /// Makes room for a contiguous message of `bytes` bytes.
+    /// Has room made for a contiguous message of `bytes` bytes, as it arrives: a client that announces a message and does not send it
+    /// takes no memory.
     pub fn reserve(&mut self, bytes: usize) {
-        if self.start + bytes > self.buffer.len() {
+        self.wanted = bytes;
+        if self.start > 0 && self.start + bytes > self.buffer.len() {
             self.buffer.copy_within(self.start..self.end, 0);
             (self.start, self.end) = (0, self.end - self.start);
-            if bytes > self.buffer.len() {
-                self.buffer.resize(bytes, 0);
-            }
         }
     }
 
     pub fn fill(&mut self, stream: &OwnedFd) -> ReadOutcome {
         if self.end == self.buffer.len() {
-            self.reserve(self.end - self.start + 1);
+            self.reserve(self.wanted.max(self.end - self.start + 1));
+            if self.end == self.buffer.len() {
+                let bytes = self.wanted.min(2 * self.buffer.len());
+                self.buffer.resize(bytes, 0);
+            }
         }
         loop {
             return match rustix::io::read(stream, &mut self.buffer[self.end..]) {
@@ -122,6 +137,8 @@ pub struct Connection {
     pub received: ReceiveBuffer,
     pub replies: SendBuffer,
     pub id: ConnectionId,
+    /// The connection is closed then; `None` after the handshake.
+    pub handshake_until: Option<Nanos>,
     pub in_flight: u32,
     /// Their cost, see [`crate::executor::ActiveRequest::cost_bytes`].
     pub in_flight_bytes: u64,
@@ -138,19 +155,21 @@ pub struct Connection {
 }
 
 impl Connection {
-    pub fn new(stream: OwnedFd, export: Export, id: ConnectionId) -> Connection {
+    pub fn new(
+        stream: OwnedFd,
+        export: Export,
+        id: ConnectionId,
+        handshake_until: Nanos,
+    ) -> Connection {
         let mut replies = SendBuffer::default();
         let session = NbdSession::new(export, &mut replies.bytes);
         Connection {
             stream,
             session,
-            received: ReceiveBuffer {
-                buffer: vec![0; RECEIVE_BUFFER_BYTES],
-                start: 0,
-                end: 0,
-            },
+            received: ReceiveBuffer::new(),
             replies,
             id,
+            handshake_until: Some(handshake_until),
             in_flight: 0,
             in_flight_bytes: 0,
             counted_bytes: 0,

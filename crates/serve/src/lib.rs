@@ -11,7 +11,8 @@
 //! # Bounds
 //! Clients are untrusted. Limits: [`server::MAX_CONNECTIONS`] connections; one received message per connection; requests in flight
 //! and unsent replies of [`server::MAX_IN_FLIGHT_BYTES`] in all (a connection with nothing in flight may always have one request). A
-//! client that does not read its replies is not read from. The drive takes 8 bytes per 4 KiB of its flash and the data written
+//! client that does not read its replies is not read from; one whose handshake takes longer than [`server::HANDSHAKE_TIMEOUT`] is
+//! disconnected. The drive takes 8 bytes per 4 KiB of its flash and the data written
 //! to it, 4 bytes for a page of one repeated byte.
 //!
 //! # Non-goals
@@ -19,7 +20,8 @@
 //! data ends with the server. The controller model itself is crate `assay_nvme_ctrl`.
 //!
 //! # Key constants
-//! [`nbd::protocol::MAX_PAYLOAD_BYTES`] (32 MiB), [`server::MAX_CONNECTIONS`], [`server::MAX_IN_FLIGHT_BYTES`], [`server::SPIN`].
+//! [`nbd::protocol::MAX_PAYLOAD_BYTES`] (32 MiB), [`server::MAX_CONNECTIONS`], [`server::MAX_IN_FLIGHT_BYTES`],
+//! [`server::HANDSHAKE_TIMEOUT`], [`server::SPIN`].
 #![forbid(unsafe_code)]
 
 mod connection;

@@ -8,12 +8,19 @@ use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
+use std::time::Duration;
 
 use assay_io::private_socket::listen_privately;
-use rustix::net::{SocketFlags, accept_with, sockopt::set_tcp_nodelay};
+use rustix::net::sockopt::{
+    set_socket_keepalive, set_tcp_keepcnt, set_tcp_keepidle, set_tcp_keepintvl, set_tcp_nodelay,
+};
+use rustix::net::{SocketFlags, accept_with};
 
 /// Default port of NBD (proto, "Newstyle negotiation").
 pub const NBD_PORT: u16 = 10809;
+/// Silence after which the host of a TCP client is asked whether it is there, and the interval of the three questions (tcp(7),
+/// `TCP_KEEPIDLE`, `TCP_KEEPINTVL`).
+const KEEPALIVE: Duration = Duration::from_secs(60);
 
 /// The server cannot listen.
 #[derive(Debug, thiserror::Error)]
@@ -184,6 +191,11 @@ impl Listener {
         let stream = accept_with(&self.socket, flags)?;
         if matches!(self.bound, Bound::Tcp(_)) {
             set_tcp_nodelay(&stream, true)?;
+            // A host that vanishes sends no end of its connections.
+            set_socket_keepalive(&stream, true)?;
+            set_tcp_keepidle(&stream, KEEPALIVE)?;
+            set_tcp_keepintvl(&stream, KEEPALIVE)?;
+            set_tcp_keepcnt(&stream, 3)?;
         }
         Ok(stream)
     }

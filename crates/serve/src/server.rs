@@ -28,6 +28,9 @@ use crate::pacer::{Lateness, Pace, Pacer, Wait};
 pub const MAX_CONNECTIONS: usize = 64;
 /// Limit of reply bytes in flight or not sent, over all connections.
 pub const MAX_IN_FLIGHT_BYTES: u64 = 256 << 20;
+/// Time in which a client must finish the handshake: so a silent one holds no connection. That of qemu-nbd
+/// (`NBD_DEFAULT_HANDSHAKE_MAX_SECS`, QEMU, include/block/nbd.h).
+pub const HANDSHAKE_TIMEOUT: Nanos = Nanos::from_millis(10_000);
 /// Time before a deadline that is spent polling instead of sleeping: longer than a wake-up on a virtual machine takes (measured:
 /// median 50 to 90 us, 99th percentile 130 to 160 us).
 pub const SPIN: Nanos = Nanos::from_micros(150);
@@ -86,6 +89,8 @@ pub struct NbdServer {
     /// [`BUSY_POLL`], or 0 on a machine with one processor.
     busy_poll: Nanos,
     busy_poll_until: Nanos,
+    /// No handshake is overdue before.
+    handshakes_until: Option<Nanos>,
     events: Vec<epoll::Event>,
     summary: ServeSummary,
 }
@@ -122,6 +127,7 @@ impl NbdServer {
                 _ => Nanos::ZERO,
             },
             busy_poll_until: Nanos::ZERO,
+            handshakes_until: None,
             events: Vec::with_capacity(MAX_CONNECTIONS + 2),
             summary: ServeSummary::default(),
         })
@@ -195,6 +201,7 @@ impl NbdServer {
 
     /// One iteration that waits until `until` at most.
     fn poll_until(&mut self, until: Option<Nanos>) -> Result<(), ServeError> {
+        let until = until.into_iter().chain(self.handshakes_until).min();
         let mut timeout = Some(Timespec::default());
         match self.executor.pacer.wait() {
             Wait::Idle if self.clock.now() > self.busy_poll_until => match until {
@@ -227,6 +234,7 @@ impl NbdServer {
             self.send_reply(&request, &reply);
             is_busy = true;
         }
+        self.close_overdue_handshakes();
         self.flush();
         if is_busy {
             self.busy_poll_until = self.clock.now() + self.busy_poll;
@@ -276,7 +284,10 @@ impl NbdServer {
             slot: slot as u32,
             number: self.summary.connections,
         };
-        self.connections[slot] = Some(Connection::new(stream, self.export.clone(), id));
+        let until = self.clock.now() + HANDSHAKE_TIMEOUT;
+        self.handshakes_until.get_or_insert(until);
+        let connection = Connection::new(stream, self.export.clone(), id, until);
+        self.connections[slot] = Some(connection);
         self.mark_for_flush(slot);
         Ok(())
     }
@@ -360,8 +371,31 @@ impl NbdServer {
                 }
             }
         }
+        if connection.session.is_transmitting() {
+            connection.handshake_until = None;
+        }
         self.update_held_bytes(slot);
         self.mark_for_flush(slot);
+    }
+
+    fn close_overdue_handshakes(&mut self) {
+        let Some(until) = self.handshakes_until else {
+            return;
+        };
+        let now = self.clock.now();
+        if now < until {
+            return;
+        }
+        self.handshakes_until = None;
+        for slot in 0..self.connections.len() {
+            let connection = self.connections[slot].as_ref();
+            match connection.and_then(|connection| connection.handshake_until) {
+                Some(until) if until <= now => self.close(slot),
+                later => {
+                    self.handshakes_until = self.handshakes_until.into_iter().chain(later).min();
+                }
+            }
+        }
     }
 
     /// Sends the reply of a finished request, if its connection still exists.

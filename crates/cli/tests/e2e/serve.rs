@@ -147,16 +147,14 @@ fn invalid_arguments_are_rejected() {
 fn a_vfio_user_server_waits_for_a_client_and_stops_cleanly() {
     let fixture = Fixture::in_memory();
     for signal in [Signal::INT, Signal::TERM] {
-        let mut serving = ServeProcess::start(&fixture, "sim:samsung-951 --vfio-user nvme.sock");
+        let serving = ServeProcess::start(&fixture, "sim:samsung-951 --vfio-user nvme.sock");
         assert_eq!(serving.document["vfio_user"], "nvme.sock");
         assert!(serving.document["uri"].is_null());
         assert!(serving.document["floor_ns"]["p50"].as_u64().unwrap() > 0);
         // A client that sends garbage.
         let mut garbage = UnixStream::connect(fixture.path("nvme.sock")).unwrap();
         garbage.write_all(b"GET / HTTP/1.1").unwrap();
-        let child = serving.child.take().unwrap();
-        send(&child, signal);
-        let done = Done::of("serve", child).expect(0);
+        let done = serving.ended(signal);
         assert!(done.stderr.contains("\"lateness_ns\""), "{done}");
         assert!(!fixture.path("nvme.sock").exists());
     }

@@ -1,6 +1,13 @@
 //! Messages of clients.
 
+use std::fs::File;
+use std::io;
+
 use assay_serve::nbd::{Decoded, Export, NbdSession};
+use assay_serve::vfio::protocol::{
+    Device, HEADER_BYTES, Header, InterruptChange, MAX_DATA_BYTES, MAX_MESSAGE_BYTES, Mapping,
+    Part, VfioSession,
+};
 
 /// Bytes of the exported drive.
 const EXPORT_BYTES: u64 = 1 << 30;
@@ -47,4 +54,64 @@ fn feed(data: &[u8], piece: usize) -> (Vec<(u64, u64, u32)>, Vec<u8>) {
         assert!(from <= to, "it consumed more than it was given");
     }
     (requests, out)
+}
+
+/// A vfio-user client's messages: replies are no longer than a message, and the device is asked for no more than one holds.
+pub fn vfio_user(data: &[u8]) {
+    let (mut rest, mut out) = (data, Vec::new());
+    let mut session = VfioSession::default();
+    while let Some((head, after)) = rest.split_first_chunk::<HEADER_BYTES>() {
+        let Ok(header) = Header::decode(head) else {
+            return;
+        };
+        let Some((body, next)) = after.split_at_checked(header.body_bytes) else {
+            return;
+        };
+        out.clear();
+        let handled = session.handle(&mut Nothing, &header, body, Vec::new(), &mut out);
+        assert!(
+            out.len() <= MAX_MESSAGE_BYTES,
+            "a reply of {} bytes",
+            out.len()
+        );
+        if handled.is_err() {
+            return;
+        }
+        rest = next;
+    }
+}
+
+/// A device of nine regions and five kinds of interrupts that does nothing.
+struct Nothing;
+
+impl Device for Nothing {
+    fn region(&self, index: u32) -> Option<Part> {
+        (index < 9).then(Part::default)
+    }
+
+    fn interrupt(&self, index: u32) -> Option<Part> {
+        (index < 5).then(Part::default)
+    }
+
+    fn counts(&self) -> (u32, u32) {
+        (9, 5)
+    }
+
+    fn region_read(&mut self, _: u32, _: u64, data: &mut [u8]) {
+        assert!(data.len() <= MAX_DATA_BYTES);
+    }
+
+    fn region_write(&mut self, _: u32, _: u64, data: &[u8]) {
+        assert!(data.len() <= MAX_DATA_BYTES);
+    }
+
+    fn dma_map(&mut self, _: &Mapping, _: Option<File>) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn dma_unmap(&mut self, _: Option<(u64, u64)>) {}
+
+    fn set_interrupts(&mut self, _: &InterruptChange, _: Vec<File>) {}
+
+    fn reset(&mut self) {}
 }

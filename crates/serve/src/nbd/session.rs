@@ -162,6 +162,11 @@ impl NbdSession {
         }
     }
 
+    /// Whether the handshake is over.
+    pub fn is_transmitting(&self) -> bool {
+        self.phase == SessionPhase::Transmission
+    }
+
     /// Decodes the beginning of `input`, all bytes received and not consumed.
     pub fn decode<'a>(&mut self, input: &'a [u8], out: &mut Vec<u8>) -> Decoded<'a> {
         if let Some((left, message)) = self.skipping {

@@ -1,69 +1,59 @@
-//! vfio-user device callbacks: regions, DMA mappings, interrupts.
+//! vfio-user server: the socket, its clients, and the function as the device of [`super::protocol`].
+//!
+//! One client is served at a time. Others wait; the first of them that sends something is next, so that silent ones hold up nobody, and
+//! those that have sent no version within [`HANDSHAKE_TIMEOUT`] are disconnected.
 
 use std::fs::File;
-use std::io;
-use std::os::fd::OwnedFd;
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::io::{self, IoSliceMut, Read, Write};
+use std::mem::MaybeUninit;
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::net::{UnixListener, UnixStream};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
+use assay_io::clock::Clock;
+use assay_units::Nanos;
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::io::Errno;
+use rustix::net::{RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, recvmsg};
+use rustix::time::Timespec;
 use vfio_bindings::bindings::vfio::{
     VFIO_IRQ_INFO_EVENTFD, VFIO_IRQ_SET_ACTION_TRIGGER, VFIO_IRQ_SET_DATA_EVENTFD,
     VFIO_IRQ_SET_DATA_NONE, VFIO_PCI_BAR0_REGION_INDEX, VFIO_PCI_CONFIG_REGION_INDEX,
     VFIO_PCI_MSIX_IRQ_INDEX, VFIO_PCI_NUM_IRQS, VFIO_PCI_NUM_REGIONS, VFIO_REGION_INFO_FLAG_READ,
-    VFIO_REGION_INFO_FLAG_WRITE, vfio_region_info,
+    VFIO_REGION_INFO_FLAG_WRITE,
 };
-use vfio_user::{DmaMapFlags, DmaUnmapFlags, IrqInfo, Server, ServerBackend, ServerRegion};
 
 use super::config_space::{BAR_BYTES, CONFIG_BYTES};
 use super::function::PciFunction;
+use super::protocol::{
+    Device, HEADER_BYTES, Header, InterruptChange, MAX_DESCRIPTORS, Mapping, Part, ProtocolError,
+    VfioSession,
+};
+use crate::server::HANDSHAKE_TIMEOUT;
 
-/// Serving the function failed: protocol violation, or a socket error.
+/// Most clients that wait while none is served; further ones wait in the kernel.
+pub const MAX_WAITING: usize = 64;
+
+/// The server cannot accept clients.
 #[derive(Debug, thiserror::Error)]
-#[error("vfio-user: {0}; the virtual machine has lost the drive")]
-pub struct ServeFunctionError(#[from] vfio_user::Error);
+#[error("vfio-user: cannot accept virtual machines: {0}; the virtual machine has lost the drive")]
+pub struct ServeFunctionError(#[from] io::Error);
 
-struct Backend {
-    function: Arc<PciFunction>,
+/// Why a connection ended, other than by its client.
+#[derive(Debug, thiserror::Error)]
+enum ClientError {
+    #[error(transparent)]
+    Protocol(#[from] ProtocolError),
+    #[error(transparent)]
+    Io(#[from] io::Error),
 }
 
-fn regions() -> Vec<ServerRegion> {
-    let access = VFIO_REGION_INFO_FLAG_READ | VFIO_REGION_INFO_FLAG_WRITE;
-    let region = |index: u32| {
-        let (size, flags) = match index {
-            VFIO_PCI_BAR0_REGION_INDEX => (BAR_BYTES, access),
-            VFIO_PCI_CONFIG_REGION_INDEX => (CONFIG_BYTES as u64, access),
-            _ => (0, 0),
-        };
-        ServerRegion {
-            region_info: vfio_region_info {
-                argsz: size_of::<vfio_region_info>() as u32,
-                flags,
-                index,
-                cap_offset: 0,
-                size,
-                offset: 0,
-            },
-            sparse_areas: Vec::new(),
-            mmap_fd: None,
-        }
-    };
-    (0..VFIO_PCI_NUM_REGIONS).map(region).collect()
-}
-
-fn interrupts(vectors: u16) -> Vec<IrqInfo> {
-    let irq_info = |index: u32| {
-        let (flags, count) = match index {
-            VFIO_PCI_MSIX_IRQ_INDEX => (VFIO_IRQ_INFO_EVENTFD, vectors.into()),
-            _ => (0, 0),
-        };
-        IrqInfo {
-            index,
-            flags,
-            count,
-        }
-    };
-    (0..VFIO_PCI_NUM_IRQS).map(irq_info).collect()
+/// A client that has not sent its version.
+struct WaitingClient {
+    stream: UnixStream,
+    until: Nanos,
 }
 
 /// Serves one virtual machine after the other on a listening socket ([`crate::Listener::shared`]) until `stopping` is set or the
@@ -77,26 +67,191 @@ pub fn serve(
     stopping: &AtomicBool,
     log: impl Fn(&str),
 ) -> Result<(), ServeFunctionError> {
-    let server = Server::from_owned_fd(socket, true, interrupts(function.vectors()), regions());
-    let mut backend = Backend {
+    let listener = UnixListener::from(socket);
+    let clock = Clock::monotonic();
+    let mut device = FunctionDevice {
         function: Arc::clone(function),
     };
-    while !stopping.load(Ordering::Acquire) {
-        // The crate panics on some malformed messages; this ends the connection that sent one.
-        match catch_unwind(AssertUnwindSafe(|| server.run(&mut backend))) {
-            Ok(Ok(())) => log("the virtual machine disconnected; another one may connect"),
-            Ok(Err(error @ vfio_user::Error::SocketAccept(_))) => return Err(error.into()),
-            Ok(Err(error)) => log(&ServeFunctionError::from(error).to_string()),
-            Err(_) => {
-                log("a malformed message ended the connection; another virtual machine may connect")
-            }
+    let mut waiting = Vec::new();
+    while let Some(client) = next_client(&listener, &mut waiting, &clock, stopping)? {
+        match serve_client(&mut device, client, &clock) {
+            Ok(true) => log("the virtual machine disconnected; another one may connect"),
+            // A client that sent nothing, such as one that asks whether the server is there.
+            Ok(false) => {}
+            Err(error) => log(&format!(
+                "vfio-user: {error}; the virtual machine has lost the drive, and another one may connect"
+            )),
         }
-        backend.disconnect();
+        device.disconnect();
     }
     Ok(())
 }
 
-impl Backend {
+/// Waits for a client that sends something; `None` when the server stops.
+fn next_client(
+    listener: &UnixListener,
+    waiting: &mut Vec<WaitingClient>,
+    clock: &Clock,
+    stopping: &AtomicBool,
+) -> io::Result<Option<WaitingClient>> {
+    loop {
+        if stopping.load(Ordering::Acquire) {
+            return Ok(None);
+        }
+        let now = clock.now();
+        waiting.retain(|client| client.until > now);
+        let left = waiting.iter().map(|client| client.until - now).min();
+        let left = left.map(|left| Timespec {
+            tv_sec: (left.0 / 1_000_000_000) as i64,
+            tv_nsec: (left.0 % 1_000_000_000) as i64,
+        });
+        let sockets = waiting.iter().map(|client| client.stream.as_fd());
+        let may_accept = waiting.len() < MAX_WAITING;
+        let sockets = sockets.chain(may_accept.then(|| listener.as_fd()));
+        let mut polled: Vec<PollFd<'_>> = sockets
+            .map(|socket| PollFd::from_borrowed_fd(socket, PollFlags::IN))
+            .collect();
+        match poll(&mut polled, left.as_ref()) {
+            Ok(_) | Err(Errno::INTR) => {}
+            Err(error) => return Err(error.into()),
+        }
+        let is_ready = |polled: &PollFd<'_>| !polled.revents().is_empty();
+        match polled.iter().position(is_ready) {
+            None => {}
+            Some(at) if at < waiting.len() => return Ok(Some(waiting.remove(at))),
+            Some(_) => {
+                let (stream, _) = listener.accept()?;
+                waiting.push(WaitingClient {
+                    stream,
+                    until: clock.now() + HANDSHAKE_TIMEOUT,
+                });
+            }
+        }
+    }
+}
+
+/// Serves a client until it disconnects; whether it had sent its version.
+fn serve_client(
+    device: &mut FunctionDevice,
+    client: WaitingClient,
+    clock: &Clock,
+) -> Result<bool, ClientError> {
+    let mut session = VfioSession::default();
+    let (mut body, mut reply) = (Vec::new(), Vec::new());
+    let mut connection = Connection {
+        stream: client.stream,
+        until: Some(client.until),
+        clock,
+    };
+    loop {
+        let mut head = [0; HEADER_BYTES];
+        let mut files = Vec::new();
+        if !connection.receive_head(&mut head, &mut files)? {
+            return Ok(session.is_negotiated());
+        }
+        let header = Header::decode(&head)?;
+        body.resize(header.body_bytes, 0);
+        connection.receive(&mut body)?;
+        reply.clear();
+        session.handle(device, &header, &body, files, &mut reply)?;
+        if session.is_negotiated() && connection.until.take().is_some() {
+            connection.stream.set_read_timeout(None)?;
+        }
+        connection.stream.write_all(&reply)?;
+    }
+}
+
+/// A client's socket.
+struct Connection<'a> {
+    stream: UnixStream,
+    /// End of the time for the handshake; `None` after it.
+    until: Option<Nanos>,
+    clock: &'a Clock,
+}
+
+impl Connection<'_> {
+    /// Lets the next read end when the time for the handshake does.
+    fn limit_read(&self) -> io::Result<()> {
+        let Some(until) = self.until else {
+            return Ok(());
+        };
+        let left = until - self.clock.now();
+        if left == Nanos::ZERO {
+            return Err(io::ErrorKind::WouldBlock.into());
+        }
+        // At least what the kernel does not take for no limit (socket(7), `SO_RCVTIMEO`).
+        let left = Duration::from_nanos(left.0).max(Duration::from_millis(1));
+        self.stream.set_read_timeout(Some(left))
+    }
+
+    /// A read that took too long is one of a handshake.
+    fn explained(error: io::Error) -> io::Error {
+        match error.kind() {
+            io::ErrorKind::WouldBlock => io::Error::new(
+                io::ErrorKind::TimedOut,
+                "a client did not send its version in time",
+            ),
+            _ => error,
+        }
+    }
+
+    /// Receives a header and the descriptors that come with the message; `false` at the end of the stream.
+    fn receive_head(
+        &mut self,
+        head: &mut [u8; HEADER_BYTES],
+        files: &mut Vec<File>,
+    ) -> Result<bool, ClientError> {
+        let mut received = 0;
+        while received < head.len() {
+            self.limit_read().map_err(Connection::explained)?;
+            let mut space =
+                [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MAX_DESCRIPTORS))];
+            let mut control = RecvAncillaryBuffer::new(&mut space);
+            let mut rest = [IoSliceMut::new(&mut head[received..])];
+            let flags = RecvFlags::CMSG_CLOEXEC;
+            let message = match recvmsg(&self.stream, &mut rest, &mut control, flags) {
+                Ok(message) => message,
+                Err(Errno::INTR) => continue,
+                Err(error) => return Err(Connection::explained(error.into()).into()),
+            };
+            for ancillary in control.drain() {
+                if let RecvAncillaryMessage::ScmRights(descriptors) = ancillary {
+                    files.extend(descriptors.map(File::from));
+                }
+            }
+            if files.len() > MAX_DESCRIPTORS {
+                return Err(ProtocolError::Descriptors.into());
+            }
+            if message.bytes == 0 && received == 0 {
+                return Ok(false);
+            }
+            if message.bytes == 0 {
+                return Err(io::Error::from(io::ErrorKind::UnexpectedEof).into());
+            }
+            received += message.bytes;
+        }
+        Ok(true)
+    }
+
+    fn receive(&mut self, mut bytes: &mut [u8]) -> io::Result<()> {
+        while !bytes.is_empty() {
+            self.limit_read().map_err(Connection::explained)?;
+            match self.stream.read(bytes) {
+                Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
+                Ok(received) => bytes = &mut bytes[received..],
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(Connection::explained(error)),
+            }
+        }
+        Ok(())
+    }
+}
+
+struct FunctionDevice {
+    function: Arc<PciFunction>,
+}
+
+impl FunctionDevice {
     /// Resets the function and drops the mappings of a virtual machine that disconnected.
     fn disconnect(&mut self) {
         self.function.reset();
@@ -106,79 +261,92 @@ impl Backend {
     }
 }
 
-impl ServerBackend for Backend {
-    fn region_read(&mut self, region: u32, offset: u64, data: &mut [u8]) -> io::Result<()> {
+impl Device for FunctionDevice {
+    fn region(&self, index: u32) -> Option<Part> {
+        let flags = VFIO_REGION_INFO_FLAG_READ | VFIO_REGION_INFO_FLAG_WRITE;
+        let size = match index {
+            VFIO_PCI_BAR0_REGION_INDEX => BAR_BYTES,
+            VFIO_PCI_CONFIG_REGION_INDEX => CONFIG_BYTES as u64,
+            VFIO_PCI_NUM_REGIONS.. => return None,
+            _ => return Some(Part::default()),
+        };
+        Some(Part { flags, size })
+    }
+
+    fn interrupt(&self, index: u32) -> Option<Part> {
+        match index {
+            VFIO_PCI_MSIX_IRQ_INDEX => Some(Part {
+                flags: VFIO_IRQ_INFO_EVENTFD,
+                size: self.function.vectors().into(),
+            }),
+            VFIO_PCI_NUM_IRQS.. => None,
+            _ => Some(Part::default()),
+        }
+    }
+
+    fn counts(&self) -> (u32, u32) {
+        (VFIO_PCI_NUM_REGIONS, VFIO_PCI_NUM_IRQS)
+    }
+
+    fn region_read(&mut self, region: u32, offset: u64, data: &mut [u8]) {
         match region {
             VFIO_PCI_BAR0_REGION_INDEX => self.function.read(offset, data),
             VFIO_PCI_CONFIG_REGION_INDEX => self.function.lock().config.read(offset, data),
             _ => data.fill(0),
         }
-        Ok(())
     }
 
-    fn region_write(&mut self, region: u32, offset: u64, data: &[u8]) -> io::Result<()> {
+    fn region_write(&mut self, region: u32, offset: u64, data: &[u8]) {
         match region {
             VFIO_PCI_BAR0_REGION_INDEX => self.function.write(offset, data),
             VFIO_PCI_CONFIG_REGION_INDEX => self.function.lock().config.write(offset, data),
             _ => {}
         }
-        Ok(())
     }
 
-    fn dma_map(
-        &mut self,
-        flags: DmaMapFlags,
-        offset: u64,
-        address: u64,
-        size: u64,
-        fd: Option<File>,
-    ) -> io::Result<()> {
+    fn dma_map(&mut self, mapping: &Mapping, file: Option<File>) -> io::Result<()> {
         // Memory without a file descriptor is not accessible: commands that refer to it fail with Data Transfer Error.
-        let Some(file) = fd else {
+        let Some(file) = file else {
             return Ok(());
         };
-        let writable = flags.contains(DmaMapFlags::WRITE);
         let memory = &mut self.function.lock().memory;
-        memory.map(&file, offset, address, size, writable)
+        memory.map(
+            &file,
+            mapping.offset_bytes,
+            mapping.address,
+            mapping.len_bytes,
+            mapping.writable,
+        )
     }
 
-    fn dma_unmap(&mut self, flags: DmaUnmapFlags, address: u64, size: u64) -> io::Result<()> {
+    fn dma_unmap(&mut self, range: Option<(u64, u64)>) {
         let memory = &mut self.function.lock().memory;
-        if flags.contains(DmaUnmapFlags::UNMAP_ALL) {
-            memory.clear();
-        } else {
-            memory.unmap(address, size);
+        match range {
+            None => memory.clear(),
+            Some((address, len_bytes)) => memory.unmap(address, len_bytes),
         }
-        Ok(())
     }
 
-    fn reset(&mut self) -> io::Result<()> {
-        self.function.reset();
-        Ok(())
-    }
-
-    fn set_irqs(
-        &mut self,
-        index: u32,
-        flags: u32,
-        start: u32,
-        count: u32,
-        fds: Vec<File>,
-    ) -> io::Result<()> {
-        if index != VFIO_PCI_MSIX_IRQ_INDEX || flags & VFIO_IRQ_SET_ACTION_TRIGGER == 0 {
-            return Ok(());
+    fn set_interrupts(&mut self, change: &InterruptChange, files: Vec<File>) {
+        let flags = change.flags;
+        if change.index != VFIO_PCI_MSIX_IRQ_INDEX || flags & VFIO_IRQ_SET_ACTION_TRIGGER == 0 {
+            return;
         }
         let mut state = self.function.lock();
         let vectors = &mut state.vectors;
         // No data and no count disables all vectors (Linux, include/uapi/linux/vfio.h, VFIO_DEVICE_SET_IRQS).
-        if flags & VFIO_IRQ_SET_DATA_NONE != 0 && count == 0 {
+        if flags & VFIO_IRQ_SET_DATA_NONE != 0 && change.count == 0 {
             vectors.fill_with(|| None);
         } else if flags & VFIO_IRQ_SET_DATA_EVENTFD != 0 {
-            let mut fds = fds.into_iter();
-            for vector in vectors.iter_mut().skip(start as usize).take(count as usize) {
-                *vector = fds.next();
+            let mut files = files.into_iter();
+            let changed = vectors.iter_mut().skip(change.start as usize);
+            for vector in changed.take(change.count as usize) {
+                *vector = files.next();
             }
         }
-        Ok(())
+    }
+
+    fn reset(&mut self) {
+        self.function.reset();
     }
 }
