@@ -1,13 +1,13 @@
 //! Creation, resumption and completion of run folders.
 
 use std::fs::{self, File};
-use std::io::{self, Read, Write};
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
 
 use crate::error::StoreError;
-use crate::export::{output_error, replace_file};
+use crate::export::replace_content;
 use crate::journal::{self, JOURNAL_FILE, JournalReader, JournalWriter, LineContent};
 use crate::model::{Entry, Manifest, RunEnd, SCHEMA};
 use crate::owner::{create_folders, give_to_caller};
@@ -57,7 +57,7 @@ impl RunWriter {
         journal.sync()?;
         // Its name too: after a loss of power a later name can be there without an earlier one.
         sync_folder(&path)?;
-        write_atomically(&path, MANIFEST_FILE, text.as_bytes())?;
+        replace_content(&path.join(MANIFEST_FILE), text.as_bytes())?;
         if let Some(parent) = path.parent() {
             sync_folder(parent)?;
         }
@@ -321,16 +321,8 @@ fn make_folder(destination: &Destination, run_id: &str) -> Result<PathBuf, Store
     }
 }
 
-/// Write a whole file so that it is there entirely or not at all, even after a power cut.
-fn write_atomically(folder: &Path, name: &str, bytes: &[u8]) -> Result<(), StoreError> {
-    replace_file(&folder.join(name), |file| {
-        file.write_all(bytes).map_err(output_error)
-    })?;
-    sync_folder(folder)
-}
-
 /// Make a folder's entries durable.
-fn sync_folder(folder: &Path) -> Result<(), StoreError> {
+pub(crate) fn sync_folder(folder: &Path) -> Result<(), StoreError> {
     let is_here = folder.as_os_str().is_empty();
     let folder = if is_here { Path::new(".") } else { folder };
     let synced = File::open(folder).and_then(|f| f.sync_all());
@@ -344,7 +336,7 @@ fn write_checksums(folder: &Path) -> Result<(), StoreError> {
         let sum = sha256_of(&folder.join(name))?;
         text.push_str(&format!("{sum}  {name}\n"));
     }
-    write_atomically(folder, CHECKSUM_FILE, text.as_bytes())
+    replace_content(&folder.join(CHECKSUM_FILE), text.as_bytes())
 }
 
 /// SHA-256 of a file in lower-case hex.

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use assay_store::export::replace_content;
 use sha2::{Digest, Sha256};
 
 use super::{FitSettings, Stage};
@@ -79,10 +80,7 @@ impl StateLog {
         };
         let error = CalibrateError::file(path);
         let text = serde_json::to_string(&file).map_err(|e| error(e.into()))?;
-        let mut beside = path.clone().into_os_string();
-        beside.push(".new");
-        std::fs::write(&beside, text).map_err(&error)?;
-        std::fs::rename(&beside, path).map_err(error)
+        Ok(replace_content(path, text.as_bytes())?)
     }
 }
 

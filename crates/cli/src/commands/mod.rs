@@ -42,6 +42,7 @@ use assay_device::spec::DriveSpec;
 use assay_device::telemetry_monitor::power_meter::PowerMeter;
 use assay_io::Nanos;
 use assay_io::clock::Clock;
+use assay_store::export::replace_content;
 use assay_store::model::BuildRecord;
 use assay_store::owner::give_to_caller;
 use assay_store::{Destination, Run, RunWriter};
@@ -420,7 +421,21 @@ pub fn check_replaceable(path: &Path, head: &str) -> anyhow::Result<()> {
     Ok(())
 }
 
+/// Write an output so that it is the one before or the new one, whole, even after a loss of power.
 pub fn write_atomically(path: &Path, text: &str) -> anyhow::Result<()> {
+    replace_content(path, text.as_bytes()).with_context(|| cannot_write(path))
+}
+
+fn cannot_write(path: &Path) -> String {
+    format!(
+        "cannot write {}: check that the folder exists, is writable and has free space",
+        path.display()
+    )
+}
+
+/// Write a file that is written anew all the time: others read the one before or the new one, whole. Nothing is flushed, so that the
+/// storage under test is not made to, and a loss of power can leave it empty or torn.
+pub fn publish(path: &Path, text: &str) -> anyhow::Result<()> {
     let folder = path.parent().filter(|p| !p.as_os_str().is_empty());
     let write = || -> std::io::Result<()> {
         let mut file = tempfile::NamedTempFile::new_in(folder.unwrap_or(Path::new(".")))?;
@@ -432,10 +447,5 @@ pub fn write_atomically(path: &Path, text: &str) -> anyhow::Result<()> {
         file.persist(path)?;
         Ok(())
     };
-    write().with_context(|| {
-        format!(
-            "cannot write {}: check that the folder exists, is writable and has free space",
-            path.display()
-        )
-    })
+    write().with_context(|| cannot_write(path))
 }

@@ -26,7 +26,7 @@ matrix = { bs = ["4k", "8k", "16k"] }
 
 /// Runs a command until the power has failed, and kills it and all processes with this path in their command line: what it had printed to
 /// stderr. `None` if it ended before.
-fn until_power_fails(
+pub fn until_power_fails(
     files: &PowerFailFs,
     words: &str,
     mut command: Command,

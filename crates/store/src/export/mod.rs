@@ -14,6 +14,7 @@ use self::table::{Conclusions, Table};
 use crate::error::StoreError;
 use crate::owner::{create_folders, give_to_caller};
 use crate::read::Run;
+use crate::run::sync_folder;
 
 pub mod bench_fio;
 pub mod csv;
@@ -149,8 +150,9 @@ fn write_document(document: &impl Serialize, out: &mut impl Write) -> Result<(),
     out.write_all(b"\n").map_err(output_error)
 }
 
-/// Write a file under a temporary name and rename it when it is complete. [`output_error`]s of the writing closure are
-/// reported for `path`.
+/// Replace a file so that it is the one before or the new one, whole, even after a loss of power: written under the name `.NAME.tmp`
+/// beside it, flushed, renamed; then the folder is flushed. A process that is killed leaves the temporary file, which the next
+/// writer replaces. One writer at a time. [`output_error`]s of the writing closure are reported for `path`.
 ///
 /// # Errors
 /// When the file cannot be written, and what `write` returns.
@@ -173,7 +175,8 @@ pub fn replace_file(
         file.flush()
             .and_then(|()| file.get_ref().sync_all())
             .and_then(|()| fs::rename(&temporary, path))
-            .map_err(output_error)
+            .map_err(output_error)?;
+        sync_folder(path.parent().unwrap_or(Path::new("")))
     });
     if written.is_err() {
         let _ = fs::remove_file(&temporary);
@@ -184,6 +187,14 @@ pub fn replace_file(
         }
         other => other,
     })
+}
+
+/// [`replace_file`] with these bytes.
+///
+/// # Errors
+/// As [`replace_file`].
+pub fn replace_content(path: &Path, bytes: &[u8]) -> Result<(), StoreError> {
+    replace_file(path, |file| file.write_all(bytes).map_err(output_error))
 }
 
 const WRITING: &str = "write";

@@ -15,7 +15,7 @@ use assay_fleet::status::{DriveState, DriveStatus, PlanStatus};
 use assay_fleet::task::view::{DriveView, JournalFollower, RunFigures, TaskState, TaskView};
 use assay_fleet::{HostName, PlanId, Serial};
 
-use crate::commands::{check_replaceable, write_atomically};
+use crate::commands::{check_replaceable, publish};
 use crate::exit::bail_usage;
 use crate::metrics::encode::{Encoder, FamilyKind};
 
@@ -296,7 +296,7 @@ impl Writer {
             .iter()
             .map(|(serial, view)| (serial, view, *figures.get(serial).unwrap_or(&&none)))
             .collect();
-        write_atomically(&self.path, &of_task(&self.identity, &watched))
+        publish(&self.path, &of_task(&self.identity, &watched))
     }
 }
 
