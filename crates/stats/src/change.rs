@@ -17,6 +17,9 @@ pub const PENALTY: f64 = 5.0;
 pub const LEAST_STEP: f64 = 0.05;
 /// Least length of a segment, points.
 pub const LEAST_LEN: usize = 3;
+/// Most points that are segmented as they are; a longer series is taken as means of so many neighbours that no more are left, because the
+/// time for a series without changes grows with the square of its length.
+pub const MOST_POINTS: usize = 1 << 14;
 
 /// Deviations from its neighbours' median beyond which a point is an outlier.
 const OUTLIER_DEVIATIONS: f64 = 3.0;
@@ -60,16 +63,25 @@ impl Segment {
     }
 }
 
-/// Segments of a series between its changes, covering it all; what is not a positive number counts as the least rate.
+/// Segments of a series between its changes, covering it all; what is not a positive number counts as the least rate. Changes of a series of
+/// more than [`MOST_POINTS`] are found to within one mean of neighbours.
 pub fn segments(rates: &[f64]) -> Vec<Segment> {
     let logs = logarithms(rates);
-    let Some(noise) = noise_of(&logs) else {
+    let each = logs.len().div_ceil(MOST_POINTS).max(1);
+    let points: Vec<f64> = match each {
+        1 => logs.clone(),
+        _ => logs.chunks(each).map(mean).collect(),
+    };
+    let Some(noise) = noise_of(&points) else {
         return describe_all(rates, &logs, &[0, rates.len()]);
     };
-    let even = without_outliers(&logs, noise);
-    let penalty = PENALTY * (logs.len() as f64).ln();
-    let cuts = pelt(&even, noise, penalty);
-    describe_all(rates, &logs, &joined(&even, cuts))
+    let even = without_outliers(&points, noise);
+    let penalty = PENALTY * (points.len() as f64).ln();
+    let mut cuts = joined(&even, pelt(&even, noise, penalty));
+    for cut in &mut cuts {
+        *cut = (*cut * each).min(logs.len());
+    }
+    describe_all(rates, &logs, &cuts)
 }
 
 /// Standard deviation of neighbours' ratios, natural logarithm, at least [`NOISE_FLOOR`]; `None` below four points.
