@@ -17,7 +17,7 @@ pub const PENALTY: f64 = 5.0;
 pub const LEAST_STEP: f64 = 0.05;
 /// Least length of a segment, points.
 pub const LEAST_LEN: usize = 3;
-/// Most points that are segmented as they are; a longer series is taken as means of so many neighbours that no more are left, because the
+/// Most points that are segmented as they are; a longer series is taken as medians of so many neighbours that no more are left, because the
 /// time for a series without changes grows with the square of its length.
 pub const MOST_POINTS: usize = 1 << 14;
 
@@ -64,13 +64,14 @@ impl Segment {
 }
 
 /// Segments of a series between its changes, covering it all; what is not a positive number counts as the least rate. Changes of a series of
-/// more than [`MOST_POINTS`] are found to within one mean of neighbours.
+/// more than [`MOST_POINTS`] are found to within one median of neighbours.
 pub fn segments(rates: &[f64]) -> Vec<Segment> {
     let logs = logarithms(rates);
-    let each = logs.len().div_ceil(MOST_POINTS).max(1);
+    // An odd number, so that the median at a step is of one of its sides.
+    let each = logs.len().div_ceil(MOST_POINTS) | 1;
     let points: Vec<f64> = match each {
         1 => logs.clone(),
-        _ => logs.chunks(each).map(mean).collect(),
+        _ => logs.chunks(each).map(median).collect(),
     };
     let Some(noise) = noise_of(&points) else {
         return describe_all(rates, &logs, &[0, rates.len()]);
