@@ -12,7 +12,7 @@ use std::time::Duration;
 use anyhow::Context;
 use assay_suite::live::Live;
 
-use crate::commands::{check_replaceable, publish};
+use crate::commands::{check_replaceable, write_unflushed};
 use crate::exit::bail_usage;
 
 pub mod encode;
@@ -126,7 +126,7 @@ impl Prepared {
         };
         if let Some(path) = &file {
             // The first time with an error; later ones, such as a full disk, do not end the run.
-            publish(path, &source.text())?;
+            write_unflushed(path, &source.text())?;
         }
         let builder = thread::Builder::new().name("metrics".to_owned());
         let (thread_source, closed, path) = (source.clone(), Arc::clone(&close), file.clone());
@@ -135,7 +135,7 @@ impl Prepared {
             (None, Some(path)) => {
                 while !closed.load(Ordering::SeqCst) {
                     thread::park_timeout(PERIOD);
-                    let _ = publish(&path, &thread_source.text());
+                    let _ = write_unflushed(&path, &thread_source.text());
                 }
             }
             (None, None) => {}
@@ -157,7 +157,7 @@ impl Drop for Exporter {
             let _ = thread.join();
         }
         if let Some(path) = &self.file {
-            let _ = publish(path, &self.source.text());
+            let _ = write_unflushed(path, &self.source.text());
         }
     }
 }

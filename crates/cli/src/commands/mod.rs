@@ -435,7 +435,7 @@ fn cannot_write(path: &Path) -> String {
 
 /// Write a file that is written anew all the time: others read the one before or the new one, whole. Nothing is flushed, so that the
 /// storage under test is not made to, and a loss of power can leave it empty or torn.
-pub fn publish(path: &Path, text: &str) -> anyhow::Result<()> {
+pub fn write_unflushed(path: &Path, text: &str) -> anyhow::Result<()> {
     let folder = path.parent().filter(|p| !p.as_os_str().is_empty());
     let write = || -> std::io::Result<()> {
         let mut file = tempfile::NamedTempFile::new_in(folder.unwrap_or(Path::new(".")))?;

@@ -60,9 +60,7 @@ impl ServeProcess {
         let document = done.stderr.find('{').map(|at| &done.stderr[at..]);
         serde_json::from_str(document.unwrap_or_default()).unwrap_or_else(|_| panic!("{done}"))
     }
-}
 
-impl ServeProcess {
     /// Ends it by a signal, expecting status 0.
     #[track_caller]
     pub fn ended(mut self, signal: Signal) -> Done {

@@ -15,7 +15,7 @@ use assay_fleet::status::{DriveState, DriveStatus, PlanStatus};
 use assay_fleet::task::view::{DriveView, JournalFollower, RunFigures, TaskState, TaskView};
 use assay_fleet::{HostName, PlanId, Serial};
 
-use crate::commands::{check_replaceable, publish};
+use crate::commands::{check_replaceable, write_unflushed};
 use crate::exit::bail_usage;
 use crate::metrics::encode::{Encoder, FamilyKind};
 
@@ -296,7 +296,7 @@ impl Writer {
             .iter()
             .map(|(serial, view)| (serial, view, *figures.get(serial).unwrap_or(&&none)))
             .collect();
-        publish(&self.path, &of_task(&self.identity, &watched))
+        write_unflushed(&self.path, &of_task(&self.identity, &watched))
     }
 }
 

@@ -21,7 +21,7 @@ pub fn run(arguments: &StatusArguments, output: Output) -> anyhow::Result<Comman
     let now = status(&opened.plan, &opened.id, store, &inventories)?;
     if let Some(file) = &arguments.openmetrics {
         crate::commands::check_replaceable(file, metrics::HEAD)?;
-        crate::commands::publish(file, &metrics::of_plan(&now))?;
+        crate::commands::write_unflushed(file, &metrics::of_plan(&now))?;
     }
     show(&now, &opened.plan, output)
 }

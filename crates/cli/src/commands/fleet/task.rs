@@ -210,7 +210,7 @@ fn suites(plan: &Plan, id: &PlanId, work: &Path) -> anyhow::Result<Vec<runner::S
                 std::fs::create_dir_all(&folder)
                     .with_context(|| format!("cannot create {}", folder.display()))?;
                 let path = folder.join(format!("{}.toml", suite.label));
-                crate::commands::publish(&path, text)?;
+                crate::commands::write_unflushed(&path, text)?;
                 Some(path.display().to_string())
             }
         };
