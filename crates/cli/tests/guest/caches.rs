@@ -3,8 +3,10 @@
 use crate::fixture::number;
 use crate::guest::{Guest, Setup};
 
-/// Delay of an I/O of the slow drive.
+/// Delay of an I/O of the slow drive, as dm-delay is told.
 const DELAY_MS: f64 = 20.0;
+/// What an I/O of the slow drive takes at least. dm-delay counts ticks of 4 ms and the first one is begun: measured in this guest, 256 reads took 17.3 to 27.5 ms.
+const SLOW_MS: f64 = DELAY_MS - 4.0;
 const MIB: usize = 1 << 20;
 
 /// The slow drive, /dev/mapper/slow, and the path of the fast one.
@@ -87,7 +89,7 @@ fn dm_cache_is_measured_with_the_kernels_own_hit_rate() {
     };
     let (cold, median_ms) = pass(&mut guest);
     assert!(
-        cold == 0.0 && median_ms >= DELAY_MS,
+        cold == 0.0 && median_ms >= SLOW_MS,
         "{cold} %, {median_ms} ms"
     );
     // smq promotes a share of the blocks at each pass.
@@ -95,7 +97,7 @@ fn dm_cache_is_measured_with_the_kernels_own_hit_rate() {
         .map(|_| pass(&mut guest))
         .find(|(hits, _)| *hits > 65.0);
     let (_, median_ms) = warm.expect("most blocks are promoted");
-    assert!(median_ms < DELAY_MS, "{median_ms} ms");
+    assert!(median_ms < SLOW_MS, "{median_ms} ms");
 
     let serial = guest.json("probe /dev/mapper/cached")["drive"]["serial"].clone();
     let serial = serial.as_str().unwrap();
@@ -133,7 +135,7 @@ fn bcache_is_measured_with_the_kernels_own_hit_rate() {
         &mut guest,
         "/dev/bcache0 --rw randread --bs 64k --size 8m --io_size 8m --random_distribution cover --iodepth 1",
     );
-    assert!(cold.median_ms >= DELAY_MS, "{} ms", cold.median_ms);
+    assert!(cold.median_ms >= SLOW_MS, "{} ms", cold.median_ms);
 
     let counters =
         "sleep 14; cd /sys/block/bcache0/bcache/stats_total && cat cache_hits cache_misses";
@@ -149,16 +151,21 @@ fn bcache_is_measured_with_the_kernels_own_hit_rate() {
         (found - expected).abs() < 1.0 && found > 95.0,
         "{found} for {expected}"
     );
-    assert!(warm.median_ms < DELAY_MS, "{} ms", warm.median_ms);
+    assert!(warm.median_ms < SLOW_MS, "{} ms", warm.median_ms);
 
     // Write-through waits for the slow drive and leaves nothing dirty, write-back does neither.
     let writes = "/dev/bcache0 --rw randwrite --bs 4k --size 8m --number_ios 256 --iodepth 1 --destroy bcache0";
     let through = job(&mut guest, writes);
-    assert!(through.median_ms >= DELAY_MS && through.dirty_mib == 0.0);
+    assert!(
+        through.median_ms >= SLOW_MS && through.dirty_mib == 0.0,
+        "{} ms, {} MiB dirty",
+        through.median_ms,
+        through.dirty_mib
+    );
     assert_eq!(through.hit_pct, None, "no reads");
     guest.ok("echo writeback > /sys/block/bcache0/bcache/cache_mode");
     let back = job(&mut guest, writes);
-    assert!(back.median_ms < DELAY_MS, "{} ms", back.median_ms);
+    assert!(back.median_ms < SLOW_MS, "{} ms", back.median_ms);
     assert!(
         (0.5..=1.1).contains(&back.dirty_mib),
         "{} MiB",
