@@ -50,7 +50,7 @@ registers: ## regenerate the hardware core's register file, its Rust constants a
 
 check: ## formatting, lints and documentation
 	cargo fmt --all --check
-	cargo clippy --workspace --all-targets -- -D warnings
+	cargo clippy --workspace --all-targets --features assay-cli/s3 -- -D warnings
 	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --document-private-items
 
 bench: ## benchmarks against fio; minutes. BENCH="--quick null" selects, BENCH="--markdown docs/benchmarks.md" records
