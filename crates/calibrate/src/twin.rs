@@ -29,7 +29,7 @@ use crate::prediction::template::{ReferenceDrive, Template, get};
 use crate::residual::Residuals;
 use crate::simulate::{Effort, simulate};
 use crate::spread::{spreads, with_spreads};
-use structure::{Change, NOT_OF_THE_DRIVE, STRUCTURE, changes, template};
+use structure::{Change, NOT_OF_THE_DRIVE, STRUCTURE, changes, core_limits, template};
 
 /// Profiles that are climbed, and those of them whose structure is varied.
 const CLIMBED: usize = 4;
@@ -39,6 +39,8 @@ const ROUNDS: usize = 10;
 const TRIED: usize = 3;
 const STEPS: usize = 4;
 const SCREENING_STEPS: usize = 3;
+/// Climbs, one after the other, of a structure with another limit.
+const FAR_CLIMBS: usize = 3;
 /// A measured figure's error, as a share of its tolerance: noise of the measurement and what the model lacks.
 const ERROR_SHARE: f64 = 0.3;
 /// Alternatives of which pairs are tried where none helps alone.
@@ -145,6 +147,18 @@ impl Search<'_> {
         })
     }
 
+    /// A structure from which many numbers have far to go: as many steps as several climbs have.
+    fn climb_far(&self, from: &Screened, nearest: &str) -> Option<Candidate> {
+        let mut at = self.climb(from.template.clone(), nearest, &from.point)?;
+        for _ in 1..FAR_CLIMBS {
+            let start = at.mode.point.clone();
+            at = self
+                .climb(at.template.clone(), nearest, &start)
+                .unwrap_or(at);
+        }
+        Some(at)
+    }
+
     /// The lowest cost of a candidate with each of these changes, at its point and after steps by the derivatives of the candidate, lowest first.
     fn screen(&self, from: &Candidate, changes: &[Change]) -> Vec<Screened> {
         let observations = self.observed.observations();
@@ -203,6 +217,15 @@ impl Search<'_> {
         let best = self.best_of(here, &screened);
         if best.is_some() {
             return best;
+        }
+        // Another limit explains the figures only once many numbers follow: screening ranks it too low.
+        let limits = core_limits(&now);
+        let limits = self.screen(here, &limits);
+        let climbed = limits.iter().take(TRIED);
+        let mut climbed = climbed.filter_map(|s| self.climb_far(s, &here.nearest));
+        let other_limit = climbed.find(|far| evidence(far) - evidence(here) > LEAST_EVIDENCE);
+        if other_limit.is_some() {
+            return other_limit;
         }
         // The numbers may be at a local optimum, or not yet there.
         for start in [&here.mode.point, &here.template.wide.mean] {

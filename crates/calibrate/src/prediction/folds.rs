@@ -23,7 +23,7 @@ use std::collections::BTreeMap;
 use toml::Value;
 
 use super::alternatives::{Structure, number};
-use super::anchor::{anchors, rated};
+use super::anchor::{anchors, rated, ratio};
 use super::discrepancy::{Discrepancy, ReadCell, ShippedResiduals};
 use super::learn::{
     Learned, Observed, SimulatedMember, centre_and_spread, in_unit, learn, on_scale,
@@ -58,7 +58,8 @@ pub struct Prediction {
     pub simulated: f64,
     /// Spread of the members: a logarithm, kelvin for temperatures.
     pub spread: f64,
-    /// Where no member could observe the data sheet: its figure times the ratio that the other drives reach, and the spread of that ratio.
+    /// What the data sheet lets expect, of writes, and of random reads where nothing of the drive is known: its figure times the ratio that the
+    /// other drives reach of theirs, and the spread of that ratio.
     pub anchor: Option<(f64, f64)>,
     /// 0.8 times the data sheet, where it has the figure.
     pub data_sheet: Option<f64>,
@@ -316,6 +317,20 @@ impl Study {
         left_out.iter().enumerate().map(one).collect()
     }
 
+    /// What the data sheet lets expect of a figure (see [`Prediction::anchor`]), by the ratio that other drives reach in the figures that `is`
+    /// says.
+    fn expected(
+        &self,
+        name: &str,
+        m: &Measurement,
+        is: &dyn Fn(&Measurement) -> bool,
+    ) -> Result<Option<(f64, f64)>, CalibrateError> {
+        let ratio = ratio(&self.hardware, &self.others(name), is)?;
+        let claimed = rated(&self.hardware, name, m);
+        let both = claimed.zip(ratio);
+        Ok(both.map(|(claimed, (mean, spread))| (claimed * mean.exp(), spread)))
+    }
+
     /// The naive figure: of the same block at another number of threads, else the longest shorter block, else of the other drives.
     fn nearest(&self, name: &str, m: &Measurement, training: &[Measurement]) -> Option<f64> {
         let by_distance = |w: ReferenceWorkload| {
@@ -389,13 +404,20 @@ impl Study {
             &[],
         )?);
         let windows = self.windows(name);
-        out.extend(self.predict(
+        let mut unseen = self.predict(
             ("drive", Situation::FactsOnly),
             name,
             &|_| false,
             &|m| random_read(m).is_some() || is_sequential(m),
             &windows,
-        )?);
+        )?;
+        // Ratings are those of many commands in flight, which a single sequential read says nothing of.
+        let is_random = |one: &&mut Prediction| random_read(&one.measurement).is_some();
+        for one in unseen.iter_mut().filter(is_random) {
+            let key = one.measurement.key();
+            one.anchor = self.expected(name, &one.measurement, &|m| m.key() == key)?;
+        }
+        out.extend(unseen);
         let learned = self.learned.get(name);
         let learned = learned.expect("the base is learned before any fold");
         let figures = self.figures[name].iter();

@@ -164,6 +164,13 @@ impl Change {
     }
 }
 
+const DATA_PATHS: [&str; 2] = [
+    "data_path.direct_bytes_per_second",
+    "data_path.staged_bytes_per_second",
+];
+/// How much faster a data path is tried than one that limited random reads.
+const FASTER_PATHS: [f64; 3] = [1.25, 1.6, 2.2];
+
 /// Share of a cost that stays what it was when the rest becomes another one.
 const KEPT: f64 = 0.1;
 
@@ -220,6 +227,46 @@ fn exchanges(table: &toml::Table) -> Vec<Change> {
             structure: changed(table, shape),
             moved,
         }));
+    }
+    out
+}
+
+/// Random reads limited by the core time of a page, or of a piece of one, where the data path limited them and sequential reads alike: data that was
+/// read ahead takes no such time, so that the path can be faster.
+pub fn core_limits(table: &toml::Table) -> Vec<Change> {
+    let value = |path| get(table, path).and_then(leader).filter(|&v| v > 0.0);
+    let integer = |path: &str| get(table, path).and_then(Value::as_integer);
+    let (Some(bytes_per_second), Some(cores), Some(page), Some(planes), Some(dies)) = (
+        value("data_path.direct_bytes_per_second"),
+        value("firmware.cores"),
+        integer("nand.page_bytes"),
+        integer("nand.planes"),
+        integer("nand.dies"),
+    ) else {
+        return Vec::new();
+    };
+    let kib_ns = value("firmware.read_kib_ns").unwrap_or(0.0);
+    let mut pieces = vec![page, 4096, 8192, 16_384];
+    pieces.sort_unstable();
+    pieces.dedup();
+    let mut out = Vec::new();
+    for piece in pieces {
+        let limit_ns = cores * piece as f64 * 1e9 / bytes_per_second;
+        let page_ns = limit_ns - kib_ns * piece as f64 / 1024.0;
+        // Core time of a KiB is the limit already.
+        if page_ns < KEPT * limit_ns {
+            continue;
+        }
+        let shape = shape(table, (piece, (page * planes / piece).max(1), dies));
+        for ratio in FASTER_PATHS {
+            let faster = |path| value(path).map(|rate| (path, (rate * ratio).ln()));
+            let mut moved: BTreeMap<_, _> = DATA_PATHS.into_iter().filter_map(faster).collect();
+            moved.insert("firmware.read_page_ns", page_ns.ln());
+            out.push(Change {
+                structure: changed(table, shape.clone()),
+                moved,
+            });
+        }
     }
     out
 }

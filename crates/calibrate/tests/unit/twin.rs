@@ -1,6 +1,6 @@
 //! Twins: alternative structures, figures of the search, and a structure found again.
 
-use super::structure::{MECHANISMS, alternatives};
+use super::structure::{MECHANISMS, alternatives, core_limits};
 use super::*;
 use crate::measurement::{ReferenceMetric, ReferenceWorkload};
 use crate::prediction::template::put;
@@ -221,6 +221,42 @@ fn costs_are_exchanged_without_a_change_of_their_sum() {
     assert!(change.with(change).is_none());
     let other = all.iter().find(|c| !c.structure.is_empty()).unwrap();
     assert_eq!(change.with(other).unwrap().structure, other.structure);
+}
+
+#[test]
+fn the_limit_of_the_data_path_becomes_core_time_of_pages() {
+    let drive = base("mle-brief-960gb");
+    let mut from = template(&drive, None);
+    let (path, kib, page) = (
+        "data_path.direct_bytes_per_second",
+        "firmware.read_kib_ns",
+        "firmware.read_page_ns",
+    );
+    // Its core time of a KiB is more than its data path has: there is no other limit to try.
+    assert!(core_limits(&from.table).is_empty());
+    put(&mut from.table, path, Value::Integer(1 << 30));
+    put(&mut from.table, kib, Value::Integer(200));
+    let all = core_limits(&from.table);
+    let pieces: Vec<i64> = all
+        .iter()
+        .map(|c| match c.structure.get("nand.page_bytes") {
+            Some(Some(bytes)) => bytes.as_integer().unwrap(),
+            _ => 16_384,
+        })
+        .collect();
+    assert_eq!(
+        pieces,
+        [4096, 4096, 4096, 8192, 8192, 8192, 16_384, 16_384, 16_384]
+    );
+    for (change, piece) in all.iter().zip(pieces) {
+        // On one core a GiB takes a second, as on the path before.
+        let per_kib_ns = change.moved[page].exp() * 1024.0 / piece as f64 + 200.0;
+        assert!((per_kib_ns * (1 << 20) as f64 / 1e9 - 1.0).abs() < 1e-9);
+        assert!(change.moved[path].exp() > 1.2 * (1u64 << 30) as f64);
+        let mut table = from.table.clone();
+        apply(&mut table, &change.structure);
+        assert!(Profile::from_table(table).is_ok());
+    }
 }
 
 #[test]

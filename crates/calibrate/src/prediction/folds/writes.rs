@@ -8,7 +8,6 @@ use crate::CalibrateError;
 use crate::inference::posterior::Prior;
 use crate::measurement::{FillFigure, Measurement, Procedure};
 use crate::prediction::alternatives::Structure;
-use crate::prediction::anchor::{rated, ratio};
 use crate::prediction::learn::{Observed, learn};
 use crate::prediction::template::{ReferenceDrive, Template, get, leader, put, scaled, unlearn};
 use crate::predictive::Situation;
@@ -103,12 +102,8 @@ impl Study {
         let mut out = self.predictions(fold, name, &left_out, &[], (&learned, &members));
         // No single figure of writes has a rating of two other drives, so that none could be an observation of the members: they share
         // one ratio.
-        let ratio = ratio(&self.hardware, &self.others(name), &is_write_rate)?;
         for one in &mut out {
-            let claimed = rated(&self.hardware, name, &one.measurement);
-            one.anchor = claimed
-                .zip(ratio)
-                .map(|(claimed, (mean, spread))| (claimed * mean.exp(), spread));
+            one.anchor = self.expected(name, &one.measurement, &is_write_rate)?;
         }
         Ok(out)
     }
