@@ -91,13 +91,18 @@ fn numbers_of_the_table_are_known_and_fitted_ones_are_not() {
     let known = known_numbers(&profile, &hardware);
     for path in [
         "firmware.cores",
+        "nand.channels",
         "nand.dies",
         "nand.page_bytes",
         "link.lanes",
     ] {
         assert!(known.contains(&path), "{path}: {known:?}");
     }
-    for path in ["nand.channels", "nand.read_ns", "firmware.read_command_ns"] {
+    for path in [
+        "nand.stripe_bytes",
+        "nand.read_ns",
+        "firmware.read_command_ns",
+    ] {
         assert!(!known.contains(&path), "{path}");
     }
 }
