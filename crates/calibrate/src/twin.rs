@@ -223,14 +223,14 @@ impl Search<'_> {
         let limits = self.screen(here, &limits);
         let climbed = limits.iter().take(TRIED);
         let mut climbed = climbed.filter_map(|s| self.climb_far(s, &here.nearest));
-        let other_limit = climbed.find(|far| evidence(far) - evidence(here) > LEAST_EVIDENCE);
+        let other_limit = climbed.find(|far| gains(here, far));
         if other_limit.is_some() {
             return other_limit;
         }
         // The numbers may be at a local optimum, or not yet there.
         for start in [&here.mode.point, &here.template.wide.mean] {
             let anew = self.climb(here.template.clone(), &here.nearest, start);
-            let anew = anew.filter(|anew| evidence(anew) - evidence(here) > LEAST_EVIDENCE);
+            let anew = anew.filter(|anew| gains(here, anew));
             if anew.is_some() {
                 return anew;
             }
@@ -255,7 +255,7 @@ impl Search<'_> {
         let tried = screened.iter().take(TRIED);
         let better = tried.filter_map(|s| self.climb(s.template.clone(), &here.nearest, &s.point));
         let best = better.max_by(|a, b| evidence(a).total_cmp(&evidence(b)))?;
-        (evidence(&best) - evidence(here) > LEAST_EVIDENCE).then_some(best)
+        gains(here, &best).then_some(best)
     }
 }
 
@@ -278,6 +278,11 @@ struct Screened {
 
 fn evidence(candidate: &Candidate) -> f64 {
     candidate.mode.log_evidence
+}
+
+/// Whether another candidate gains enough to replace this one.
+fn gains(here: &Candidate, other: &Candidate) -> bool {
+    evidence(other) - evidence(here) > LEAST_EVIDENCE
 }
 
 /// The twin of the drive with these figures. [`CalibrateError::NoTargets`] where all are held out, or no shipped profile has them. `None` when

@@ -1,6 +1,6 @@
 //! Where a twin's search begins and goes: a profile with every cost of a read as a free number, and the structures beside one.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use toml::Value;
 
@@ -164,6 +164,7 @@ impl Change {
     }
 }
 
+/// Rates of the data paths: of short reads, and of long ones.
 const DATA_PATHS: [&str; 2] = [
     "data_path.direct_bytes_per_second",
     "data_path.staged_bytes_per_second",
@@ -174,14 +175,33 @@ const FASTER_PATHS: [f64; 3] = [1.25, 1.6, 2.2];
 /// Share of a cost that stays what it was when the rest becomes another one.
 const KEPT: f64 = 0.1;
 
+/// Bytes of a page, planes of a die, and dies.
+type Geometry = (i64, i64, i64);
+
+fn geometry(table: &toml::Table) -> Option<Geometry> {
+    let integer = |path| get(table, path).and_then(Value::as_integer);
+    let page = integer("nand.page_bytes")?;
+    Some((page, integer("nand.planes")?, integer("nand.dies")?))
+}
+
+/// Pieces of so many bytes in place of pages.
+fn in_pieces(table: &toml::Table, (page, planes, dies): Geometry, piece_bytes: i64) -> Structure {
+    let pieces = (page * planes / piece_bytes).max(1);
+    changed(table, shape(table, (piece_bytes, pieces, dies)))
+}
+
+/// A cost or rate, if the drive has it.
+fn positive(table: &toml::Table, path: &str) -> Option<f64> {
+    get(table, path).and_then(leader).filter(|&v| v > 0.0)
+}
+
 /// A cost as another one: `ratio` of the second per one of the first; `None` where the first is no cost of the drive.
 fn exchanged(
     table: &toml::Table,
     (from, to): (&'static str, &'static str),
     ratio: f64,
 ) -> Option<BTreeMap<&'static str, f64>> {
-    let value = |path| get(table, path).and_then(leader).filter(|&ns| ns > 0.0);
-    let (before, after) = (value(from)?, value(to)?);
+    let (before, after) = (positive(table, from)?, positive(table, to)?);
     let gained = after + (1.0 - KEPT) * before * ratio;
     Some(BTreeMap::from([
         (from, (before * KEPT).ln()),
@@ -192,15 +212,10 @@ fn exchanged(
 /// Costs of a read that some lengths cannot tell apart, one as the other: steps by derivatives do not find them where one is so small that no figure
 /// depends on it. Core time of a KiB is also tried as that of a piece of a page, with pieces in place of pages.
 fn exchanges(table: &toml::Table) -> Vec<Change> {
-    let integer = |path: &str| get(table, path).and_then(Value::as_integer);
-    let (Some(page), Some(planes), Some(dies)) = (
-        integer("nand.page_bytes"),
-        integer("nand.planes"),
-        integer("nand.dies"),
-    ) else {
+    let Some(geometry) = geometry(table) else {
         return Vec::new();
     };
-    let page_kib = page as f64 / 1024.0;
+    let page_kib = geometry.0 as f64 / 1024.0;
     let pairs = [
         (
             "firmware.read_page_ns",
@@ -222,9 +237,8 @@ fn exchanges(table: &toml::Table) -> Vec<Change> {
     for piece in [4096, 8192, 16_384] {
         let costs = ("firmware.read_kib_ns", "firmware.read_page_ns");
         let moved = exchanged(table, costs, piece as f64 / 1024.0);
-        let shape = shape(table, (piece, (page * planes / piece).max(1), dies));
         out.extend(moved.map(|moved| Change {
-            structure: changed(table, shape),
+            structure: in_pieces(table, geometry, piece),
             moved,
         }));
     }
@@ -234,36 +248,29 @@ fn exchanges(table: &toml::Table) -> Vec<Change> {
 /// Random reads limited by the core time of a page, or of a piece of one, where the data path limited them and sequential reads alike: data that was
 /// read ahead takes no such time, so that the path can be faster.
 pub fn core_limits(table: &toml::Table) -> Vec<Change> {
-    let value = |path| get(table, path).and_then(leader).filter(|&v| v > 0.0);
-    let integer = |path: &str| get(table, path).and_then(Value::as_integer);
-    let (Some(bytes_per_second), Some(cores), Some(page), Some(planes), Some(dies)) = (
-        value("data_path.direct_bytes_per_second"),
-        value("firmware.cores"),
-        integer("nand.page_bytes"),
-        integer("nand.planes"),
-        integer("nand.dies"),
+    let (Some(bytes_per_second), Some(cores), Some(geometry)) = (
+        positive(table, DATA_PATHS[0]),
+        positive(table, "firmware.cores"),
+        geometry(table),
     ) else {
         return Vec::new();
     };
-    let kib_ns = value("firmware.read_kib_ns").unwrap_or(0.0);
-    let mut pieces = vec![page, 4096, 8192, 16_384];
-    pieces.sort_unstable();
-    pieces.dedup();
+    let kib_ns = positive(table, "firmware.read_kib_ns").unwrap_or(0.0);
     let mut out = Vec::new();
-    for piece in pieces {
+    for piece in BTreeSet::from([geometry.0, 4096, 8192, 16_384]) {
         let limit_ns = cores * piece as f64 * 1e9 / bytes_per_second;
         let page_ns = limit_ns - kib_ns * piece as f64 / 1024.0;
         // Core time of a KiB is the limit already.
         if page_ns < KEPT * limit_ns {
             continue;
         }
-        let shape = shape(table, (piece, (page * planes / piece).max(1), dies));
+        let structure = in_pieces(table, geometry, piece);
         for ratio in FASTER_PATHS {
-            let faster = |path| value(path).map(|rate| (path, (rate * ratio).ln()));
+            let faster = |path| positive(table, path).map(|rate| (path, (rate * ratio).ln()));
             let mut moved: BTreeMap<_, _> = DATA_PATHS.into_iter().filter_map(faster).collect();
             moved.insert("firmware.read_page_ns", page_ns.ln());
             out.push(Change {
-                structure: changed(table, shape.clone()),
+                structure: structure.clone(),
                 moved,
             });
         }
@@ -306,11 +313,7 @@ pub fn alternatives(table: &toml::Table) -> Vec<Structure> {
     out.extend(others.map(|n| number("firmware.read_slots", n)));
     let found = layouts(table).into_iter();
     out.extend(found.map(|one| changed(table, layout(table, one))));
-    let (Some(page), Some(planes), Some(dies)) = (
-        integer("nand.page_bytes"),
-        integer("nand.planes"),
-        integer("nand.dies"),
-    ) else {
+    let Some((page, planes, dies)) = geometry(table) else {
         return out;
     };
     let shapes = [
