@@ -1,9 +1,13 @@
 //! How long whole suites take on simulated drives.
 
+use std::hint::black_box;
+
 use anyhow::{Context, Result};
+use assay_units::Rng;
 
 use crate::Bench;
 use crate::document::{Section, Table};
+use crate::rounds::cpu_s;
 
 /// A suite, at full length.
 struct WholeRun {
@@ -61,6 +65,37 @@ fn whole_runs() -> Result<[WholeRun; 5]> {
     ])
 }
 
+/// Entries of four bytes in a table as large as the L2P map of a drive of 512 GB.
+const TABLE_ENTRIES: u64 = 125_000_000;
+/// Loads whose addresses are known before the first of them.
+const INDEPENDENT_LOADS: u64 = 192;
+const LOADS: u64 = 4_000_000;
+
+/// What the simulation of random writes waits for on this machine: a load from a random place of such a table in nanoseconds, one of
+/// many that do not depend on each other, and one whose address depends on the load before.
+fn memory_load_ns() -> (f64, f64) {
+    let mut table = vec![0_u32; TABLE_ENTRIES as usize];
+    assay_io::memory::prefer_huge_pages(&table);
+    table.fill(1);
+    let mut rng = Rng::stream(1, "memory loads");
+    let places: Vec<u32> = (0..LOADS)
+        .map(|_| rng.below(TABLE_ENTRIES) as u32)
+        .collect();
+    let load = |place: u32| table[place as usize];
+    let from_s = cpu_s();
+    for batch in places.chunks(INDEPENDENT_LOADS as usize) {
+        black_box(batch.iter().fold(0, |sum, &place| sum ^ load(place)));
+    }
+    let independent_s = cpu_s() - from_s;
+    let from_s = cpu_s();
+    // Every entry is 1, which the compiler does not know.
+    let last = places.iter().fold(1, |last, &place| load(place ^ last ^ 1));
+    black_box(last);
+    let dependent_s = cpu_s() - from_s;
+    let each_ns = |seconds: f64| seconds * 1e9 / LOADS as f64;
+    (each_ns(independent_s), each_ns(dependent_s))
+}
+
 /// Each once, as a whole process that has the machine to itself.
 pub fn measure(bench: &Bench) -> Result<Section> {
     let mut section = Section::new(
@@ -68,8 +103,24 @@ pub fn measure(bench: &Bench) -> Result<Section> {
         "Whole suites on simulated drives",
         "`assay run` from start to end, once each, with the suite's own durations: a fill of the whole drive and an hour of random writes (`consistency`; its \
          second half repeats them with over-provisioning, where the drive is four times as fast and the simulation has four \
-         times the work), two overwrites and a hundred points of four minutes (`client`). The run folder records the simulated hours.",
+         times the work), two overwrites and a hundred points of four minutes (`client`). The run folder records the simulated hours.\n\n\
+         Nearly every random write misses the processor's caches two to four times (L2P map, validity of the old address, relocation), so wall time follows the memory of the \
+         machine: the second table has what a load takes from a random place of a table as large as the L2P map of 500 GB, before the runs and after them.",
     );
+    let mut memory = Table::new(&[
+        "memory of this machine, ns per load",
+        "192 at a time",
+        "each after the last",
+    ]);
+    let mut measure_memory = |when: &str| {
+        let (independent_ns, dependent_ns) = memory_load_ns();
+        memory.row([
+            &when,
+            &format!("{independent_ns:.1}"),
+            &format!("{dependent_ns:.0}"),
+        ]);
+    };
+    measure_memory("before");
     let folder = tempfile::tempdir()?;
     let head = [
         "suite",
@@ -119,6 +170,7 @@ pub fn measure(bench: &Bench) -> Result<Section> {
             &format!("{:.0}", outcome.max_rss_bytes as f64 / f64::from(1 << 20)),
         ]);
     }
-    section.tables.push(table);
+    measure_memory("after");
+    section.tables.extend([table, memory]);
     Ok(section)
 }

@@ -3,6 +3,10 @@
 #![allow(clippy::unwrap_used)] // in helpers of tests, too
 
 mod common;
+#[path = "views/streams.rs"]
+mod streams;
+#[path = "views/thermal.rs"]
+mod thermal;
 
 use assay_report::html;
 use assay_report::terminal::{self, Style};
@@ -305,199 +309,6 @@ fn counterfeit_capacity_is_stated_first_in_page_and_terminal() {
     );
 }
 
-const STREAMS: &str = "Streams: peak against continuous: verdict";
-
-#[test]
-fn peak_and_continuous_rate_with_cliff_and_cache() {
-    let runs = [common::views::peak(2, 3), common::views::continuous(2)];
-    let page = html::render(&runs).unwrap();
-    let tables = tables(&page);
-    let rows = rows(&tables, STREAMS);
-    let directions: Vec<&str> = rows.iter().map(|r| r.1[0].as_str()).collect();
-    assert_eq!(directions, ["write", "read", "write", "read"]);
-    let (falls, holds) = (&rows[0].1, &rows[2].1);
-    let (peak, endless) = (number(&falls[2]), number(&falls[4]));
-    // Three repetitions at 1, 2 and 3 % more than 2500, two streams of 20 seconds at 2500 and 220 at 500.
-    assert!((peak / 2550.0 - 1.0).abs() < 0.02, "{falls:?}");
-    assert!((endless - 667.0).abs() < 10.0, "{falls:?}");
-    assert!(falls[2].contains('\u{b1}'), "{falls:?}");
-    assert!(falls[1].starts_with("falls from 2,5"), "{falls:?}");
-    assert!((number(&falls[6]) - 100.0 * endless / peak).abs() < 0.1);
-    assert_eq!(falls[7], "16 MiB to 32 MiB");
-    // Twenty seconds at 2500 MiB/s filled the cache.
-    assert!((number(&falls[8]) - 48.8).abs() < 1.0, "{falls:?}");
-    assert!(falls[8].ends_with("GiB"), "{falls:?}");
-    assert_eq!(
-        (holds[1].as_str(), holds[7].as_str()),
-        ("sustains its rate", "none")
-    );
-    assert_eq!(holds[8], "");
-    let drawn = charts(&page);
-    let by_length = drawn
-        .as_array()
-        .unwrap()
-        .iter()
-        .find(|c| c["views"][0]["layout"]["xaxis"]["type"] == "log");
-    let view = &by_length.unwrap()["views"][0];
-    // Writes of both drives, with a level line each; the cliff of one of them is shaded.
-    assert_eq!(view["data"].as_array().unwrap().len(), 4);
-    assert_eq!(view["layout"]["shapes"].as_array().unwrap().len(), 1);
-    assert!(page.contains("all as written"));
-}
-
-#[test]
-fn one_of_the_two_stream_suites_alone() {
-    let peak = page(&common::views::peak(1, 1));
-    let tables = tables(&peak);
-    let first = &rows(&tables, STREAMS)[0].1;
-    // Columns of the other suite are left out: direction, peak and its length, no continuous rate, the cliff.
-    assert_eq!((first.len(), first[3].as_str()), (5, "\u{2013}"));
-    assert!(!first[1].contains('\u{b1}'), "measured once: {first:?}");
-    assert!(peak.contains("measured once"));
-    let lengths = rows(
-        &tables,
-        "Streams: peak against continuous: mean rate by length, MiB/s",
-    );
-    assert_eq!(lengths.len(), 11);
-    let endless = page(&common::views::continuous(1));
-    let tables = common::page::tables(&endless);
-    let first = &rows(&tables, STREAMS)[0].1;
-    assert_eq!(
-        (first[0].as_str(), first[1].as_str()),
-        ("write", "\u{2013}"),
-        "{first:?}"
-    );
-    assert!(number(&first[2]) > 600.0);
-}
-
-#[test]
-fn a_miscompare_of_a_stream_is_stated_first() {
-    let mut run = common::views::continuous(1);
-    let read = &mut run.cells[1].drives[0].result.as_mut().unwrap().verify;
-    let found = &mut read.as_mut().unwrap().found;
-    found.insert("corrupt".to_owned(), 3);
-    let page = page(&run);
-    let alarm = page.find("returned wrong data").unwrap();
-    assert!(alarm < page.find("<span class=\"cap\">Streams").unwrap());
-    assert!(!page.contains("all as written"));
-    let text = terminal::render(&run, 80, Style::Plain);
-    assert!(
-        text.contains("!! plextor-m8pe-y (simulated) returned"),
-        "{text}"
-    );
-}
-
-#[test]
-fn published_streams_beside_the_simulated_ones() {
-    let mut run = common::views::peak(1, 2);
-    let published = |rw: &str, stream_bytes: u64| assay_store::model::Published {
-        source: "MLE".to_owned(),
-        rw: rw.to_owned(),
-        bs_bytes: 131_072,
-        numjobs: 1,
-        data: "incompressible".to_owned(),
-        stream_bytes: Some(stream_bytes),
-        mib_per_s: 2000.0,
-        ..Default::default()
-    };
-    run.manifest.drives[0].published = vec![
-        published("write", 1 << 23),
-        published("read", 1 << 50),
-        published("write", 1 << 24),
-    ];
-    let tables = tables(&page(&run));
-    let caption = "plextor-m8pe-y (simulated): published and simulated, MiB/s";
-    let rows = rows(&tables, caption);
-    assert_eq!(rows.len(), 2);
-    // The mean of both repetitions, not the last: 2500 and 1 or 2 % more.
-    assert!(
-        (number(&rows[0].1[1]) / 2537.0 - 1.0).abs() < 0.01,
-        "{rows:?}"
-    );
-}
-
-#[test]
-fn throttling_has_onset_and_remaining_rate() {
-    let tables = tables(&page(&common::views::thermal(2, 1200)));
-    let rows = rows(&tables, "Soak: temperature and rate");
-    assert_eq!(rows[0].1[0], "never");
-    // It begins after a sixth of the soak, at 77 degrees, and takes 12 of every 40 seconds.
-    let hot = &rows[1].1;
-    let onset = common::views::seconds_of(&hot[0]);
-    assert!((onset - 201.0).abs() < 45.0, "{hot:?}");
-    assert!((number(&hot[1]) - 77.0).abs() < 3.0, "{hot:?}");
-    assert!((number(&hot[8]) - 30.0).abs() < 4.0, "{hot:?}");
-}
-
-/// A cache fills, then the flash throttles intermittently, then recovers: the throttling in the table, in the causes of the
-/// rate and in the summary of the run is the same, and excludes the cache.
-#[test]
-fn throttling_after_a_cache_is_consistent_everywhere() {
-    let mut run = common::views::thermal(2, 840);
-    let soaks = |cell: &CellRecord| cell.plan.step == "soak" && cell.plan.drives == [1];
-    let at = run.cells.iter().position(soaks).unwrap();
-    let mut plan = run.cells[at].plan.clone();
-    (plan.workload.rw, plan.workload.ramp_ns) = ("write".to_owned(), 0);
-    let shape = common::Shape {
-        mib_per_s: 1000.0,
-        seconds: 840,
-        course: |second, _| match second {
-            0..60 => 2.0,
-            180..660 if (second - 180) % 40 < 12 => 0.25,
-            _ => 1.0,
-        },
-        temperature: Some(|second, _| match second {
-            0..60 => 45.0,
-            60..180 => 60.0,
-            180..660 => 77.0,
-            _ => 50.0,
-        }),
-        errors: 0,
-    };
-    run.cells[at] = common::finished(plan, &[shape], 7);
-    let tables = tables(&page(&run));
-    let hot = &rows(&tables, "Soak: temperature and rate")[1].1;
-    let near = |at: usize, wanted: f64| (number(&hot[at]) / wanted - 1.0).abs() < 0.05;
-    assert_eq!(
-        (hot[0].as_str(), hot[1].as_str()),
-        ("3 min", "77"),
-        "{hot:?}"
-    );
-    assert!(
-        near(2, 1000.0),
-        "the rate before heat, without the cache: {hot:?}"
-    );
-    assert!(
-        near(3, 775.0) && near(4, 250.0) && near(5, 1000.0),
-        "{hot:?}"
-    );
-    let causes = rows(&tables, "Soak: causes of the rate");
-    let thermal: Vec<&Vec<String>> = causes
-        .iter()
-        .map(|row| &row.1)
-        .filter(|cells| cells[2].contains("thermal"))
-        .collect();
-    assert_eq!(thermal.len(), 1, "{causes:?}");
-    let duty = number(&hot[8]).round();
-    let words = format!("from 77 C, {duty} % of the time, every 40 s");
-    assert!(thermal[0][2].contains(&words), "{words}: {:?}", thermal[0]);
-    assert_eq!(number(&thermal[0][3]), number(&hot[3]), "{hot:?}");
-    let summary = assay_analysis::attribution::summary(&run, 1);
-    let close = |figure: Option<f64>, shown: &str| (figure.unwrap() - number(shown)).abs() <= 0.5;
-    assert_eq!(summary.throttle_onset_s, Some(180.0));
-    assert_eq!(summary.throttle_onset_c, Some(77.0));
-    assert_eq!(summary.throttle_period_s, Some(40.0));
-    assert!(
-        close(summary.rate_before_throttle_mib_per_s, &hot[2]),
-        "{summary:?}"
-    );
-    assert!(
-        close(summary.rate_throttled_mib_per_s, &hot[3]),
-        "{summary:?}"
-    );
-    assert!(close(summary.throttle_duty_pct, &hot[8]), "{summary:?}");
-}
-
 #[test]
 fn no_line_of_a_suite_is_wider_than_the_terminal() {
     for run in common::views::all(2, 60) {
@@ -508,25 +319,6 @@ fn no_line_of_a_suite_is_wider_than_the_terminal() {
             }
         }
     }
-}
-
-#[test]
-fn idle_time_has_the_rate_that_it_recovers() {
-    let page = page(&common::views::idle_recovery(2));
-    let tables = tables(&page);
-    let rows = rows(&tables, "Recovery by idle time: rate after idle time");
-    let idle: Vec<&str> = rows.iter().map(|row| row.1[0].as_str()).collect();
-    assert_eq!(idle, ["5 s", "20 s", "5 s", "20 s"]);
-    let recovered: Vec<f64> = rows.iter().map(|row| number(&row.1[6])).collect();
-    for (found, truth) in recovered.iter().zip([200.0, 300.0, 100.0, 100.0]) {
-        assert!((found / truth - 1.0).abs() < 0.03, "{recovered:?}");
-    }
-    assert_eq!(number(&rows[1].1[2]), 20.0, "{rows:?}");
-    let drawn = charts(&page);
-    let by_idle = &drawn.as_array().unwrap()[0]["views"][0];
-    // Two lines per drive, a point per idle time.
-    assert_eq!(by_idle["data"].as_array().unwrap().len(), 4);
-    assert_eq!(by_idle["data"][0]["x"], serde_json::json!([5, 20]));
 }
 
 #[test]
@@ -644,34 +436,6 @@ fn the_depth_per_queue_follows_from_threads_and_queues() {
     assert_eq!(line["x"], serde_json::json!([1, 4, 8, 16, 64]));
 }
 
-/// DragonFly gives the temperature of each drive after two minutes of concurrent reads, and which of them say that they are too hot.
-#[test]
-fn temperatures_of_concurrent_drives_after_two_minutes() {
-    let run = common::views::aboard();
-    let page = page(&run);
-    assert_well_formed(&without_library(&page).0);
-    let tables = tables(&page);
-    let rows = rows(&tables, "All drives at once: temperature");
-    assert_eq!(rows.len(), 3);
-    // From 40 degrees by 0.2 K per second: readings at 1 s (40), 120 s (63.8), 150 s (69.8).
-    let numbers = |row: usize, cells: std::ops::Range<usize>| -> Vec<f64> {
-        rows[row].1[cells].iter().map(|t| number(t)).collect()
-    };
-    assert!((number(&rows[0].1[0]) / 1600.0 - 1.0).abs() < 0.02);
-    assert_eq!(numbers(0, 1..6), [40.0, 64.0, 70.0, 30.0, 70.0]);
-    assert_eq!(
-        numbers(1, 1..8),
-        [80.0, 80.0, 80.0, 0.0, 80.0, 105.0, 149.0]
-    );
-    assert_eq!(rows[0].1[9], "none");
-    assert_eq!(rows[1].1[9], "temperature");
-    assert!(
-        rows[2].1[1..6].iter().all(String::is_empty),
-        "{:?}",
-        rows[2]
-    );
-}
-
 /// A knee whose rate the host's processors set says so, with their share, in table and chart.
 #[test]
 fn a_cpu_limited_knee_is_marked() {
@@ -713,66 +477,4 @@ fn a_cpu_limited_knee_is_marked() {
         .collect();
     assert_eq!(crosses.len(), 1);
     assert_eq!(crosses[0]["x"], serde_json::json!([128, 256, 512]));
-}
-
-/// Power against rate: one point per cell, with the power that the table of every depth has, and its MiB per joule.
-#[test]
-fn power_is_drawn_against_rate() {
-    let run = common::views::enterprise(1, 20);
-    let page = page(&run);
-    let charts = charts(&page);
-    let power = charts
-        .as_array()
-        .unwrap()
-        .iter()
-        .find(|c| c["id"].as_str().unwrap().ends_with("power-by-rate"))
-        .unwrap();
-    let lines = power["views"][0]["data"].as_array().unwrap();
-    assert_eq!(lines.len(), 2, "a line per power state");
-    let tables = tables(&page);
-    let rows = rows(&tables, "Peak random read: power");
-    for (line, state) in lines.iter().zip([0u8, 2]) {
-        let cells = run.cells.iter().filter(|c| {
-            (c.plan.workload.power_state, c.plan.view.is_some()) == (Some(state), true)
-        });
-        for (i, cell) in cells.enumerate() {
-            let data = &cell.drives[0];
-            let result = data.result.as_ref().unwrap();
-            let near = |shown: f64, truth: f64| {
-                assert!((shown / truth - 1.0).abs() < 0.01, "{shown} is not {truth}");
-            };
-            near(line["x"][i].as_f64().unwrap(), result.iops());
-            let power_mw = data.telemetry.last().unwrap().power_mw.unwrap();
-            let watts = power_mw as f64 / 1e3;
-            near(line["y"][i].as_f64().unwrap(), watts);
-            let threads = match cell.plan.workload.numjobs {
-                1 => "1 thread".to_owned(),
-                n => format!("{n} threads"),
-            };
-            let name = [threads, format!("power state {state}")];
-            let (_, shown) = rows.iter().find(|(_, shown)| shown[..2] == name).unwrap();
-            near(number(shown.last().unwrap()), result.mib_per_s() / watts);
-        }
-    }
-}
-
-/// DragonFly: the sensor of a drive without a load that jumps by several degrees, and a second sensor that never moves.
-#[test]
-fn jitter_of_an_idle_sensor_is_shown() {
-    let mut run = common::views::thermal(1, 60);
-    let idle = run
-        .cells
-        .iter_mut()
-        .find(|c| c.plan.kind == assay_store::model::CellKind::Idle);
-    let telemetry = &mut idle.unwrap().drives[0].telemetry;
-    assert!(telemetry.len() > 3);
-    for (i, reading) in telemetry.iter_mut().enumerate() {
-        reading.temperature_c = Some([50.0, 51.0, 46.0][i % 3]);
-        reading.sensors_c = vec![105.0];
-    }
-    let tables = tables(&page(&run));
-    let rows = rows(&tables, "Rest: idle power and temperature");
-    let last: Vec<f64> = rows[0].1.iter().rev().take(4).map(|t| number(t)).collect();
-    // Other sensors, largest step, highest, lowest.
-    assert_eq!(last, [105.0, 5.0, 51.0, 46.0]);
 }

@@ -5,19 +5,25 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use assay_fleet::claim::{ClaimError, ClaimState, Holder, SuiteOutcome};
+use assay_fleet::claim::{ClaimState, SuiteOutcome};
 use assay_fleet::shared_store::{Condition, SharedStore};
-use assay_fleet::task::custody::{Assignment, Custody, TakeError, peek};
-use assay_fleet::task::folder::{FolderSource, journal_end};
-use assay_fleet::task::machine::{Action, ChildEnd, Control, Event, JournalEnd, Limits, Machine};
+use assay_fleet::task::custody::peek;
+use assay_fleet::task::folder::FolderSource;
+use assay_fleet::task::machine::{Action, ChildEnd, Control, Event, Limits, Machine};
 use assay_fleet::{HostName, PlanId, Serial, ship};
+use assay_store::Run;
 use assay_store::model::{
-    BuildRecord, CellPlan, DriveRecord, Entry, HostRecord, Manifest, RunEnd, SCHEMA, SuiteRecord,
+    BuildRecord, CellPlan, DriveRecord, HostRecord, Manifest, RunEnd, SCHEMA, SuiteRecord,
 };
 use assay_store::read::CellState;
-use assay_store::{Destination, Run, RunWriter, StoreError};
 
 use crate::memory::MemoryStore;
+
+mod children;
+mod custody;
+
+use children::Child;
+use custody::{Held, Order};
 
 pub const HOSTS: usize = 2;
 const SERIALS: [&str; 3] = ["S-1", "S-2", "S 3"];
@@ -40,33 +46,6 @@ pub enum Step {
     ToggleStore,
     LoseAnswers,
     TogglePause,
-}
-
-/// An `assay run`.
-struct Child {
-    serial: Serial,
-    host: usize,
-    folder: PathBuf,
-    writer: Option<RunWriter>,
-    left: VecDeque<String>,
-    stop_after_cell: bool,
-    terminated: bool,
-    /// Whom to tell.
-    task: u64,
-}
-
-struct Held {
-    custody: Custody,
-    /// Seals and the release that wait for the store, in order.
-    orders: VecDeque<Order>,
-}
-
-#[derive(Clone)]
-enum Order {
-    Activate(usize),
-    Seal(usize, SuiteOutcome),
-    Count(usize, u32),
-    Release(ClaimState, Option<String>),
 }
 
 struct Task {
@@ -390,294 +369,7 @@ impl World {
             .join(serial.key())
     }
 
-    fn claim(&mut self, index: usize, serial: &Serial) -> Event {
-        let task = &self.tasks[index];
-        let assignment = Assignment {
-            store: Arc::clone(&self.store) as Arc<dyn SharedStore>,
-            plan: self.plan.clone(),
-            serial: serial.clone(),
-            folders: FOLDERS.map(str::to_owned).to_vec(),
-            local: self.local(task.host, serial),
-            holder: Holder {
-                host: host_name(task.host),
-                boot_id: None,
-                slot: None,
-                job: None,
-                token: format!("task{}", task.number),
-            },
-        };
-        let serial = serial.clone();
-        match Custody::take(assignment) {
-            Ok(custody) => {
-                let suites = custody.progress();
-                let sources = (0..FOLDERS.len()).map(|suite| custody.source(suite));
-                let sources = sources.collect();
-                self.tasks[index].sources.insert(serial.clone(), sources);
-                let orders = VecDeque::new();
-                let held = Held { custody, orders };
-                self.tasks[index].held.insert(serial.clone(), held);
-                Event::Claimed { serial, suites }
-            }
-            Err(TakeError::Finished(serial, state)) => Event::AlreadyFinished { serial, state },
-            Err(error) if error.is_temporary() => Event::ClaimFailed {
-                serial,
-                why: error.to_string(),
-            },
-            Err(error @ TakeError::TwoHosts { .. }) => Event::Refused {
-                serial,
-                why: error.to_string(),
-            },
-            Err(error) => panic!("{error}"),
-        }
-    }
-
-    fn prepare(&mut self, index: usize, serial: &Serial, suite: usize) -> Event {
-        let source = self.tasks[index].sources[serial][suite].clone();
-        let serial = serial.clone();
-        match source.prepare() {
-            Ok(folder) => Event::Prepared { serial, folder },
-            Err(error) => {
-                assert!(error.is_temporary(), "{error}");
-                Event::PrepareFailed {
-                    serial,
-                    why: error.to_string(),
-                    is_temporary: true,
-                }
-            }
-        }
-    }
-
-    fn start_child(&mut self, index: usize, serial: &Serial, suite: usize, resume: bool) {
-        let (number, host) = (self.tasks[index].number, self.tasks[index].host);
-        let folder = self.local(host, serial).join(FOLDERS[suite]);
-        let ended = |end: ChildEnd| Event::ChildEnded {
-            serial: serial.clone(),
-            end,
-            journal: journal_end(&folder).unwrap(),
-            why: "refused".to_owned(),
-        };
-        // The exclusive claim on the device, and the drive itself.
-        let is_measured = self.children.iter().any(|child| child.serial == *serial);
-        let is_here = self.drives[serial] == host;
-        let refused = match (is_here, is_measured) {
-            (false, _) => Some(ended(ChildEnd::Exit(2))),
-            (true, true) => Some(ended(ChildEnd::Exit(75))),
-            _ => None,
-        };
-        if let Some(event) = refused {
-            self.tasks[index].inbox.push_back(event);
-            return;
-        }
-        let writer = match resume {
-            true => RunWriter::resume(&folder).map(|(writer, run)| {
-                let left = run
-                    .cells
-                    .iter()
-                    .filter(|cell| cell.state != CellState::Finished);
-                (writer, left.map(|cell| cell.plan.id.clone()).collect())
-            }),
-            false => {
-                let made = RunWriter::create(
-                    &Destination::At(folder.clone()),
-                    &manifest(serial, FOLDERS[suite], number),
-                );
-                made.map(|writer| (writer, (0..CELLS).map(|n| format!("d/c{n}")).collect()))
-            }
-        };
-        let (mut writer, left): (RunWriter, VecDeque<String>) = match writer {
-            Ok(begun) => begun,
-            // Another attempt's process was faster, as `child::launch` finds it.
-            Err(StoreError::Busy(_) | StoreError::NotEmpty(_)) => {
-                let event = ended(ChildEnd::Exit(75));
-                self.tasks[index].inbox.push_back(event);
-                return;
-            }
-            // An orphan completed it since it was made ready.
-            Err(StoreError::AlreadyComplete(_)) => {
-                let event = ended(ChildEnd::Exit(2));
-                self.tasks[index].inbox.push_back(event);
-                return;
-            }
-            Err(error) => panic!("{error}"),
-        };
-        let resumed = writer.resumed;
-        writer.append(&Entry::Start { at: at(), resumed }).unwrap();
-        self.children.push(Child {
-            serial: serial.clone(),
-            host,
-            folder,
-            writer: Some(writer),
-            left,
-            stop_after_cell: false,
-            terminated: false,
-            task: number,
-        });
-    }
-
-    /// The next line of a child's journal, or its end.
-    fn measure(&mut self, index: usize) {
-        let child = &mut self.children[index];
-        let mut writer = child.writer.take().unwrap();
-        if child.terminated || child.stop_after_cell || child.left.is_empty() {
-            let complete = child.left.is_empty();
-            let (outcome, status) = match complete {
-                true => (RunEnd::Complete, 0),
-                false => (RunEnd::Interrupted, 130),
-            };
-            writer.finish(outcome, &at()).unwrap();
-            self.end_child(index, ChildEnd::Exit(status));
-            return;
-        }
-        let cell = child.left.pop_front().unwrap();
-        let start = Entry::CellStart {
-            cell: cell.clone(),
-            at: at(),
-        };
-        let finish = Entry::CellFinish {
-            cell: cell.clone(),
-            at: at(),
-            results: Vec::new(),
-        };
-        writer.append(&start).unwrap();
-        writer.append(&finish).unwrap();
-        let folder = child
-            .folder
-            .file_name()
-            .unwrap()
-            .to_string_lossy()
-            .into_owned();
-        *self
-            .finished
-            .entry((child.serial.clone(), folder, cell))
-            .or_default() += 1;
-        child.writer = Some(writer);
-    }
-
-    /// The child is gone; its task hears of it, if it lives.
-    fn end_child(&mut self, index: usize, end: ChildEnd) {
-        let child = self.children.remove(index);
-        drop(child.writer);
-        let journal = journal_end(&child.folder).unwrap();
-        if let Some(task) = self.tasks.iter_mut().find(|task| task.number == child.task) {
-            task.inbox.push_back(Event::ChildEnded {
-                serial: child.serial,
-                end,
-                journal,
-                why: "as told".to_owned(),
-            });
-        }
-    }
-
-    fn lose_drive(&mut self, index: usize) {
-        let child = self.children.remove(index);
-        if let Some(writer) = child.writer {
-            writer.finish(RunEnd::Interrupted, &at()).unwrap();
-        }
-        if let Some(task) = self.tasks.iter_mut().find(|task| task.number == child.task) {
-            task.inbox.push_back(Event::ChildEnded {
-                serial: child.serial,
-                end: ChildEnd::Exit(1),
-                journal: JournalEnd::Interrupted { drive_lost: true },
-                why: "drive lost".to_owned(),
-            });
-        }
-    }
-
-    fn order(&mut self, index: usize, serial: &Serial, order: Order) {
-        let task = &mut self.tasks[index];
-        match (task.held.get_mut(serial), &order) {
-            (Some(held), _) => held.orders.push_back(order),
-            (None, Order::Release(..)) => {
-                let serial = serial.clone();
-                task.inbox.push_back(Event::Released { serial });
-            }
-            _ => {}
-        }
-    }
-
-    /// Ship, and what waits for it.
-    fn ship(&mut self, index: usize) {
-        let serials: Vec<Serial> = self.tasks[index].held.keys().cloned().collect();
-        for serial in serials {
-            let held = self.tasks[index].held.get_mut(&serial).unwrap();
-            let shipped = held.custody.ship(&[]);
-            self.settle(index, &serial, shipped);
-        }
-        self.work_on_orders(index);
-    }
-
-    /// Whether the order is carried out; a lost claim ends the custody.
-    fn settle(&mut self, index: usize, serial: &Serial, done: Result<(), TakeError>) -> bool {
-        let task = &mut self.tasks[index];
-        match done {
-            Ok(()) => true,
-            Err(error) if error.is_temporary() => false,
-            Err(error) => {
-                assert!(
-                    matches!(error, TakeError::Claim(ClaimError::Fenced { .. })),
-                    "{error}"
-                );
-                let held = task.held.remove(serial);
-                let orders = held.map(|held| held.orders).unwrap_or_default();
-                let (serial, why) = (serial.clone(), error.to_string());
-                task.inbox.push_back(Event::Fenced {
-                    serial: serial.clone(),
-                    why,
-                });
-                if orders
-                    .iter()
-                    .any(|order| matches!(order, Order::Release(..)))
-                {
-                    task.inbox.push_back(Event::Released { serial });
-                }
-                false
-            }
-        }
-    }
-
-    fn work_on_orders(&mut self, index: usize) {
-        let serials: Vec<Serial> = self.tasks[index].held.keys().cloned().collect();
-        for serial in serials {
-            while let Some(held) = self.tasks[index].held.get_mut(&serial) {
-                let Some(order) = held.orders.front().cloned() else {
-                    break;
-                };
-                let custody = &mut held.custody;
-                let done = match &order {
-                    Order::Activate(suite) => {
-                        custody.activate(*suite);
-                        Ok(())
-                    }
-                    Order::Seal(suite, outcome) => custody.seal(*suite, *outcome),
-                    Order::Count(suite, total) => custody
-                        .count_io_error(*suite, *total)
-                        .map_err(TakeError::from),
-                    Order::Release(state, reason) => custody.release(*state, reason.as_deref()),
-                };
-                if !self.settle(index, &serial, done) {
-                    break;
-                }
-                let task = &mut self.tasks[index];
-                if let Some(held) = task.held.get_mut(&serial) {
-                    held.orders.pop_front();
-                }
-                match order {
-                    Order::Seal(suite, _) => {
-                        let name = format!("{serial} {suite}");
-                        assert!(self.sealed.insert(name), "{serial}: sealed twice");
-                    }
-                    Order::Release(..) => {
-                        task.held.remove(&serial);
-                        let serial = serial.clone();
-                        task.inbox.push_back(Event::Released { serial });
-                    }
-                    _ => {}
-                }
-            }
-        }
-    }
-
-    /// The store is back, nobody disturbs any more; what runs, runs to its end.
+    /// The store answers and faults end; what runs, runs to its end.
     pub fn heal(&mut self) {
         self.store.away.store(false, Ordering::SeqCst);
         self.store.lose_answer.store(false, Ordering::SeqCst);

@@ -11,6 +11,8 @@ const VICTIMS_PER_LEVELLING: u32 = 8;
 /// Units scanned per host unit written while a victim of wear levelling or refresh is emptied.
 const LEVELLING_PACE: u64 = 4;
 const DEBT_ONE: u64 = 1024;
+/// Map entries of a victim are loaded into the CPU cache for this many of its units at a time.
+const LOAD_AHEAD_UNITS: u32 = 256;
 
 #[derive(Clone, Copy, Debug)]
 struct Victim {
@@ -22,6 +24,8 @@ struct Victim {
     moved_ns: u64,
     /// Chosen for its wear or its error rate, whatever it frees.
     levelling: bool,
+    /// First unit whose map entry is not loaded into the CPU cache.
+    loaded: u32,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -179,6 +183,7 @@ impl Ftl {
             valid: self.blocks.valid[superblock as usize],
             moved_ns: 0,
             levelling,
+            loaded: 0,
         });
     }
 
@@ -267,6 +272,27 @@ impl Ftl {
         holds
     }
 
+    /// Load the map entries of the next `scanned` units of a victim, and of those after them, into the CPU cache.
+    ///
+    /// After random writes each is a miss. A scan for a program group moves a few units only, whose misses overlap less than those of
+    /// [`LOAD_AHEAD_UNITS`].
+    #[inline]
+    fn load_map_entries(&self, victim: &mut Victim, scanned: u32) {
+        let base = victim.superblock << self.shift;
+        let written = self.blocks.written[victim.superblock as usize];
+        while victim.loaded < victim.cursor + scanned {
+            let end = written.min(victim.loaded + LOAD_AHEAD_UNITS);
+            let mut ahead = [0; LOAD_AHEAD_UNITS as usize];
+            let mut holds = 0;
+            for at in (victim.loaded..end).step_by(64) {
+                let (units, found) = (64.min(end - at), &mut ahead[holds..]);
+                holds += self.blocks.valid_units_into(base + at, units, found) as usize;
+            }
+            self.map.touch(&ahead[..holds]);
+            victim.loaded = end;
+        }
+    }
+
     /// Relocate the valid ones of up to `budget` units of the victim; erase it at its end. `false` if none could move.
     pub(super) fn scan(&mut self, budget: u32, now_ns: u64, at_ns: u64) -> bool {
         let Some(mut victim) = self.victim() else {
@@ -274,7 +300,6 @@ impl Ftl {
         };
         let base = victim.superblock << self.shift;
         let written = self.blocks.written[victim.superblock as usize];
-        // Scan the whole budget first, so that memory accesses of all map entries overlap.
         let mut found = std::mem::take(&mut self.gc.found);
         let mut senses = std::mem::take(&mut self.gc.senses);
         let (from, end) = (base | victim.cursor, base + written);
@@ -284,7 +309,8 @@ impl Ftl {
             holds = self.read_senses(from, end, budget, &mut found, &mut senses);
         }
         let units = &found[..holds];
-        self.map.touch(units);
+        let scanned: u32 = senses.iter().map(|&(count, _)| count).sum();
+        self.load_map_entries(&mut victim, scanned);
         // Dies are reserved sense by sense; map and validity are updated in one batch.
         let mut moving = Moving::default();
         let mut stuck = None;

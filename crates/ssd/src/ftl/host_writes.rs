@@ -4,7 +4,7 @@ use super::{Ftl, HOST, NONE};
 use crate::map::UNMAPPED;
 
 /// Map updates of host data are batched by this many: enough to saturate memory parallelism.
-const MAP_UPDATE_BATCH: u32 = 64;
+const MAP_UPDATE_BATCH: u32 = 192;
 
 impl Ftl {
     /// Units of host data taken into the write buffer since power-on.

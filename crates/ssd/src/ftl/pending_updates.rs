@@ -1,7 +1,7 @@
 //! Filter for units with deferred map updates: queried for every unit collected, so it must be cheap and may err on the
 //! side of yes.
 
-/// Size of a [`UnitFilter`]: 8 KiB, of which at most a thousandth is set.
+/// Size of a [`UnitFilter`]: 8 KiB, of which at most three thousandths are set.
 const FILTER_BITS: u32 = 1 << 16;
 
 /// Bloom filter with one hash (B. H. Bloom, "Space/time trade-offs in hash coding with allowable errors", 1970).
