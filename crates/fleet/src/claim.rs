@@ -1,7 +1,7 @@
 //! Claims: which attempt may measure a drive for a plan, and how far it is.
 //!
 //! # Mechanism
-//! The document `claims/PLAN/SERIAL.json` is replaced by compare and swap only. Whoever takes the claim adds one to its attempt. Each later
+//! The document `claims/PLAN/SERIAL.json` is replaced by compare and swap only. Taking the claim adds one to its attempt. Each later
 //! write of the holder is conditional on the version that it wrote last, so that the write of an older attempt is refused
 //! ([`ClaimError::Fenced`]): it stops. No clocks are compared, and no claim expires: a claim of a dead host is taken like any other, and
 //! the locks of run folder and device decide on one host.
@@ -19,7 +19,7 @@ use crate::{HostName, PlanId, Serial};
 /// Version of [`Claim`] as JSON.
 pub const FORMAT: u32 = 1;
 
-/// Who holds a claim.
+/// The task that holds a claim.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Holder {
     /// Host.
@@ -97,7 +97,7 @@ pub struct Claim {
     pub attempt: u64,
     /// Rises by one with each write, so that no two versions have the same content.
     pub sequence: u64,
-    /// Who took it last.
+    /// The task that took it last.
     pub holder: Holder,
     /// State.
     pub state: ClaimState,

@@ -76,7 +76,7 @@ pub enum FleetError {
     Cancelled {
         /// The plan.
         plan: PlanId,
-        /// Who.
+        /// User and host.
         by: String,
         /// When.
         at: String,

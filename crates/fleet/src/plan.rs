@@ -98,7 +98,7 @@ pub struct DriveSelection {
     pub endurance_bytes: Option<u64>,
 }
 
-/// Who measures on a host at the same time.
+/// Which drives of a host are measured at the same time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Share {
     /// One drive of a host at a time.
@@ -125,7 +125,7 @@ pub enum Place {
 pub struct RunRules {
     /// Drives may be written.
     pub destroy: bool,
-    /// Who measures on a host at the same time.
+    /// Which drives of a host are measured at the same time.
     pub share: Share,
     /// What a job is for.
     pub place: Place,

@@ -1,4 +1,4 @@
-//! Queues: who starts tasks on hosts, and when.
+//! Queues: what starts tasks on hosts, and when.
 //!
 //! The seam to schedulers. Nothing above the trait [`Queue`] names one. Jobs have names that follow from plan, host and drive, so that a
 //! repeated `submit` finds the jobs that are already there.

@@ -1,4 +1,4 @@
-//! How far a plan is, per drive: from claims and shipped journals, whoever runs the tasks.
+//! How far a plan is, per drive: from claims and shipped journals, independent of the queue that runs the tasks.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! A run in progress, seen from outside: figures from its growing journal, for whoever watches many runs.
+//! A run in progress, read by another process: figures from its growing journal, for views of many runs.
 //!
 //! Each look reads what was appended since the last one. Needs no lock, and works on a folder of any process.
 

@@ -106,7 +106,7 @@ fn misses(run: &Run, job: &str, deadline: Nanos) -> Misses {
     found.into_iter().find(|m| m.op != Op::Flush).unwrap()
 }
 
-/// Known truth: programs of 8 ms are not interrupted, so reads that meet one miss a deadline of 3 ms; those of 0.2 ms delay nobody that long.
+/// Known truth: programs of 8 ms are not interrupted, so reads that meet one miss a deadline of 3 ms; those of 0.2 ms delay no read that long.
 #[test]
 fn reads_behind_long_programs_miss_their_deadline() {
     let (_folder, drive) = small_drive();

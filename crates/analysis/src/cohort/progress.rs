@@ -1,4 +1,4 @@
-//! Runs of the cohort: who is done, and what failed.
+//! Runs of the cohort: which are complete, and what failed.
 
 use assay_stats::HostAudit;
 use assay_store::model::{RunEnd, VerdictResult, warning::code};

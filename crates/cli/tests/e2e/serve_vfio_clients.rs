@@ -121,7 +121,7 @@ fn vfio_user_clients_hold_neither_memory_nor_the_function() {
     }
     is_as_before("1,000 in succession", Usage::of(serving));
 
-    // Silent ones hold up nobody, and lose their connection in the end.
+    // Silent clients delay no other, and are disconnected in the end.
     let mut silent: Vec<_> = (0..8).map(|_| UnixStream::connect(path).unwrap()).collect();
     is_served(path);
     for client in &mut silent {

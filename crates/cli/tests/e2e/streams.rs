@@ -422,7 +422,7 @@ fn fifty_kills_lose_no_durable_data() {
         let mut recorder = fixture.command(&words).spawn().unwrap();
         let mut stderr = std::io::BufReader::new(recorder.stderr.take().unwrap());
         let (mut durable, mut line) = (0, String::new());
-        let mut hear = |durable: &mut u64| {
+        let mut next_report = |durable: &mut u64| {
             line.clear();
             let received = std::io::BufRead::read_line(&mut stderr, &mut line).unwrap() > 0;
             // A torn last line reports nothing.
@@ -432,14 +432,14 @@ fn fifty_kills_lose_no_durable_data() {
             received
         };
         // Reports are at least 20 ms apart, about four in all.
-        let going = (0..1 + rng.below(3)).all(|_| hear(&mut durable));
+        let going = (0..1 + rng.below(3)).all(|_| next_report(&mut durable));
         pause(rng.below(15));
         if !going || recorder.try_wait().unwrap().is_some() {
             assert!(recorder.wait().unwrap().success());
             continue;
         }
         send(&recorder, Signal::KILL);
-        while hear(&mut durable) {}
+        while next_report(&mut durable) {}
         recorder.wait().unwrap();
         kills += 1;
         assert!(durable > 0);

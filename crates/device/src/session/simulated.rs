@@ -21,7 +21,7 @@ use assay_units::parse_size;
 
 use super::SessionError;
 
-/// Profile and options of a simulated drive, for who makes a drive of his own of them; `None` for other kinds. With `keep_data`, it keeps
+/// Profile and options of a simulated drive, for a caller that makes a drive from them; `None` for other kinds. With `keep_data`, it keeps
 /// what is written.
 ///
 /// # Errors

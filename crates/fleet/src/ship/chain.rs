@@ -9,7 +9,7 @@ use crate::shared_store::SharedStore;
 /// A piece of a journal, as its key names it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Piece {
-    /// Who shipped it.
+    /// The attempt that shipped it.
     pub attempt: u64,
     /// Start in the journal, bytes.
     pub offset: u64,

@@ -55,7 +55,7 @@ pub struct Setup {
     pub destroy: bool,
     /// No cell is begun that could end later.
     pub until: Option<String>,
-    /// Who measures at the same time.
+    /// Which drives of this host are measured at the same time.
     pub share: Share,
     /// This host.
     pub host: HostName,

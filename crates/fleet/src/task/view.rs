@@ -1,4 +1,4 @@
-//! How far a task's drives are on this host, for those who watch it: states from the task itself, figures from the journals.
+//! How far a task's drives are on this host, for display: states from the task itself, figures from the journals.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

@@ -1,6 +1,6 @@
 //! vfio-user server: the socket, its clients, and the function as the device of [`super::protocol`].
 //!
-//! One client is served at a time. Others wait; the first of them that sends something is next, so that silent ones hold up nobody, and
+//! One client is served at a time. Others wait; the first of them that sends something is next, so that silent ones delay no other, and
 //! those that have sent no version within [`HANDSHAKE_TIMEOUT`] are disconnected.
 
 use std::fs::File;

@@ -26,7 +26,7 @@ pub enum DriveEnd {
     },
     /// The folder or the drive is in use.
     InUse {
-        /// By whom, as far as known.
+        /// The process that uses it, as far as known.
         why: String,
     },
     /// The shared store is away.
