@@ -67,7 +67,7 @@ fn whole_runs() -> Result<[WholeRun; 5]> {
 
 /// Entries of four bytes in a table as large as the L2P map of a drive of 512 GB.
 const TABLE_ENTRIES: u64 = 125_000_000;
-/// Loads whose addresses are known before the first of them.
+/// Loads in a batch whose addresses are all known before the first: as many as the model's map updates.
 const INDEPENDENT_LOADS: u64 = 192;
 const LOADS: u64 = 4_000_000;
 
@@ -105,12 +105,12 @@ pub fn measure(bench: &Bench) -> Result<Section> {
          second half repeats them with over-provisioning, where the drive is four times as fast and the simulation has four \
          times the work), two overwrites and a hundred points of four minutes (`client`). The run folder records the simulated hours.\n\n\
          Nearly every random write misses the processor's caches two to four times (L2P map, validity of the old address, relocation), so wall time follows the memory of the \
-         machine: the second table has what a load takes from a random place of a table as large as the L2P map of 500 GB, before the runs and after them.",
+         machine: the second table has what a load takes from a random place of a table as large as the L2P map of 512 GB, before the runs and after them.",
     );
     let mut memory = Table::new(&[
         "memory of this machine, ns per load",
-        "192 at a time",
-        "each after the last",
+        &format!("{INDEPENDENT_LOADS} independent at a time"),
+        "each dependent on the last",
     ]);
     let mut measure_memory = |when: &str| {
         let (independent_ns, dependent_ns) = memory_load_ns();

@@ -6,6 +6,9 @@
 
 use super::reverse_map::ReverseMap;
 
+/// The most units that [`Superblocks::valid_units_into`] takes without branches: the bits of a word.
+pub(super) const WORD_UNITS: u32 = u64::BITS;
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum SuperblockState {
     Free,
@@ -232,7 +235,7 @@ impl Superblocks {
     #[inline]
     pub(super) fn valid_units_into(&self, physical: u32, count: u32, found: &mut [u32]) -> u32 {
         let (index, within) = self.split(physical);
-        let Some(list) = self.reverse_map.list(index).filter(|_| count <= 64) else {
+        let Some(list) = self.reverse_map.list(index).filter(|_| count <= WORD_UNITS) else {
             return self.valid_units_one_by_one(physical, count, found);
         };
         let listed = &list[within..within + count as usize];

@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 
+use super::blocks::WORD_UNITS;
 use super::{Ftl, GC};
 use crate::profile::{GcPace, GcProfile, VictimPolicy};
 use crate::sourced::value_or;
@@ -284,8 +285,8 @@ impl Ftl {
             let end = written.min(victim.loaded + LOAD_AHEAD_UNITS);
             let mut ahead = [0; LOAD_AHEAD_UNITS as usize];
             let mut holds = 0;
-            for at in (victim.loaded..end).step_by(64) {
-                let (units, found) = (64.min(end - at), &mut ahead[holds..]);
+            for at in (victim.loaded..end).step_by(WORD_UNITS as usize) {
+                let (units, found) = (WORD_UNITS.min(end - at), &mut ahead[holds..]);
                 holds += self.blocks.valid_units_into(base + at, units, found) as usize;
             }
             self.map.touch(&ahead[..holds]);

@@ -21,7 +21,7 @@ pub(super) struct Child {
     pub(super) left: VecDeque<String>,
     pub(super) stop_after_cell: bool,
     pub(super) terminated: bool,
-    /// Number of the task that is told of its end.
+    /// Number of the task that receives its end.
     pub(super) task: u64,
 }
 
